@@ -26,6 +26,9 @@ SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "
 HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
     "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "adapters/plots": "imports matplotlib",
     "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",

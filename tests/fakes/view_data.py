@@ -1,4 +1,4 @@
-"""Data of the page of `spanjury view`, built from results and texts, as a file or its server has it."""
+"""Data of the page of `spanjury view`, built from results and texts."""
 
 import json
 from base64 import b64encode
@@ -63,7 +63,7 @@ class ViewData:
     comparisons: Sequence[Json] = ()
     changes: Mapping[str, Any] = field(default_factory=dict)
     part: int = 100
-    """How many rows a part of the details holds."""
+    """Rows in a part of the details."""
 
     @property
     def rows(self) -> list[Json]:
@@ -110,38 +110,13 @@ class ViewData:
             "system": [systems.index(row["system"]) for row in wanted],
             "aspect": [aspects.index((row["aspect"], row["task"])) for row in wanted],
             "source": [of_texts.get(row["id"], -1) for row in wanted],
-            "runs": [self._run_columns(run[start:stop]) for run in self.runs],
+            "runs": [run_columns(run[start:stop], names) for run in self.runs],
         }
 
     def categories(self) -> list[str]:
         found = (row for run in self.runs for row in run if row)
         named = {each["category"] for row in found for each in row["spans"] if each["category"]}
         return sorted(named)
-
-    def _run_columns(self, results: Sequence[Json | None]) -> Json:
-        rows = [self._run_row(each) for each in results]
-        names = ("outcome", "score", "decision", "spans", "severity", "disagreement")
-        return {name: [row[name] for row in rows] for name in (*names, "categories", "judges")}
-
-    def _run_row(self, row: Json | None) -> Json:
-        if row is None:
-            empty: Json = dict.fromkeys(("outcome", "score", "decision", "disagreement"))
-            return empty | {"spans": 0, "severity": 0, "categories": [], "judges": []}
-        scores = [each["score"] for each in row["seats"] if each["score"] is not None]
-        judges, categories, spans = self.judges(), self.categories(), row["spans"]
-        seats = {name for each in spans for name in each["found_by"]}
-        return {
-            "outcome": OUTCOMES.index(row["outcome"]),
-            "score": row["score"],
-            "decision": DECISIONS.index(row["decision"]) if row["decision"] else None,
-            "spans": len(spans),
-            "severity": max((each["severity"] for each in spans), default=0),
-            "disagreement": max(scores) - min(scores) if scores else None,
-            "categories": [
-                categories.index(each["category"]) for each in spans if each["category"]
-            ],
-            "judges": sorted(judges.index(name) for name in seats),
-        }
 
     def details(self, numbers: Sequence[int]) -> Json:
         rows, texts, places = self.rows, list[Json](), dict[str, int]()
@@ -172,6 +147,32 @@ class ViewData:
         }
         blocks["comparisons"] = packed(list(self.comparisons))
         return view_page(head["title"], blocks=blocks, is_served=False)
+
+
+def run_columns(results: Sequence[Json | None], names: Json) -> Json:
+    rows = [run_row(each, names) for each in results]
+    of = ("outcome", "score", "decision", "spans", "severity", "disagreement")
+    return {name: [row[name] for row in rows] for name in (*of, "categories", "judges")}
+
+
+def run_row(row: Json | None, names: Json) -> Json:
+    if row is None:
+        empty: Json = dict.fromkeys(("outcome", "score", "decision", "disagreement"))
+        return empty | {"spans": 0, "severity": 0, "categories": [], "judges": []}
+    scores = [each["score"] for each in row["seats"] if each["score"] is not None]
+    spans, named = row["spans"], {each["category"] for each in row["spans"] if each["category"]}
+    return {
+        "outcome": OUTCOMES.index(row["outcome"]),
+        "score": row["score"],
+        "decision": DECISIONS.index(row["decision"]) if row["decision"] else None,
+        "spans": len(spans),
+        "severity": max((each["severity"] for each in spans), default=0),
+        "disagreement": max(scores) - min(scores) if len(scores) > 1 else None,
+        "categories": sorted(names["categories"].index(name) for name in named),
+        "judges": sorted(
+            {names["judges"].index(seat) for each in spans for seat in each["found_by"]}
+        ),
+    }
 
 
 def packed(value: object) -> str:

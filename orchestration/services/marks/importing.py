@@ -120,7 +120,7 @@ def _is_same(content: str, mark: Mark) -> bool:
 def _problem(place: _Place) -> str:
     if not place.annotator:
         return "no annotator is named: say whose it is with --annotator"
-    scale = place.text.aspects[place.aspect].scale
+    scale = place.text.aspects[place.aspect]
     try:
         annotator_name(place.annotator)
         check_mark(place.mark, output=place.text.segment.output, low=scale.low, high=scale.high)

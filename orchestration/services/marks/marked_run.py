@@ -1,28 +1,26 @@
 """The run that people mark: its file of marks, and its texts with the aspects judged."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Segment, StoreError
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.judges.core.keys import digest
-from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.evaluate import pairs
-from spanjury.orchestration.services.panels import read_segments
-from spanjury.orchestration.services.runs import job_of
+from spanjury.orchestration.services.view.aspects import KnownAspects
+from spanjury.orchestration.services.view.sources import PART, Texts, ViewedRun, find_runs
 from spanjury.orchestration.wiring.marks import MARKS_NAME, MarkKey, result_names
-from spanjury.orchestration.wiring.runs import RunFolder, find_run
-
-_PART = ".part"
+from spanjury.orchestration.wiring.sources import open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
-    """A text of a run, and the aspects on which it is judged, by name."""
+    """A text of a run, with its task and the scales of the aspects on which it is judged."""
 
     segment: Segment
-    aspects: Mapping[str, Aspect]
+    task: str
+    aspects: Mapping[str, Scale]
 
     def key(self, annotator: str, aspect: str) -> MarkKey:
         """Return where the mark of `annotator` on `aspect` is kept."""
@@ -30,7 +28,7 @@ class MarkedText:
             annotator=annotator,
             segment=self.segment.segment_id,
             system=self.segment.system,
-            task=self.aspects[aspect].task.name,
+            task=self.task,
             aspect=aspect,
             version=version_of(self.segment.output),
         )
@@ -41,19 +39,10 @@ def version_of(output: str) -> str:
     return digest("output", output)
 
 
-def marks_beside(results: Path) -> Path:
-    """Return the file of the marks on a file of results: its run's, or one beside it."""
-    whole = results.with_name(results.name.removesuffix(_PART))
-    folder = RunFolder(whole.parent)
-    if folder.exists and whole.name == folder.results.name:
-        return folder.path / MARKS_NAME
-    return whole.with_name(f"{whole.name}.{MARKS_NAME}")
-
-
 class MarkedRun:
     """A run, or a bare file of results, whose texts people mark.
 
-    Raises `StoreError` if there is none.
+    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
 
     Parameters
     ----------
@@ -67,60 +56,71 @@ class MarkedRun:
         self, named: Path, *, data: Path | None = None, columns: Sequence[str] = ()
     ) -> None:
         self.named = named
-        self._data = data
-        self._columns = tuple(columns)
-        self._folder = None if named.is_file() else find_run(named)
+        (self._run,) = find_runs([named], data=data, columns=columns)
 
     @property
     def marks(self) -> Path:
         """The file of the marks."""
-        if self._folder is None:
-            return marks_beside(self.named)
-        return self._folder.path / MARKS_NAME
+        return marks_of(self._run)
 
     @property
     def results(self) -> Path:
-        """The file of results, or what there is of it; raise `StoreError` if there is none."""
-        if self._folder is None:
-            return self.named
-        results = job_of(self._folder).output
-        for path in (results, results.with_name(f"{results.name}{_PART}")):
-            if path.is_file():
-                return path
-        raise StoreError(f"{self.named} has no results yet, or {results} has gone elsewhere")
+        """The file of results, or what there is of it."""
+        return self._run.results
 
     @cached_property
     def texts(self) -> tuple[MarkedText, ...]:
         """The texts that were judged, in the order of the data.
 
-        Raise `DataError` if they cannot be read, and `ConfigError` where they must be named.
+        Raise `DataError` if they or the results cannot be read, and `ConfigError` where they must
+        be named.
         """
-        judged: dict[str, tuple[Segment, dict[str, Aspect]]] = {}
-        for segment, aspect in self._pairs():
-            judged.setdefault(segment.segment_id, (segment, {}))[1][aspect.name] = aspect
-        return tuple(MarkedText(segment=one, aspects=aspects) for one, aspects in judged.values())
-
-    def _pairs(self) -> Iterator[tuple[Segment, Aspect]]:
-        if self._folder is not None:
-            job = job_of(self._folder)
-            return pairs(
-                job if self._data is None else replace(job, data=self._data, columns=self._columns)
-            )
-        if self._data is None:
+        if self._run.texts is None:
             raise ConfigError(
                 f"{self.named} holds no texts: name the file of them with --data FILE"
             )
-        return self._judged(self._data)
-
-    def _judged(self, data: Path) -> Iterator[tuple[Segment, Aspect]]:
-        """Yield the texts of `data` that the results are of."""
-        names: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for name, system, task, aspect in result_names(self.named):
-            names.setdefault((name, system), []).append((task, aspect))
-        catalogue, found = Catalogue.load(), False
-        for segment in read_segments(data, columns=self._columns):
-            for task, aspect in names.get((segment.segment_id, segment.system), ()):
-                found = True
-                yield segment, catalogue.aspect(task, aspect)
-        if not found:
+        names = self._judged()
+        texts = tuple(self._matched(self._run.texts, names))
+        if names and not texts:
+            data = self._run.texts.data
             raise DataError(f"{data}: no text has an id and a system of {self.named}")
+        return texts
+
+    def _judged(self) -> dict[tuple[str, str], dict[str, list[str]]]:
+        """Return id and system -> task -> its aspects, of every row of the results."""
+        names: dict[tuple[str, str], dict[str, list[str]]] = {}
+        for segment, system, task, aspect in result_names(self._run.results):
+            names.setdefault((segment, system), {}).setdefault(task, []).append(aspect)
+        return names
+
+    def _matched(
+        self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
+    ) -> Iterator[MarkedText]:
+        known = KnownAspects(self._run.aspects_files)
+        scales: dict[tuple[str, str], Scale] = {}
+        for segment in _segments(texts):
+            for task, aspects in names.get((segment.segment_id, segment.system), {}).items():
+                for aspect in aspects:
+                    if (task, aspect) not in scales:
+                        found = known.find(task, aspect)
+                        scales[task, aspect] = found.scale if found else Scale()
+                fitted = known.task(task)
+                yield MarkedText(
+                    segment=fitted.fit(segment) if fitted else segment,
+                    task=task,
+                    aspects={aspect: scales[task, aspect] for aspect in aspects},
+                )
+
+
+def marks_of(run: ViewedRun) -> Path:
+    """Return the file of the marks of a run: in its folder, or beside a bare file of results."""
+    if run.folder is not None:
+        return run.folder / MARKS_NAME
+    return run.results.with_name(f"{run.results.name.removesuffix(PART)}.{MARKS_NAME}")
+
+
+def _segments(texts: Texts) -> Iterator[Segment]:
+    """Yield the texts that were judged; rows that cannot be read were none of them."""
+    rows = islice(open_source(texts.data, columns=texts.columns), texts.limit)
+    segments = (row for row in rows if isinstance(row, Segment))
+    return segments if texts.shard is None else texts.shard.of_rows(segments)

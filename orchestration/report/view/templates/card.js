@@ -43,6 +43,7 @@ function drawCard(pane, mark, at) {
   );
   card.classList.toggle("is-pinned", active.isPinned);
   card.hidden = false;
+  if (active.isPinned) makeRoom(pane.element, card);
   placeCard(card, at);
 }
 
@@ -133,6 +134,13 @@ function placeCard(card, at) {
   const isAbove = last.bottom + card.offsetHeight + 10 > room.height && box.top - card.offsetHeight - 6 > 0;
   const top = isAbove ? box.top - card.offsetHeight - 6 : Math.min(last.bottom + 6, room.height - card.offsetHeight - 8);
   styled(card, { left: `${left + scrollX}px`, top: `${Math.max(8, top) + scrollY}px` });
+}
+
+// A short text is scrolled up as far as its card needs room below it.
+function makeRoom(text, card) {
+  const [box, room] = [text.getBoundingClientRect(), byId("row").getBoundingClientRect()];
+  const missing = box.bottom + card.offsetHeight + 16 - innerHeight;
+  if (missing > 0 && box.height < innerHeight / 3 && box.top - missing > room.top) byId("row").scrollTop += missing;
 }
 
 // What the keyboard or a click has chosen stands under a short text, so that the text can be read on.

@@ -1,6 +1,7 @@
 // The columns: what filters, sorting, counts and the list read of every row.
 const table = {
   rows: 0,
+  version: 0, // counts changes, so that what was computed of the columns is known to be old
   isDone: false,
   id: [],
   system: [],
@@ -28,6 +29,7 @@ function addColumns(part) {
     for (const name of RUN_COLUMNS) append(run[name], added[name] ?? []);
   });
   table.rows += part.rows;
+  table.version += 1;
   table.isDone = part.done;
   emit("columns");
 }

@@ -1,7 +1,7 @@
 // Step by step, from the row's own data: seats' scores to the score, seats' spans to the spans.
 function drawConsolidation(result, aspect, { name = null } = {}) {
   if (!result || result.seats.length === 0) return null;
-  const steps = [seatScores(result, aspect), theScore(result), seatSpans(result), setAside(result), merged(result), leftOut(result)];
+  const steps = [seatScores(result, aspect), theScore(result), seatSpans(result), setAside(result), merged(result), beyondLimit(result)];
   const title = name === null ? "From the seats to the result" : ["From the seats of ", bdi(name), " to its result"];
   return fold(title, h("ol.steps-list", {}, steps.filter((step) => step !== null).map((step) => h("li", {}, step))));
 }
@@ -46,6 +46,6 @@ function merged(result) {
   return `The consolidator “${result.consolidator}” makes ${counted(result.spans.length, "span")} of these ${before}.${agreed}`;
 }
 
-function leftOut({ left_out: count }) {
+function beyondLimit({ left_out: count }) {
   return count > 0 ? `${counted(count, "more span is", "more spans are")} left out: a report has no room for more.` : null;
 }

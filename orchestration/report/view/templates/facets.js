@@ -11,9 +11,15 @@ function named(column) {
   return (number) => runColumn(column)[number] ?? -1;
 }
 
+let range = { of: null, low: 1, high: 5 };
+
+// From the lowest score of any aspect to the highest.
 function scoreRange() {
+  if (range.of === table.names.aspects) return range;
   const scales = table.names.aspects.length > 0 ? table.names.aspects : [unscaled("")];
-  return { low: Math.min(...scales.map(({ low }) => low)), high: Math.max(...scales.map(({ high }) => high)) };
+  const [low, high] = [Math.min(...scales.map((scale) => scale.low)), Math.max(...scales.map((scale) => scale.high))];
+  range = { of: table.names.aspects, low, high };
+  return range;
 }
 
 function scoreBin(number) {
@@ -156,9 +162,21 @@ function allowedOf(facet) {
   return Uint8Array.from({ length: facet.size() }, (_, index) => (chosen.has(keyOf(facet, index)) ? 1 : 0));
 }
 
-// Of a row's values, what is seen: a row of many values passes by any of them.
-function passes(facet, allowed, number) {
-  const value = facet.of(number);
+// What every row has, read once for all filters until other rows, another run or pair are read.
+const readValues = new Map();
+
+function valuesOf(facet) {
+  const of = [table.version, state.run, state.pair?.join("\u0000")].join(" ");
+  const before = readValues.get(facet.key);
+  if (before?.of === of) return before.values;
+  const values = facet.isMany ? Array.from({ length: table.rows }) : new Int32Array(table.rows);
+  for (let number = 0; number < table.rows; number += 1) values[number] = facet.of(number);
+  readValues.set(facet.key, { of, values });
+  return values;
+}
+
+// A row of many values passes by any of them.
+function passes(facet, allowed, value) {
   if (!facet.isMany) return value >= 0 && allowed[value] === 1;
   for (const each of value) if (allowed[each] === 1) return true;
   return false;

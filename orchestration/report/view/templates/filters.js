@@ -9,15 +9,15 @@ const DIRECTIONS = {
   difference: ["Difference, largest first", (number) => -Math.abs(differenceOf(number) ?? NaN)],
 };
 const counts = { facets: new Map(), means: [], passed: 0, unpaired: 0 };
-let sorted = { by: "", rows: -1, numbers: [] };
+let sorted = { by: "", numbers: [] };
 
 // The order of all rows is kept: a filter only walks it. What has no value comes last, either way.
 function sortedNumbers() {
-  const by = [state.sort, state.isReversed, state.run, state.pair?.join("\u0000")].join(" ");
-  if (sorted.by === by && sorted.rows === table.rows) return sorted.numbers;
+  const by = [table.version, state.sort, state.isReversed, state.run, state.pair?.join("\u0000")].join(" ");
+  if (sorted.by === by) return sorted.numbers;
   const numbers = Uint32Array.from({ length: table.rows }, (_, number) => number);
   if (state.sort !== "file" || state.isReversed) numbers.sort(comparison());
-  sorted = { by, rows: table.rows, numbers };
+  sorted = { by, numbers };
   return numbers;
 }
 
@@ -33,13 +33,15 @@ function comparison() {
 function applyFilters() {
   const facets = FACETS.filter(isWanted);
   const allowed = facets.map(allowedOf);
+  const values = facets.map(valuesOf);
   startCounts(facets);
+  const counted = facets.map(({ key }) => counts.facets.get(key));
   const order = [];
   for (const number of sortedNumbers()) {
     if (!isConsidered(number)) continue;
-    const failed = failedFacet(number, { facets, allowed });
+    const failed = failedFacet(number, { facets, allowed, values });
     if (failed === MANY) continue;
-    countRow(number, { facets, failed });
+    countRow(number, { facets, counted, values, failed });
     if (failed === NONE) order.push(number);
   }
   state.order = order;
@@ -49,10 +51,10 @@ function applyFilters() {
 
 const [NONE, MANY] = [-1, -2];
 
-function failedFacet(number, { facets, allowed }) {
+function failedFacet(number, { facets, allowed, values }) {
   let failed = NONE;
   for (let at = 0; at < facets.length; at += 1) {
-    if (allowed[at] === null || passes(facets[at], allowed[at], number)) continue;
+    if (allowed[at] === null || passes(facets[at], allowed[at], values[at][number])) continue;
     if (failed !== NONE) return MANY;
     failed = at;
   }
@@ -73,12 +75,12 @@ function emptyMean() {
   return { rows: 0, scored: 0, sum: 0 };
 }
 
-function countRow(number, { facets, failed }) {
+function countRow(number, { facets, counted, values, failed }) {
   for (let at = 0; at < facets.length; at += 1) {
     if (failed !== NONE && failed !== at) continue;
-    const [counted, value] = [counts.facets.get(facets[at].key), facets[at].of(number)];
-    if (facets[at].isMany) for (const each of value) counted[each] += 1;
-    else if (value >= 0) counted[value] += 1;
+    const value = values[at][number];
+    if (facets[at].isMany) for (const each of value) counted[at][each] += 1;
+    else if (value >= 0) counted[at][value] += 1;
   }
   if (failed !== NONE) return;
   const [first, second] = counts.means[table.aspect[number]];

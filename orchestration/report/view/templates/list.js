@@ -44,8 +44,8 @@ function drawOption(place) {
       "aria-posinset": place + 1,
       onclick: () => openRow(number),
     },
-    h("span.first-line", {}, h("bdi.id", { title: table.id[number] }, table.id[number]), drawScore(number)),
-    h("span.second-line", {}, h("span.origin", {}, originOf(number)), fromParts("badge", number), drawSigns(number)),
+    h("span.first-line", {}, h("bdi.id", { title: table.id[number] }, table.id[number]), isBeside() ? drawStep(number) : drawScore(number)),
+    h("span.second-line", {}, h("span.origin", {}, originOf(number)), fromParts("badge", number), isBeside() ? drawBoth(number) : drawSigns(number)),
   );
   return styled(option, { transform: `translateY(${place * ROW_HEIGHT}px)` });
 }
@@ -58,12 +58,18 @@ function originOf(number) {
 }
 
 function drawScore(number) {
-  if (state.blind !== null) return null;
+  return state.blind === null ? drawOneScore(0, number) : null;
+}
+
+function drawStep(number) {
+  const difference = state.blind === null ? differenceOf(number) : null;
+  return difference === null ? null : h(`b.step${toneOf(difference)}`, {}, signed(difference));
+}
+
+function drawBoth(number) {
   const other = besideOf(number);
-  if (other === null) return drawOneScore(0, number);
-  const difference = differenceOf(number);
-  const step = difference === null ? "" : h(`span.step${toneOf(difference)}`, {}, signed(difference));
-  return h("span.scores", {}, drawOneScore(0, number), h("span.arrow", { "aria-label": "then" }, "→"), drawOneScore(other.run, other.number), step);
+  if (other === null || state.blind !== null) return null;
+  return h("span.scores", {}, drawOneScore(0, number), h("span.arrow", { "aria-label": "then" }, "→"), drawOneScore(other.run, other.number));
 }
 
 function toneOf(difference) {
@@ -111,16 +117,26 @@ function stepRow(by) {
   choose(state.order[next]);
 }
 
+// On a narrow page the row takes the place of the list, and the browser's own "back" leads to it.
 function openRow(number) {
+  if (number === undefined) return;
+  if (isNarrow() && document.body.dataset.place !== "row") history.pushState({ isRow: true }, "", location.hash);
   document.body.dataset.place = "row";
-  if (isNarrow()) scrollTo(0, 0);
   choose(number);
 }
 
 function closeRow() {
+  if (isNarrow() && history.state?.isRow) history.back();
+  else showList();
+}
+
+function showList() {
   document.body.dataset.place = "list";
+  drawListSoon();
   byId("list").focus({ preventScroll: true });
 }
+
+addEventListener("popstate", showList);
 
 const LIST_STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
 

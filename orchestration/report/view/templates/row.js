@@ -60,8 +60,15 @@ function drawRow(shown) {
     sides.map((side) => (side.result ? drawAsked(side.number, side.run, side.name) : null)),
     h("p.only-print", {}, `One of ${counted(table.rows, "row")} of ${state.head.title}; the page prints the chosen one.`),
   );
+  if (document.body.dataset.shown !== String(shown.number)) say(spokenRow(shown, sides));
   document.body.dataset.shown = shown.number;
   emit("drawn", shown);
+}
+
+function spokenRow({ row, number }, sides) {
+  const place = placeOf(number) < 0 ? "" : `Row ${placeOf(number) + 1} of ${state.order.length}: `;
+  const scores = sides.filter(({ result }) => result).map(({ result }) => (isScoredSeat(result) ? `score ${inDigits(result.score)}` : outcomeWords(result.outcome)));
+  return `${place}${[row.id, row.aspect, ...scores, counted(panes.flatMap(({ marks }) => marks).length, "span")].join(", ")}`;
 }
 
 function drawOneText(pane, shown, key) {

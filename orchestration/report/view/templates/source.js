@@ -61,10 +61,16 @@ function fileSource() {
   };
 }
 
-// In a file a comparison is named as the server is asked for it, or by the names of what it compares.
+// A file holds each pair once; the other way round it says the same with other signs.
 function chosenComparison(comparisons, first, second) {
-  const isNamed = (name, asked) => name === asked.key || name === asked.name;
-  return comparisons.find((each) => isNamed(each.first, first) && isNamed(each.second, second)) ?? null;
+  const held = (one, other) => comparisons.find((each) => each.first === one.key && each.second === other.key);
+  const turned = held(second, first);
+  return held(first, second) ?? (turned ? { ...turned, rows: turned.rows.map(turnedRow) } : null);
+}
+
+function turnedRow(row) {
+  const negative = (value) => (value === null ? null : -value);
+  return { ...row, first: row.second, second: row.first, difference: negative(row.difference), low: negative(row.high), high: negative(row.low) };
 }
 
 function serverSource(token) {
@@ -100,7 +106,7 @@ function serverSource(token) {
     head: () => ask("head"),
     columns: (from) => ask(`columns?from=${from}${state.blind === null ? "" : "&blind=1"}`),
     details,
-    search: async (text) => (await ask(`search?text=${encodeURIComponent(text)}`)).numbers,
+    search: async (text) => (await ask(`search?text=${encodeURIComponent(text)}${state.blind === null ? "" : "&blind=1"}`)).numbers,
     asked: (number, run) => ask(`asked?number=${number}&run=${run}`),
     comparison: (first, second) =>
       ask(`comparison?first=${encodeURIComponent(first.key)}&second=${encodeURIComponent(second.key)}`),

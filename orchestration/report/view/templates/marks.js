@@ -63,14 +63,16 @@ function drawProgress() {
   holder.replaceChildren(h("progress", { max: Math.max(1, all), value: done, "aria-label": words }), h("span.count", {}, words));
 }
 
+// Above, and beside the button below the text, which a narrow page shows without what is above.
 function drawSaved() {
-  const holder = byId("saved");
   const troubles = [...marking.unsaved.values()].map(({ trouble }) => trouble).filter((trouble) => trouble !== null);
-  const isBusy = [...marking.unsaved.values()].some(({ isSaving }) => isSaving);
-  if (holder) {
-    const words = troubles.length > 0 ? "not saved" : marking.conflicts.size > 0 ? "two versions" : marking.unsaved.size > 0 || isBusy ? "saving …" : "saved";
-    holder.textContent = words;
-    holder.dataset.state = words.split(" ")[0];
+  const [disputed] = marking.conflicts.keys();
+  const words = troubles.length > 0 ? "not saved" : disputed !== undefined ? "two versions" : marking.unsaved.size > 0 ? "saving …" : "saved";
+  for (const id of ["saved", "saved-below"]) {
+    const isElsewhere = words === "two versions" && disputed !== state.shown?.number;
+    const holder = byId(id);
+    holder?.replaceChildren(isElsewhere ? button("two versions: choose", () => choose(disputed), { kind: ".quiet" }) : words);
+    if (holder) holder.dataset.state = words.split(" ")[0];
   }
   if (troubles.length > 0) {
     const retry = () => [...marking.unsaved.keys()].forEach((number) => saveSoon(number, 0));
@@ -158,6 +160,7 @@ function drawPanel() {
   const focused = panel.contains(document.activeElement) ? document.activeElement.dataset.mark : undefined;
   const selection = [document.activeElement?.selectionStart, document.activeElement?.selectionEnd];
   panel.replaceChildren(...panelParts(state.shown));
+  drawSaved();
   const back = focused && panel.querySelector(`[data-mark="${CSS.escape(focused)}"]`);
   if (!back) return;
   back.focus({ preventScroll: true });
@@ -194,7 +197,7 @@ const VERDICT_WORDS = { accepted: "accepted", edited: "a judge's, edited", own: 
 
 function drawOwnSpans(mine, edited) {
   const rejected = mine.rejected.length > 0 ? h("p.note", {}, `${counted(mine.rejected.length, "span")} of judges rejected.`) : null;
-  if (mine.spans.length === 0) return h("div", {}, h("p.note", {}, mine.is_done ? "No error in this text, by your marks." : "No span yet. Select a part of the text and press m, or accept a judge's span with a."), rejected);
+  if (mine.spans.length === 0) return h("div", {}, h("p.note", {}, mine.is_done ? "No error in this text, by your marks." : `No span yet. Select a part of the text and press m${state.blind === null ? ", or accept a judge's span with a" : ""}.`), rejected);
   const items = mine.spans.map((span, index) =>
     h(
       `li.own-span${index === edited ? ".is-edited" : ""}`,
@@ -262,6 +265,7 @@ function drawDone(mine) {
     button(label, finishRow, { kind: ".done", disabled: mine.is_done && isLast, "data-mark": "done", "aria-keyshortcuts": "d" }),
     mine.is_done && h("span.is-done", {}, "✓ done"),
     mine.is_done && button("Not done yet", reopenRow, { kind: ".quiet", "data-mark": "undone" }),
+    h("span", { id: "saved-below", "aria-hidden": "true" }),
   );
 }
 
@@ -364,4 +368,7 @@ addPart({
     { key: "d", label: "Marking: done, next", act: pressDone },
   ],
 });
-on("drawn", showVerdicts);
+on("drawn", () => {
+  showVerdicts();
+  drawSaved();
+});

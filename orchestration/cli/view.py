@@ -19,8 +19,6 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import AspectsFiles
 
 with lazily():
-    from aiohttp import web
-
     from spanjury.orchestration.report import files
     from spanjury.orchestration.report.view import page as pages
     from spanjury.orchestration.servers.view import marks
@@ -105,7 +103,7 @@ def view(
 
 
 @contextmanager
-def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[list[web.RouteDef]]":
+def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[marks.Routes]":
     """Have people mark the first run; without its texts, or over a foreign file, they cannot."""
     run = opened.runs[0]
     marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data, columns=texts.column)

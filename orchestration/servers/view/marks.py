@@ -27,11 +27,12 @@ from spanjury.orchestration.services.view.view import View
 from spanjury.orchestration.studies.agreement.people_tables import people_json
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 
+Routes = list[web.RouteDef]
 _QUICK = Settings(draws=200)
 """A person waits for it, and asks again after the next mark."""
 
 
-def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> list[web.RouteDef]:
+def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
     """Return the routes.
 
     Parameters

@@ -143,6 +143,9 @@ function drawBelow(shown) {
   if (!isMarking()) return null;
   if (shown.text === null) return h("p.note", {}, "The text of this row is not there, so it cannot be marked.");
   if (state.pair !== null) return h("p.note", {}, "Stop comparing to mark.");
+  if (isCompared() && shown.row.results[0] === null && shown.row.results[1] !== null) {
+    return h("p.note", {}, "Marks are kept with the first run, which does not have this row: look at the second run alone to mark it.");
+  }
   if (!marking.marks.has(shown.number)) {
     trying(async () => {
       await loadMark(shown.number);

@@ -18,11 +18,17 @@ function isFrom(origin, mark) {
   return origin !== null && origin !== undefined && origin.run === mark.side && origin.span === mark.id;
 }
 
+// Two runs may have found one error: accepting it in one is accepting it in both.
+function isOf(span, mark) {
+  const isThere = span.verdict === "accepted" && mark.isPlaced && span.start === mark.span.start && span.end === mark.span.end;
+  return isFrom(span.origin, mark) || isThere;
+}
+
 function verdictOf(mark) {
   const mine = markShown();
   if (mine === null || !isJudges(mark)) return null;
   if (mine.rejected.some((origin) => isFrom(origin, mark))) return "rejected";
-  return mine.spans.find(({ origin }) => isFrom(origin, mark))?.verdict ?? null;
+  return mine.spans.find((span) => isOf(span, mark))?.verdict ?? null;
 }
 
 // An accepted span stands on the text as the judge's; without results (blind) it is drawn as one's own.
@@ -65,7 +71,7 @@ function verdictButtons(mark, shown, place) {
 }
 
 function withoutVerdict(mine, mark) {
-  mine.spans = mine.spans.filter(({ origin }) => !isFrom(origin, mark));
+  mine.spans = mine.spans.filter((span) => !isOf(span, mark));
   mine.rejected = mine.rejected.filter((origin) => !isFrom(origin, mark));
 }
 
@@ -97,7 +103,7 @@ function rejectMark(mark) {
 
 function editMark(mark) {
   const mine = markShown();
-  let index = isJudges(mark) ? mine.spans.findIndex(({ origin }) => isFrom(origin, mark)) : ownIndex(mark);
+  let index = isJudges(mark) ? mine.spans.findIndex((span) => isOf(span, mark)) : ownIndex(mark);
   if (index < 0) {
     changeShown((changed) => {
       withoutVerdict(changed, mark);

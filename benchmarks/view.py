@@ -13,6 +13,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import sysconf
 from pathlib import Path
@@ -31,6 +32,7 @@ TICKS = sysconf("SC_CLK_TCK")
 def write_run(folder: Path, rows: int) -> None:
     """Write the folder of a run that is done, and its data."""
     rng = default_rng(1)
+    article = ""
     data, results = folder / "data.jsonl", folder / "results.jsonl"
     with data.open("w") as texts, results.open("w") as judged:
         for number in range(rows):
@@ -138,14 +140,17 @@ class Served:
         return (self.cpu - begun) / times * 1_000
 
 
+@contextmanager
 def serve(folder: Path) -> Iterator[Served]:
-    """Serve a run for as long as the loop over it lasts."""
+    """Serve a run by a process of its own."""
     command = [sys.executable, "-m", "spanjury", "view", str(folder), "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None
         address = process.stderr.readline().split()[-1]
-        yield Served(process, address)
-        process.send_signal(signal.SIGINT)
+        try:
+            yield Served(process, address)
+        finally:
+            process.send_signal(signal.SIGINT)
         assert process.wait() == 0
 
 
@@ -153,8 +158,8 @@ def measure(rows: int) -> str:
     """Return a row of the table."""
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), rows)
-        (line,) = (_measured(served, rows) for served in serve(Path(folder)))
-        return line
+        with serve(Path(folder)) as served:
+            return _measured(served, rows)
 
 
 def _measured(served: Served, rows: int) -> str:
@@ -165,7 +170,7 @@ def _measured(served: Served, rows: int) -> str:
     while known < rows:
         known += len(served.ask(f"columns?from={known}")["id"])
     whole = served.cpu
-    numbers = ",".join(map(str, range(rows // 2, rows // 2 + 50)))
+    numbers = ",".join(map(str, range(rows // 2, min(rows // 2 + 50, rows))))
     details = served.milliseconds(f"rows?numbers={numbers}")
     searches = [served.milliseconds(f"search?text={text}") for text in (RARE, "premier")]
     begun_comparison = served.cpu

@@ -147,3 +147,14 @@ def test_a_service_that_refuses_ends_the_benchmark(monkeypatch: pytest.MonkeyPat
         load.ask(port, [b"{}"], clients=1, requests=1)
 
     assert "body-invalid" in str(raised.value.exceptions[0])
+
+
+def test_a_view_is_measured_from_its_start_to_its_last_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    line = importlib.import_module("benchmarks.view").measure(ROWS)
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    first, whole = float(cells[1]), float(cells[3])
+    assert (cells[0], len(cells)) == (str(ROWS), 10)
+    assert 0 < first <= whole

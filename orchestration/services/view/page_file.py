@@ -57,8 +57,6 @@ def _notes(view: View, *, shown: int) -> Iterator[str]:
     yield from view.notes()
     if shown < view.rows:
         yield (f"this page holds {shown} of {view.rows} rows; comparisons are of all of them")
-    if len(view.runs) == 1 and len(view.systems()) > _MOST_SYSTEMS:
-        yield f"the first {_MOST_SYSTEMS} systems are compared with each other"
 
 
 def _details(view: View, numbers: Sequence[int], *, first: int) -> dict[str, object]:

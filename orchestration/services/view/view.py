@@ -1,14 +1,12 @@
 """A view of one run, or of two that are compared: all that a page asks for."""
 
-from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.view.asked import Asked
 from spanjury.orchestration.services.view.aspects import KnownAspects
 from spanjury.orchestration.services.view.columns import (
@@ -22,9 +20,9 @@ from spanjury.orchestration.services.view.comparison import Comparisons
 from spanjury.orchestration.services.view.details import Details
 from spanjury.orchestration.services.view.marking import Marked, Marking, RowKey, row_key
 from spanjury.orchestration.services.view.reading import Pairing, open_readings
+from spanjury.orchestration.services.view.row_thread import RowThread, main_store
 from spanjury.orchestration.services.view.search import rows_holding
 from spanjury.orchestration.services.view.sources import ViewedRun
-from spanjury.orchestration.services.view.texts import TextStore
 
 MOST_COLUMNS = 20_000
 """Rows of a part of the columns."""
@@ -70,11 +68,6 @@ class View:
         self._aspects_files = tuple(aspects_files)
         self._stack = ExitStack()
         self._names = Names()
-        self._sources = array("i")
-        self._problem: EvaluationError | None = None
-        self._grown = Condition()
-        self._leaving = Event()
-        self._is_read = False
         self._numbers: dict[tuple[str, ...], int] | None = None
 
     def __enter__(self) -> Self:
@@ -86,11 +79,12 @@ class View:
             self._pairing = Pairing(open_readings(self.runs, stack, names=self._names))
             self._details = Details(self._pairing, self._aspects)
             self._asked = [Asked(run, self._aspects) for run in self.runs]
-            self._comparisons = Comparisons(self._pairing, names=self._names, sources=self._sources)
-            thread = Thread(target=self._read, name="view", daemon=True)
-            thread.start()
-            stack.callback(thread.join)
-            stack.callback(self._leaving.set)
+            self._thread = RowThread(self._pairing)
+            self._comparisons = Comparisons(
+                self._pairing, names=self._names, sources=self._thread.sources
+            )
+            self._thread.start()
+            stack.callback(self._thread.stop)
             self._require_rows()
             self._stack = stack.pop_all()
         return self
@@ -105,14 +99,11 @@ class View:
 
     def _require_rows(self) -> None:
         """Wait for the first rows; raise what keeps a reader from seeing anything of use."""
-        pairing = self._pairing
-        with self._grown:
-            self._grown.wait_for(
-                lambda: self._is_read or bool(self.rows and (pairing.shared or len(self.runs) == 1))
-            )
-        if self._problem is not None and not self.rows:
-            raise self._problem
-        if len(self.runs) > 1 and not pairing.shared:
+        pairing, is_alone = self._pairing, len(self.runs) == 1
+        self._thread.wait(lambda: bool(self.rows and (pairing.shared or is_alone)))
+        if self._thread.problem is not None and not self.rows:
+            raise self._thread.problem
+        if not (is_alone or pairing.shared):
             names = " and ".join(run.name for run in self.runs)
             raise DataError(f"{names} have no row in common: no id, system, task and aspect")
         for run in pairing.runs:
@@ -120,57 +111,24 @@ class View:
             if is_named and run.store is not None and run.store.problem and not len(run.store):
                 raise DataError(run.store.problem)
 
-    def _read(self) -> None:
-        try:
-            for _ in self._pairing.read():
-                self._add_sources()
-                if self._leaving.is_set():
-                    return
-        except EvaluationError as error:
-            self._problem = error
-        finally:
-            with self._grown:
-                self._is_read = True
-                self._grown.notify_all()
-
-    def _add_sources(self) -> None:
-        """Note the inputs of the rows that have come, which then are there for all to see."""
-        main = self._main_store
-        known = len(self._sources)
-        for number in range(known, len(self._pairing)):
-            text = self._pairing.text(number)
-            is_known = text is not None and text[0] is main
-            self._sources.append(text[0].source(text[1]) if text and is_known else NOTHING)
-        with self._grown:
-            self._grown.notify_all()
-
-    @property
-    def _main_store(self) -> TextStore | None:
-        return next((run.store for run in self._pairing.runs if run.store is not None), None)
-
     @property
     def rows(self) -> int:
         """The rows that are there so far."""
-        return len(self._sources)
+        return self._thread.rows
 
     @property
     def is_read(self) -> bool:
         """Whether all rows are there."""
-        return self._is_read
+        return self._thread.is_read
 
-    def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> bool:
-        """Wait for more rows than `beyond`, or for all; say whether they came in time."""
-
-        def is_there() -> bool:
-            return self._is_read or (beyond is not None and self.rows > beyond)
-
-        with self._grown:
-            return self._grown.wait_for(is_there, timeout=seconds)
+    def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:
+        """Wait for more rows than `beyond`, or for all; no longer than some seconds."""
+        self._thread.wait(lambda: beyond is not None and self.rows > beyond, seconds=seconds)
 
     def head(self) -> dict[str, object]:
         """Return what is said of the runs as a whole, for JSON."""
         described = [self._aspects.described(*names) for names in self._names.aspects.values]
-        is_read = self._is_read
+        is_read = self.is_read
         return {
             "format": _FORMAT,
             "title": self.title,
@@ -179,7 +137,7 @@ class View:
             "outcomes": OUTCOMES,
             "decisions": DECISIONS,
             "rows": self.rows if is_read else None,
-            "has_texts": bool(self._main_store),
+            "has_texts": bool(main_store(self._pairing)),
             "has_replies": any(map(self._has_replies, range(len(self.runs)))),
             "marking": self.marking and {"annotators": self.marking.annotators()},
             "notes": self.notes(),
@@ -202,8 +160,8 @@ class View:
     def notes(self) -> list[str]:
         """Return what a reader must know; more may come until all rows are read."""
         notes = [note for run in self._pairing.runs for note in run.notes()]
-        if self._problem is not None:
-            notes.append(str(self._problem))
+        if self._thread.problem is not None:
+            notes.append(str(self._thread.problem))
         return list(dict.fromkeys([*notes, *self._aspects.problems]))
 
     def columns(
@@ -218,7 +176,7 @@ class View:
         is_blind
             Leave out what judges said.
         """
-        is_read = self._is_read  # before the rows are counted: more may come meanwhile
+        is_read = self.is_read  # before the rows are counted: more may come meanwhile
         rows = self.rows
         end = min(rows, start + most)
         columns = self.columns_of(range(start, end), is_blind=is_blind)
@@ -233,7 +191,7 @@ class View:
             "id": [run.columns.ids[row] for run, row in places],
             "system": [run.columns.systems[row] for run, row in places],
             "aspect": [run.columns.aspects[row] for run, row in places],
-            "source": [self._sources[number] for number in numbers],
+            "source": [self._thread.sources[number] for number in numbers],
             "runs": [
                 NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)

@@ -36,7 +36,7 @@ function drawCard(pane, mark, at) {
   const card = byId("card");
   const others = marksAt(pane, at).filter((each) => each !== mark && !isHidden(each));
   card.replaceChildren(
-    h("div.card-head", {}, cardTitle(mark), active.isPinned && button("×", dismissCard, { kind: ".quiet.close", "aria-label": "Close" })),
+    h("div.card-head", {}, cardTitle(mark, pane), active.isPinned && button("×", dismissCard, { kind: ".quiet.close", "aria-label": "Close" })),
     ...spanFacts(mark, pane),
     ...(others.length > 0 ? [otherSpans(pane, others, at)] : []),
     ...fromParts("onCard", mark, pane.row),
@@ -53,8 +53,10 @@ function dismissCard() {
   back?.focus({ preventScroll: true });
 }
 
-function cardTitle(mark) {
-  return h("p.card-title", {}, h("b", {}, `Span ${mark.number}`), severityBadge(mark), mark.span.category && h("bdi.category", {}, mark.span.category));
+// The title leads back to the span from wherever its evidence has led.
+function cardTitle(mark, pane) {
+  const back = button(`Span ${mark.number}`, () => visitMark(pane, mark), { kind: ".quiet.card-name", title: "Go to the span" });
+  return h("p.card-title", {}, back, severityBadge(mark), mark.span.category && h("bdi.category", {}, mark.span.category));
 }
 
 function severityBadge(mark) {

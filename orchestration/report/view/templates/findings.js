@@ -1,11 +1,13 @@
 // The spans as a list below their text: what has no place in it stands there, too.
+const MANY_FINDINGS = 60; // beyond, only those in sight are laid out
+
 function drawFindings(pane) {
   const placed = pane.marks.filter(({ isPlaced }) => isPlaced);
   const unplaced = pane.marks.filter(({ isPlaced }) => !isPlaced);
   const said = unplaced.length === 0 ? "" : `, ${unplaced.length} of them without a place in the text`;
   const title = pane.marks.length === 0 ? noSpanWords(pane) : `${counted(pane.marks.length, "span")}${said}`;
   const list = [...placed, ...unplaced].map((mark) => drawFinding(mark, pane));
-  return h("section.findings", { "aria-label": "Spans" }, h("h3", {}, title), list.length > 0 && h("ol.finding-list", {}, list));
+  return h("section.findings", { "aria-label": "Spans" }, h("h3", {}, title), list.length > 0 && h(`ol.finding-list${list.length > MANY_FINDINGS ? ".is-long" : ""}`, {}, list));
 }
 
 function noSpanWords(pane) {

@@ -14,8 +14,8 @@ function drawInput(header, text, marks) {
     ),
   );
   const pieces = cutText(content, places).map((piece) => drawEvidencePiece(content, piece));
-  const element = h("div.input-text", { dir: "auto", tabindex: "0", role: "group", "aria-label": header }, pieces.length > 0 ? pieces : h("i.empty", {}, "(empty)"));
-  return h("article.input", {}, h("h3", {}, bdi(header)), element);
+  const element = h("div.input-text", { tabindex: "0", role: "group", "aria-label": header }, pieces.length > 0 ? pieces : h("i.empty", {}, "(empty)"));
+  return h("article.input", {}, h("h3", {}, bdi(header)), directed(element, content));
 }
 
 function drawEvidencePiece(content, { start, end, marks }) {
@@ -56,7 +56,7 @@ function openEvidence(pane, mark, index) {
   for (const place of places) place.classList.add("is-gone-to");
   places[0].scrollIntoView({ block: "center", behavior: isStill() ? "auto" : "smooth" });
   places[0].focus({ preventScroll: true });
-  byId("card").hidden = true;
+  byId("card").hidden = !isNarrow();
   say(`Evidence in ${evidence.input}: “${clipped(evidence.text, 80)}”. Escape leads back to the span.`);
 }
 
@@ -75,7 +75,7 @@ function drawReferences(text) {
   const references = text.references ?? [];
   if (references.length === 0) return null;
   const title = references.length === 1 ? "Reference" : `${references.length} references`;
-  return fold(title, references.map((reference) => h("div.input-text", { dir: "auto" }, reference || "(empty)")));
+  return fold(title, references.map((reference) => directed(h("div.input-text", {}, reference || "(empty)"), reference)));
 }
 
 function drawPeople(text, row) {

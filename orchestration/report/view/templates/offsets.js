@@ -1,6 +1,16 @@
 // Offsets: the data count code points, JavaScript counts halves of surrogate pairs.
 const SURROGATE = /[\ud800-\udfff]/;
 
+// Letters that are written from right to left.
+const TURNED = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+// Each paragraph has its own direction only where there is more than one: a long line costs seconds.
+function directed(element, text) {
+  element.dir = "auto";
+  element.classList.toggle("is-turned", TURNED.test(text));
+  return element;
+}
+
 // Return what turns code points of `text` into places of the string; converted once a text.
 function offsetsOf(text, points) {
   if (!SURROGATE.test(text)) return (point) => Math.min(point, text.length);

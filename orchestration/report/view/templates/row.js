@@ -82,6 +82,20 @@ function drawText(pane) {
   return pane.element;
 }
 
+// Paper has no folds; what is only fetched when it is opened stays out.
+addEventListener("beforeprint", () => {
+  for (const each of byId("row").querySelectorAll("details:not([open])")) {
+    each.open = each.querySelector(".asked") === null;
+    if (each.open) each.dataset.printed = "true";
+  }
+});
+addEventListener("afterprint", () => {
+  for (const each of byId("row").querySelectorAll("details[data-printed]")) {
+    each.open = false;
+    delete each.dataset.printed;
+  }
+});
+
 on("row", () => {
   byId("row").scrollTop = 0;
   trying(showRow);

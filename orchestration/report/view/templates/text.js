@@ -22,7 +22,7 @@ function colourOf(look) {
 
 // `{ text, marks, tracks, side, row, label }` becomes a pane with its element.
 function makePane(given) {
-  const pane = { ...given, element: h("div.text", { dir: "auto", role: "group", "aria-label": given.label }) };
+  const pane = { ...given, element: directed(h("div.text", { role: "group", "aria-label": given.label }), given.text) };
   panes.push(pane);
   drawPane(pane);
   listenTo(pane);

@@ -149,8 +149,10 @@ def test_the_consolidation_is_said_step_by_step(chromium: Chromium, tmp_path: Pa
             "The aggregation “mean” makes 2.50 of the 3 scores.",
             "The seats mark spans: a 5, b 3, c 2.",
             "c is set aside as an outlier. Its score counts, its spans do not.",
-            "The consolidator “rules” makes 6 spans of these 8. 3 of them were found by more"
-            " than one seat.",
+            (
+                "The consolidator “rules” makes 6 spans of these 8."
+                " 3 of them were found by more than one seat."
+            ),
             "1 more span is left out: a report has no room for more.",
         ]
         cards = page.locator(".seat-card")
@@ -269,6 +271,10 @@ def test_print_shows_all_of_the_row(chromium: Chromium, tmp_path: Path) -> None:
         expect(page.locator(".only-print")).to_have_text(
             "One of 5 rows of ferries; the page prints the chosen one."
         )
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(page.get_by_text("The ferry ran aground; all were rescued.")).to_be_visible()
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(page.get_by_text("The ferry ran aground; all were rescued.")).to_be_hidden()
         clipped = page.evaluate("getComputedStyle(document.getElementById('row')).overflow")
         assert clipped == "visible"
         expect(page.locator(".finding").last).to_be_visible()

@@ -82,7 +82,7 @@ def test_no_answer_lacks_the_headers_that_keep_it_here(asking: httpx.Client, pat
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], f"{TOKEN}x", "\u00e9"])
 def test_without_the_token_there_is_nothing(view: View, token: str) -> None:
-    given = {"Authorization": f"Bearer {token}".encode()} if token else {}
+    given = {b"Authorization": f"Bearer {token}".encode()} if token else {}
     with served(view) as address, httpx.Client(base_url=address, headers=given) as asking:
         for name in ("head", "columns", "rows", "search", "asked", "comparison", "nothing"):
             response = asking.get(f"/api/{name}")

@@ -2,8 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.command import call
@@ -35,11 +35,9 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def asked(run: Path, number: int) -> Mapping[str, list[Mapping[str, list[object]]]]:
+def asked(run: Path, number: int) -> dict[str, Any]:
     with open_run(run) as view:
-        answer: Mapping[str, list[Mapping[str, list[object]]]] = json.loads(
-            json.dumps(view.asked(number))
-        )
+        answer: dict[str, Any] = json.loads(json.dumps(view.asked(number)))
         return answer
 
 

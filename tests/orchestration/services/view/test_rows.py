@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ from fakes.viewed_runs import ARTICLE, ROWS, judge, open_run, results, write_row
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.services.view.marking import Marked, RowKey
 
-Json = dict[str, "list[dict[str, object]]"]
+Json = dict[str, Any]
 
 
 @pytest.fixture
@@ -49,8 +50,8 @@ def test_columns_are_those_of_the_result_rows(run: Path) -> None:
     assert of_run["score"] == [row["score"] for row in rows]
     assert of_run["spans"] == [len(decoded(row)["spans"]) for row in rows]
     outcomes, decisions = decoded(head)["outcomes"], decoded(head)["decisions"]
-    assert [outcomes[at] for at in of_run["outcome"]] == [row["outcome"] for row in rows]  # type: ignore[attr-defined]  # a list of numbers
-    assert [decisions[at] for at in of_run["decision"]] == [row["decision"] for row in rows]  # type: ignore[attr-defined]  # likewise
+    assert [outcomes[at] for at in of_run["outcome"]] == [row["outcome"] for row in rows]
+    assert [decisions[at] for at in of_run["decision"]] == [row["decision"] for row in rows]
 
 
 def test_systems_with_one_article_have_one_source(run: Path) -> None:

@@ -1,7 +1,7 @@
 """Texts of runs whose data changed, went away, or are said by nothing; and files that go on."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -32,7 +32,7 @@ def texts(view: View) -> list[str | None]:
     ]
 
 
-def outputs(rows: "list[Mapping[str, object]]") -> list[object]:
+def outputs(rows: Sequence[Mapping[str, object]]) -> list[object]:
     return [row["output"] for row in rows for _ in ("consistency", "fluency")]
 
 
@@ -53,7 +53,7 @@ def test_a_text_whose_quotes_are_elsewhere_is_not_shown_on_any_aspect(run: Path)
 def test_rows_whose_ids_are_gone_have_no_text_and_are_counted(run: Path) -> None:
     write_rows(run.parent / "rows.jsonl", ROWS[:3])
     with open_run(run) as view:
-        assert texts(view) == [*outputs([*ROWS[:3]]), None, None]
+        assert texts(view) == [*outputs(ROWS[:3]), None, None]
         assert [note for note in view.notes() if "2 rows of run have no text" in note]
         assert view.columns(0)["source"] == [0, 0, 0, 0, 1, 1, -1, -1]
 
@@ -68,7 +68,7 @@ def test_another_systems_text_of_the_same_id_is_not_shown(run: Path) -> None:
 def test_data_in_another_order_are_found_by_id(run: Path) -> None:
     write_rows(run.parent / "rows.jsonl", [*reversed(ROWS)])
     with open_run(run) as view:
-        assert texts(view) == outputs([*ROWS])
+        assert texts(view) == outputs(ROWS)
         assert view.notes() == []
 
 
@@ -96,7 +96,7 @@ def test_a_bare_file_is_shown_with_the_data_that_are_named(run: Path, tmp_path: 
         assert "--data" in str(view.notes())
     columns = ["output=summary", "system=who"]
     with open_run(bare, data=tmp_path / "renamed.jsonl", columns=columns) as view:
-        assert texts(view) == outputs([*ROWS])
+        assert texts(view) == outputs(ROWS)
         assert view.notes() == []
 
 
@@ -105,7 +105,7 @@ def test_a_run_of_the_first_rows_or_of_a_shard_has_the_right_texts(tmp_path: Pat
     first = judge(tmp_path, "--limit", "2", run="first")
     shard = judge(tmp_path, "--shard", "2/2", run="shards")
     with open_run(first) as view:
-        assert texts(view) == outputs([*ROWS[:2]])
+        assert texts(view) == outputs(ROWS[:2])
     folder = next(path.parent for path in shard.parent.rglob("*2-of-2*/results.jsonl"))
     with open_run(folder) as view:
         assert texts(view) == outputs([ROWS[1], ROWS[3]])
@@ -128,7 +128,7 @@ def test_a_damaged_line_is_named_and_the_others_are_shown(run: Path) -> None:
     path.write_bytes(b"".join([*lines[:2], b'{"id": 1}\n', b"\xff\n", *lines[2:]]) + b'{"id": "x')
     with open_run(run) as view:
         assert view.rows == 8
-        assert texts(view) == outputs([*ROWS])
+        assert texts(view) == outputs(ROWS)
         first, second, third = view.notes()
     assert first.startswith(f"{path}, line 3: is not a result row")
     assert second.startswith(f"{path}, line 4: is not a result row")

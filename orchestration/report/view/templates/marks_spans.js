@@ -155,15 +155,12 @@ function refreshMarks({ keepsPanel = false } = {}) {
   if (back && !place) back.focus({ preventScroll: true });
 }
 
+// A piece of several spans shows no verdict: it would be of all of them.
 function showVerdicts() {
   for (const pane of panes) {
-    for (const mark of pane.marks) {
-      const verdict = verdictOf(mark);
-      if (mark.item) mark.item.dataset.verdict = verdict ?? "";
-      for (const piece of pane.element.querySelectorAll(".piece")) {
-        if (piece.dataset.marks === String(mark.number)) piece.dataset.verdict = verdict ?? "";
-      }
-    }
+    const verdicts = new Map(pane.marks.map((mark) => [String(mark.number), verdictOf(mark) ?? ""]));
+    for (const mark of pane.marks) if (mark.item) mark.item.dataset.verdict = verdicts.get(String(mark.number));
+    for (const piece of pane.element.querySelectorAll(".piece")) piece.dataset.verdict = verdicts.get(piece.dataset.marks) ?? "";
   }
 }
 

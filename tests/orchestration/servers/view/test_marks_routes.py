@@ -12,7 +12,7 @@ from spanjury.orchestration.services.marks.book import MarkBook
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.wiring.marks import MarksStore
 
-ANNA = {"annotator": "anna", "number": 0}
+ANNA: dict[str, str | int] = {"annotator": "anna", "number": 0}
 NOTHING: dict[str, object] = {
     "revision": 0,
     "score": None,
@@ -127,7 +127,7 @@ def test_agreement_takes_two_who_are_done(asking: httpx.Client) -> None:
 
     for number in (0, 2):
         for who, score in (("anna", 4), ("ben", 4 - number)):
-            at = {"annotator": who, "number": number}
+            at: dict[str, str | int] = {"annotator": who, "number": number}
             mark = asking.get("/api/mark", params=at).json()
             put(asking, mark | {"score": score, "is_done": True}, **at)
     (found,) = asking.get("/api/agreement").json()["aspects"]

@@ -21,16 +21,16 @@ _USAGE = {"calls": 0, "prompt": 0, "cached": 0, "completion": 0, "reasoning": 0}
 def span(output: str, quote: str, **given: Any) -> Json:  # noqa: ANN401  # as JSON has it
     """Return an error span at the first place of `quote` in `output`, or without a place."""
     start = output.find(quote) if quote else -1
-    place = {"start": None, "end": None, "located": "unlocated"}
+    place: Json = {"start": None, "end": None, "located": "unlocated"}
     if start >= 0:
         place = {"start": start, "end": start + len(quote), "located": "exact"}
-    filled = {"explanation": "It is wrong.", "severity": 3, "category": None, "evidence": []}
+    filled: Json = {"explanation": "It is wrong.", "severity": 3, "category": None, "evidence": []}
     return {**place, "text": quote, **filled, "probability": None, "found_by": ["a"], **given}
 
 
 def seat(judge: str, score: float | None = 3.0, **given: Any) -> Json:  # noqa: ANN401  # as JSON has it
     outcome = "scored" if score is not None else "abstained"
-    filled = {"outcome": outcome, "score": score, "spans": [], "usage": _USAGE}
+    filled: Json = {"outcome": outcome, "score": score, "spans": [], "usage": _USAGE}
     return {"judge": judge, **_SEAT, **filled, "error_probability": None, **given}
 
 

@@ -61,7 +61,9 @@ function cardTitle(mark, pane) {
 
 function severityBadge(mark) {
   if (mark.span.severity === null || mark.span.severity === undefined) return null;
-  return h("span.severity", { "data-severity": mark.severity }, `severity ${plainNumber(mark.span.severity)}`);
+  const twin = mark.twin?.severity ?? mark.span.severity;
+  const after = twin === mark.span.severity ? "" : `, then ${plainNumber(twin)}`;
+  return h("span.severity", { "data-severity": mark.severity }, `severity ${plainNumber(mark.span.severity)}${after}`);
 }
 
 // The facts of a span, for the card and for the list below the text.
@@ -72,10 +74,16 @@ function spanFacts(mark, pane) {
     span.located ? LOCATED_WORDS[span.located] ?? span.located : null,
   ].filter((fact) => fact !== null);
   return [
-    span.explanation ? h("p.explanation", { dir: "auto" }, span.explanation) : null,
+    ...explanations(mark),
     evidenceOf(mark, pane),
     h("p.facts", {}, foundBy(mark, pane), facts.length > 0 && h("span", {}, facts.join(" · "))),
   ].filter((part) => part !== null);
+}
+
+// Of two runs that mark the same place, each explains it in its own words.
+function explanations({ span, twin }) {
+  const said = [span.explanation, twin?.explanation === span.explanation ? "" : twin?.explanation];
+  return said.filter((text) => text).map((text) => h("p.explanation", { dir: "auto" }, text));
 }
 
 function foundBy(mark, pane) {
@@ -83,9 +91,10 @@ function foundBy(mark, pane) {
   return h("span.found-by", {}, toneWords(mark), names.map((track) => h("span.seat", {}, lineSample(track.look), bdi(track.name))));
 }
 
-const TONE_WORDS = { both: "in both runs; here from", first: "only in", second: "only in", gold: "marked by" };
+const TONE_WORDS = { both: "overlaps the other run's; here from", first: "only in", second: "only in", gold: "marked by" };
 
 function toneWords(mark) {
+  if (mark.twin) return "in both ";
   if (mark.tone) return `${TONE_WORDS[mark.tone]} `;
   return mark.keys.length > 0 ? "found by " : "";
 }

@@ -8,7 +8,7 @@ async function drawComparison() {
   if (pair !== state.pair) return;
   if (found === null) return fill("comparison", h("p.note", {}, "The file holds no intervals for these two; the means beside the list are of the filtered rows."));
   const fault = found.rows.every(({ texts }) => texts === 0) ? h("p.note", {}, found.note || "No text was scored on both sides.") : null;
-  fill("comparison", fault ?? h("details", { open: !isNarrow() }, h("summary", {}, comparisonTitle(sides)), comparisonTable(found, sides), found.note && h("p.note", {}, found.note)));
+  fill("comparison", fault ?? h("details", { open: !isNarrow() }, h("summary", {}, comparisonTitle(sides)), h("div.compared", {}, comparisonTable(found, sides), found.note && h("p.note", {}, found.note))));
 }
 
 function comparedSides() {

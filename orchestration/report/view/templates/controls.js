@@ -150,7 +150,8 @@ function drawMeans() {
 
 function drawMean(index, pair) {
   const values = pair.map((mean, side) => {
-    const coverage = `scored ${inThousands(mean.scored)} of ${inThousands(mean.rows)}`;
+    const part = `${inThousands(mean.scored)} of ${inThousands(mean.rows)}`;
+    const coverage = pair.length > 1 ? `${part} scored` : `scored ${part}`;
     const isPart = mean.scored < mean.rows;
     return h(
       `span.mean${pair.length > 1 ? `.side-${side}` : ""}`,

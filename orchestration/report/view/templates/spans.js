@@ -36,15 +36,24 @@ function goldMarks(text) {
   return (text.gold ?? []).map((span, index) => markOf(span, { id: `gold-${index}`, side: 0, keys: [GOLD], tone: "gold" }));
 }
 
-// Two runs on one text: what overlaps a span of the other run is found by both.
+// Two runs on one text: what overlaps a span of the other run is found by both, and the same place
+// in both is one mark, whose `twin` is the other run's span.
 function comparedMarks(results) {
   const spans = results.map((result) => result?.spans ?? []);
+  const twins = spans[0].map((span) => spans[1].find((other) => isSamePlace(span, other)) ?? null);
   return spans.flatMap((own, side) =>
-    own.map((span, index) => {
-      const isInBoth = spans[1 - side].some((other) => overlaps(span, other));
-      return markOf(span, { id: index, side, keys: [`run ${side}`], tone: isInBoth ? "both" : ["first", "second"][side] });
+    own.flatMap((span, index) => {
+      if (side === 1 && twins.includes(span)) return [];
+      const twin = side === 0 ? twins[index] : null;
+      const isInBoth = twin !== null || spans[1 - side].some((other) => overlaps(span, other));
+      const keys = twin === null ? [`run ${side}`] : ["run 0", "run 1"];
+      return [{ ...markOf(span, { id: index, side, keys, tone: isInBoth ? "both" : ["first", "second"][side] }), twin }];
     }),
   );
+}
+
+function isSamePlace(one, other) {
+  return one.start !== null && one.start === other.start && one.end === other.end;
 }
 
 // Unplaced spans are the same where their quotes are.

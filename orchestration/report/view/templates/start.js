@@ -51,6 +51,10 @@ function showFirst() {
   else if (state.chosen >= 0 && state.chosen < table.rows) choose(state.chosen, { isKept: true });
 }
 
+// Another token in the same tab is another server, or the same one started again.
+const openedToken = readFragment().token;
+addEventListener("hashchange", () => readFragment().token !== openedToken && location.reload());
+
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   document.body.dataset.place = "row";

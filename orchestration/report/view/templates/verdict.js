@@ -13,18 +13,26 @@ function drawHeading(shown) {
   );
 }
 
-function drawSteps() {
+function placeWords() {
   const place = placeOf(state.chosen);
-  const said = place < 0 ? "not among the filtered" : `${inThousands(place + 1)} of ${inThousands(state.order.length)}`;
+  return place < 0 ? "not among the filtered" : `${inThousands(place + 1)} of ${inThousands(state.order.length)}`;
+}
+
+function drawSteps() {
   return h(
     "span.steps",
     {},
     button("Rows", closeRow, { kind: ".only-narrow", "aria-label": "Back to the rows" }),
     button("↑", () => stepRow(-1), { kind: ".step-button", "aria-label": "Previous row", title: "Previous row (k)" }),
     button("↓", () => stepRow(1), { kind: ".step-button", "aria-label": "Next row", title: "Next row (j)" }),
-    h("span.place", {}, said),
+    h("span.place", {}, placeWords()),
   );
 }
+
+on("order", () => {
+  const place = document.querySelector(".steps .place");
+  if (place) place.textContent = placeWords();
+});
 
 // Score, decision and outcome of one run; with two, each under its run's name.
 function drawVerdict(result, aspect, { name = null, side = 0 } = {}) {
@@ -66,13 +74,19 @@ function drawScale(points, { low, high }) {
 function drawDecision(result) {
   if (!result.decision) return null;
   const basis = result.decision_basis ?? {};
-  const known = basis.false_alarms === null || basis.false_alarms === undefined ? "" : ` ${Math.round(100 * basis.false_alarms)}% of texts without error get this decision or a graver one${basis.measured_on ? `, counted on ${basis.measured_on}` : ""}.`;
   return h(
     "div.decided",
     {},
     h("span.decision", { "data-decision": result.decision }, DECISION_WORDS[result.decision] ?? result.decision),
-    h("span.ground", {}, basis.reason ? `${basis.reason}${known}` : `Decided by the ${basis.ground ?? "score"}.${known}`),
+    h("span.ground", {}, basis.reason || `Decided by the ${basis.ground ?? "score"}.`),
+    falseAlarms(basis),
   );
+}
+
+function falseAlarms({ false_alarms: share, measured_on: counted }) {
+  if (share === null || share === undefined) return null;
+  const said = `So many texts without error get this decision or a graver one${counted ? `, counted on ${counted}` : ""}.`;
+  return h("details.false-alarms", {}, h("summary", {}, `false alarms: ${Math.round(100 * share)}%`), said);
 }
 
 function drawFailure(result) {

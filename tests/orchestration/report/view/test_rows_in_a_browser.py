@@ -186,6 +186,54 @@ def test_a_narrow_page_shows_the_rows_then_the_row(chromium: Chromium, tmp_path:
         assert sideways(page) == 0
 
 
+def test_back_leads_from_a_row_to_the_rows_on_a_phone(chromium: Chromium, tmp_path: Path) -> None:
+    with chromium.open(written(tmp_path, one_run()), width=390, height=844) as page:
+        ids(page)
+        page.get_by_role("option", name="mixed").click()
+        expect(page.locator("#row h2")).to_have_text("mixed")
+        page.go_back()
+        expect(page.locator("#list")).to_be_visible()
+        expect(page.locator("#row")).to_be_hidden()
+
+
+def test_a_row_that_the_filters_took_away_stays_and_says_so(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    with chromium.open(written(tmp_path, one_run())) as page:
+        ids(page)
+        expect(page.locator(".steps .place")).to_have_text("1 of 5")
+        choice(page, "System", "t5")
+        expect(page.locator("#row h2")).to_have_text("ferry/bart")
+        expect(page.locator(".steps .place")).to_have_text("not among the filtered")
+        page.locator("#row").focus()
+        page.keyboard.press("j")
+        expect(page.locator(".steps .place")).to_have_text("1 of 2")
+
+
+def test_every_control_has_a_name_and_every_part_its_landmark(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    with chromium.open(written(tmp_path, one_run())) as page:
+        ids(page)
+        page.keyboard.press("n")
+        nameless = page.locator("button, select, input").evaluate_all(
+            "(all) => all.filter((one) => !(one.textContent.trim() || one.ariaLabel"
+            " || one.labels?.length)).map((one) => one.outerHTML)"
+        )
+        assert nameless == []
+        doubled = (
+            "(all) => all.map((one) => one.id).filter((id, at, ids) => ids.indexOf(id) !== at)"
+        )
+        assert page.locator("[id]").evaluate_all(doubled) == []
+        for role in ("banner", "main", "navigation", "listbox"):
+            expect(page.get_by_role(role)).to_have_count(1)  # type: ignore[arg-type]  # of a loop
+        expect(page.locator("#list [aria-selected=true]")).to_have_text(
+            "ferry/bart2.50bart6 spansfaulty"
+        )
+        active = page.locator("#list").get_attribute("aria-activedescendant")
+        assert active == "option-0"
+
+
 def test_columns_come_in_parts_and_the_first_rows_are_there_at_once(chromium: Chromium) -> None:
     server = ViewServer(data=many_rows(300), rows_at_once=100)
     with served(server) as address, chromium.open(address) as page:

@@ -51,6 +51,13 @@ def test_spans_of_two_runs_differ_by_fill_in_one_text(chromium: Chromium, tmp_pa
         expect(page.locator("#card")).to_contain_text("only in panel-b")
 
 
+def test_the_same_place_in_both_runs_is_one_span(chromium: Chromium, tmp_path: Path) -> None:
+    with chromium.open(written(tmp_path, two_runs())) as page:
+        page.get_by_role("option", name="mixed").click()
+        expect(page.locator(".findings h3")).to_have_text("3 spans")
+        expect(page.locator(".finding").first).to_contain_text("in both panel-apanel-b")
+
+
 def test_the_list_shows_both_scores_and_sorts_by_their_difference(
     chromium: Chromium, tmp_path: Path
 ) -> None:
@@ -65,7 +72,7 @@ def test_the_list_shows_both_scores_and_sorts_by_their_difference(
             ]
         )
         expect(page.locator(".mean-line")).to_have_text(
-            "consistency3.13scored 4 of 54.06scored 4 of 4"
+            "consistency3.134 of 5 scored4.064 of 4 scored"
         )
         page.get_by_label("Sort rows by").select_option("difference")
         expect(page.locator(".option .id").first).to_have_text("ferry/bart")

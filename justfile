@@ -93,6 +93,10 @@ bench *options: set-up
 metric-pages: set-up
     python docs/metrics/write.py
 
+# Make every kind of page by its command, and docs/gallery.md with a picture of each
+gallery: set-up
+    SPANJURY_GALLERY=docs pytest -n 0 --tier all tests/gallery
+
 # Pin what the tests need, for every platform, by hash
 lock:
     {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --override .ci/without-torch.txt --no-emit-package torch --extra datasets --extra dev --extra embedded --extra mcp --extra metrics --extra neural --extra plots --extra ray --extra serve --extra train pyproject.toml -o requirements.lock

@@ -169,14 +169,14 @@ def _measured(served: Served, rows: int) -> str:
     first, waited = served.cpu, time.perf_counter() - begun
     while known < rows:
         known += len(served.ask(f"columns?from={known}")["id"])
-    whole = served.cpu
+    whole, (_, resident) = served.cpu, served.memory
     numbers = ",".join(map(str, range(rows // 2, min(rows // 2 + 50, rows))))
     details = served.milliseconds(f"rows?numbers={numbers}")
     searches = [served.milliseconds(f"search?text={text}") for text in (RARE, "premier")]
     begun_comparison = served.cpu
     served.ask("comparison?first=system:system-0&second=system:system-1")
     compared = served.cpu - begun_comparison
-    cells = (first, waited, whole, details, *searches, compared, *served.memory)
+    cells = (first, waited, whole, details, *searches, compared, resident, served.memory[0])
     specs = (".2f", ".2f", ".2f", ".1f", ".0f", ".0f", ".1f", ".0f", ".0f")
     shown = " | ".join(format(cell, spec) for cell, spec in zip(cells, specs, strict=True))
     return f"| {rows:,} | {shown} |"
@@ -187,7 +187,7 @@ def main(all_rows: list[int]) -> None:
     columns = (
         *("rows", "CPU s to first rows", "s of them at the page", "CPU s to all rows"),
         *("50 details, ms", "rare word, ms", "word of all, ms", "comparison, s"),
-        *("greatest memory, MiB", "memory at the end, MiB"),
+        *("MiB with all rows", "MiB at most"),
     )
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
     for rows in all_rows:

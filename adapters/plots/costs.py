@@ -27,6 +27,8 @@ Point = tuple[float, float]
 
 _SIZE = 7.0
 """Of the labels, in points."""
+_WIDE = 20.0
+"""Costs that differ by more have a power of ten between them, and no room for other numbers."""
 
 
 def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
@@ -87,7 +89,12 @@ def _count(axes: Axes, paid_from: float) -> None:
     """Write costs out in full, and none where nothing is paid."""
     shown = FuncFormatter(lambda value, _: f"{value:g}" if value >= paid_from else "")
     axes.xaxis.set_major_formatter(shown)
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_xlim()
+    if high / low > _WIDE:
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:  # there may be no power of ten
+        axes.xaxis.set_minor_formatter(shown)
+        axes.tick_params(axis="x", which="minor", labelsize=8)
 
 
 def _front(points: Sequence[Point]) -> list[Point]:

@@ -21,6 +21,9 @@ from spanjury.judges.core import StoreError
 _MANIFEST = "run.json"
 _DAMAGED = f"{_MANIFEST}.damaged"
 _DONE = "done"
+_STOPPED = "stopped"
+REMOVED = ".removed-spanjury-run-"
+"""The beginning of the name of a folder whose run is being deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,25 @@ class RunFolder:
             mark.touch() if done else mark.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"{mark}: cannot be written: {error.strerror}") from error
+
+    def note_stop(self, rows: int) -> None:
+        """Note how many `rows` there were when the run was stopped: its results may lie elsewhere.
+
+        Raises `StoreError` if the folder cannot be written.
+        """
+        note = self.path / _STOPPED
+        try:
+            note.write_text(f"{rows}\n", encoding="ascii")
+        except OSError as error:
+            raise StoreError(f"{note}: cannot be written: {error.strerror}") from error
+
+    @property
+    def rows_at_stop(self) -> int | None:
+        """The number of rows when the run was stopped last; None if nothing says so."""
+        try:
+            return int((self.path / _STOPPED).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return None
 
     def create(self, manifest: Mapping[str, object]) -> None:
         """Make the folder and write its manifest, whole or not at all.
@@ -146,10 +168,10 @@ class RunFolder:
 
     @staticmethod
     def among(folder: Path) -> Iterator["RunFolder"]:
-        """Yield the runs whose folders lie in `folder`, by name."""
+        """Yield the runs whose folders lie in `folder`, by name; not those being deleted."""
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             run = RunFolder(path)
-            if run.exists:
+            if run.exists and not path.name.startswith(REMOVED):
                 yield run
 
 

@@ -57,6 +57,26 @@ class RunLock:
             raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
 
 
+def is_locked(path: Path) -> bool:
+    """Say whether a process holds the lock in `path`; False where that cannot be known.
+
+    The lock is held for a moment to find out.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except (OSError, ValueError):
+        return False
+    try:
+        lock_file(descriptor)
+    except (BlockingIOError, PermissionError):
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _holder(descriptor: int) -> str:
     """Say who wrote the lock file; its holder may be about to."""
     try:

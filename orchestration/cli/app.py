@@ -37,6 +37,7 @@ with lazily():
         perturb,
         resume,
         runs,
+        runs_prune,
         serve,
         serve_mcp,
         view,
@@ -115,7 +116,11 @@ class _Marks(CommandGroup):
 class _Runs(CommandGroup):
     """The commands about runs; `list` where none is named."""
 
-    functions: ClassVar = {_LIST: lambda: runs.list_runs, "repair": lambda: runs.repair}
+    functions: ClassVar = {
+        _LIST: lambda: runs.list_runs,
+        "prune": lambda: runs_prune.prune,
+        "repair": lambda: runs.repair,
+    }
 
     def parse_args(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, args: list[str]
@@ -142,7 +147,7 @@ for name, commands, summary in (
     ("exam", _Exam, "Examine judges."),
     ("marks", _Marks, "People's marks of a run: who made them, out and in, agreement."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
-    ("runs", _Runs, "List runs, or repair the memory of one; the list is the default."),
+    ("runs", _Runs, "List runs, delete old ones or repair one; the list is the default."),
 ):
     app.add_typer(
         typer.Typer(cls=commands, rich_markup_mode=None),

@@ -14,11 +14,11 @@ from spanjury.orchestration.cli.exam import Output, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
-    from spanjury.orchestration.report import markdown
+    from spanjury.orchestration.report import destination, markdown
     from spanjury.orchestration.services import span_bench as service
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.agreement.spans import estimates
@@ -50,6 +50,7 @@ class BenchFlags(Flags, title="Bench"):
     """The flags of the bench itself."""
 
     output: Output = Path("span-bench")
+    html: Html = None
     require: Require = ()
     markdown: Annotated[bool, Flag("Print the page in Markdown, not tables.")] = False
     json: Annotated[bool, Flag("Print JSON, not tables.")] = False
@@ -75,6 +76,7 @@ def spans(
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json are two ways to print: choose one")
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=bench.output, page=bench.html)
     job = _job(texts, bench, judges=judges, limits=limits)
     planned = service.bench_of(job)
     gates = _gates(bench.require, planned)
@@ -89,7 +91,9 @@ def spans(
         quiet=show.no_progress,
     )
     _print(job, found, bench)
-    for path in service.write_bench(bench.output, job, bench=planned, result=found):
+    for path in place.write(
+        lambda folder: service.write_bench(folder, job, bench=planned, result=found)
+    ):
         say(f"written: {path}")
     exit_if_missed(_missed(gates, found))
 

@@ -92,7 +92,7 @@ def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> No
     pictures = [path for path in written if path.suffix in _PICTURES]
     if counts_pictures:
         files = ", ".join(str(path) for path in written if path not in pictures)
-        beside = f" and {len(pictures)} pictures beside them" if pictures else ""
+        beside = f" and {len(pictures)} pictures in {pictures[0].parent}" if pictures else ""
         say(f"written: {files}{beside}")
     else:
         for path in written:

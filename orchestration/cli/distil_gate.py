@@ -14,11 +14,12 @@ from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_mis
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, PanelFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
     from spanjury.orchestration.services import evaluate as evaluation
     from spanjury.orchestration.services.gate import (
@@ -62,6 +63,7 @@ class ModelFlags(Flags, title="Distilled judge"):
     no_base: Annotated[bool, Flag("Do not examine the base.", rare=True)] = False
     seed: Annotated[int, Flag("Seed of all draws and judges.")] = 1
     output: Output = Path("gate")
+    html: Html = None
 
 
 # Without variables of the environment: a teacher costs, and judges only where one is named.
@@ -149,6 +151,7 @@ def gate(
     (reports.parsed>=.95), and spans.f1 better than the base's.
     """
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=model.output, page=model.html)
     planned = _job(model, teacher, more, required=required, limits=limits)
     say(
         f"{planned.questions} assessments by {', '.join(planned.judges)};"
@@ -167,7 +170,7 @@ def gate(
     console.print_report(tables.gate_report(findings))
     for caution in planned.cautions:
         say(f"note: {caution}")
-    for path in written:
+    for path in place.with_page(written):
         say(f"written: {path}")
     exit_if_missed(result.line for result in findings.missed)
 

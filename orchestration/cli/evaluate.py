@@ -132,8 +132,8 @@ def evaluate(
         )
     else:
         planned = session.plan_job(job, gate)
-        job, folder = _begun(job, kept)
-        session.run_job(job, planned, show=show, gate=gate, folder=folder)
+        job, folder = _begun(job, kept, assessments=planned.assessments)
+        session.run_job(job, planned, show=show, gate=gate, folder=folder, results_of=folder)
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:
@@ -166,22 +166,24 @@ def _job(
 
 
 def _begun(
-    job: "service.Job", kept: RunFlags
+    job: "service.Job", kept: RunFlags, *, assessments: int
 ) -> "tuple[service.Job, run_folders.RunFolder | None]":
     """Begin the run of `job`: in the folder that is named, among the user's data, or in none."""
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
         folder = run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
-        return runs.begin_run(job, folder, output=kept.output and job.output), folder
+        output = kept.output and job.output
+        return runs.begin_run(job, folder, output=output, assessments=assessments), folder
     if kept.no_memory:
         return job, None
     names = (job.data.name.partition(".")[0], str(job.shard or ""))
     try:
         folder = run_folders.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
-        return runs.begin_run(job, folder, output=job.output), folder
+        begun = runs.begin_run(job, folder, output=job.output, assessments=assessments)
     except StoreError as error:
         say(f"this run cannot be resumed: {error}")
         return job, None
+    return begun, folder
 
 
 def _cluster_job(

@@ -9,9 +9,11 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exam import Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.run import Html
 
 with lazily():
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import exam_card, exam_comparison
     from spanjury.orchestration.studies import card as study
 
@@ -25,13 +27,15 @@ def compare(
         Path, typer.Argument(metavar="FOLDER_B", help="Output of the exam of another.")
     ],
     output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
+    html: Html = None,
     seed: Annotated[int, Flag("Seed of the draws.")] = 1,
     draws: Annotated[int, Flag("How often texts are drawn again.", min=100)] = 10_000,
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
+    place = destination.Destination(folder=output, page=html)
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
     console.print_report(compared.report)
-    for path in exam_comparison.write_comparison(output, compared) if output else ():
+    for path in place.write(lambda folder: exam_comparison.write_comparison(folder, compared)):
         say(f"written: {path}")
 
 
@@ -45,14 +49,16 @@ def card(
     output: Annotated[
         Path | None, Flag("Folder for card.md, .html and .json.", "FOLDER", also="-o")
     ] = None,
+    html: Html = None,
 ) -> None:
     """Join the exams of one judge on one page, and check what is required of it."""
+    place = destination.Destination(folder=output, page=html)
     gates = [study.parse_gate(text) for text in require]
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(study.card_report(joined, gates=gates))
-    for path in exam_card.write_card(output, joined, gates=gates) if output else ():
+    for path in place.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
         say(f"written: {path}")
     exit_if_missed(
         f"{gate} (it is "

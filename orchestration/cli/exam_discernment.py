@@ -17,10 +17,11 @@ from spanjury.orchestration.cli.exam import (
     say_scope,
 )
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
     from spanjury.orchestration.studies.discernment import findings, values
@@ -33,6 +34,7 @@ class DiscernmentFlags(Flags, title="Exam"):
 
     recipe: Recipe = "standard"
     output: Output = Path("exam")
+    html: Html = None
     require: Require = ()
     weights: Annotated[
         Path | None,
@@ -65,6 +67,7 @@ def discernment(
     Without --judge and --model the offline judges are examined.
     """
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=exam.output, page=exam.html)
     panel = judges.config()
     job = service.ExamJob(
         data=texts.file,
@@ -99,5 +102,5 @@ def discernment(
         quiet=show.no_progress,
     )
     console.print_report(report.exam_report(job, found))
-    console.say_written(report.write_exam(exam.output, job, found))
+    console.say_written(place.write(lambda folder: report.write_exam(folder, job, found)))
     exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))

@@ -12,10 +12,11 @@ from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exam import Output, say_scope
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import discernment
     from spanjury.orchestration.services import faithfulness as service
     from spanjury.orchestration.wiring import rescorable, runs
@@ -49,6 +50,7 @@ class FaithfulnessFlags(Flags, title="Exam"):
         ),
     ] = ()
     output: Output = Path("faithfulness")
+    html: Html = None
 
 
 def faithfulness(
@@ -66,6 +68,7 @@ def faithfulness(
     judges whose score can follow from a list.
     """
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=exam.output, page=exam.html)
     seed = 1 if judges.seed is None else judges.seed
     if texts.replay is None:
         job = service.FaithfulnessJob(
@@ -88,7 +91,7 @@ def faithfulness(
     else:
         result = _replayed(texts, writer, seed=seed)
     console.print_report(service.exam_report(result))
-    console.say_written(service.write_exam(exam.output, result))
+    console.say_written(place.write(lambda folder: service.write_exam(folder, result)))
 
 
 def _file(texts: TextFlags) -> Path:

@@ -18,10 +18,11 @@ from spanjury.orchestration.cli.exam import (
 )
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.panel import PanelFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import repair_exam as service
     from spanjury.orchestration.studies.repair import findings, values
     from spanjury.orchestration.wiring import config as configs
@@ -48,6 +49,7 @@ class RepairFlags(Flags, title="Exam"):
         int, Flag("How often a text is corrected at most.", min=1, env=True, rare=True)
     ] = 3
     output: Output = Path("repair")
+    html: Html = None
     require: Require = ()
 
 
@@ -65,6 +67,7 @@ def repair(
     --examiner judges what came of it, beside changing nothing and deleting every marked span.
     """
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=exam.output, page=exam.html)
     job = _job(texts, exam, judges=judges, limits=limits)
     gates = known_gates(exam.require, values.measure_names())
     planned = service.exam_of(job)
@@ -84,7 +87,7 @@ def repair(
         quiet=show.no_progress,
     )
     console.print_report(service.exam_report(job, found))
-    for path in service.write_exam(exam.output, job, found):
+    for path in place.write(lambda folder: service.write_exam(folder, job, found)):
         say(f"written: {path}")
     exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
 

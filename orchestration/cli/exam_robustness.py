@@ -17,10 +17,11 @@ from spanjury.orchestration.cli.exam import (
 )
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.panel import PanelFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import robustness as service
     from spanjury.orchestration.studies.robustness import attempts, values
     from spanjury.orchestration.wiring import runs
@@ -39,6 +40,7 @@ class RobustnessFlags(Flags, title="Exam"):
     ] = "flaws"
     as_they_are: Annotated[bool, Flag("Attack the texts undamaged.")] = False
     output: Output = Path("robustness")
+    html: Html = None
     require: Require = ()
     step: Annotated[
         float,
@@ -76,6 +78,7 @@ def robustness(
     offline judges are examined.
     """
     logging.log_to(show.log_file)
+    place = destination.Destination(folder=exam.output, page=exam.html)
     job = _job(texts, exam, judges=judges, limits=limits)
     planned = service.exam_of(job)
     names = values.measure_names([attack.family for attack in planned.attacks.values()])
@@ -96,7 +99,7 @@ def robustness(
         quiet=show.no_progress,
     )
     console.print_report(service.exam_report(job, found))
-    for path in service.write_exam(exam.output, job, found):
+    for path in place.write(lambda folder: service.write_exam(folder, job, found)):
         say(f"written: {path}")
     exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
 

@@ -1,5 +1,6 @@
 """`spanjury export`: the results of a run for other programs."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -12,7 +13,7 @@ from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
-    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.services import evaluate, runs
     from spanjury.orchestration.wiring import exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -36,6 +37,9 @@ def export(
     rows: Annotated[
         str, Flag("A row for each of the 'assessments' or 'spans'.", "UNIT")
     ] = "assessments",
+    texts: Annotated[
+        bool, Flag("Add the texts: output, inputs, references, from the data of the run.")
+    ] = False,
 ) -> None:
     """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
     target = None if output == Path("-") else output
@@ -46,6 +50,7 @@ def export(
         results=_results(run),
         form=_word(form, exports.ExportForm) if form else _form_of(target),
         unit=_word(rows, exports.ExportUnit),
+        texts=_texts(run) if texts else None,
     )
     if target is None:
         count = chosen.to_stream(typer.get_binary_stream("stdout"))
@@ -54,6 +59,31 @@ def export(
         say(f"{count} {chosen.unit} are in {target}")
     if chosen.results.suffix == _PART:
         say(f"{chosen.results} is of a run that is open: {count} {chosen.unit} so far")
+    if chosen.texts is not None and (missing := chosen.texts.missing):
+        say(
+            f"{len(missing)} texts are left empty, the first {min(missing)!r}: the data of the run"
+            " do not hold them any more as they were judged"
+        )
+
+
+def _texts(run: Path) -> "exports.JudgedTexts":
+    """Return the texts of a run, which are in the data that its manifest names."""
+    if run.is_file():
+        raise ConfigError(f"--texts needs the folder or name of a run, which names its data: {run}")
+    job = runs.job_of(run_folders.find_run(run))
+
+    def read() -> Iterator[Segment]:
+        segments = _segments(job)
+        return sources.by_source(segments) if job.order == "source" else segments
+
+    return exports.JudgedTexts(read)
+
+
+def _segments(job: "evaluate.Job") -> Iterator[Segment]:
+    """Yield the segments that a run is of, among others of its data."""
+    for row in sources.open_source(job.data, columns=job.columns):
+        if isinstance(row, Segment):
+            yield row
 
 
 def _export_marked(run: Path, target: Path | None, form: str) -> None:
@@ -61,12 +91,8 @@ def _export_marked(run: Path, target: Path | None, form: str) -> None:
     if target is None or run.is_file():
         raise ConfigError(f"{form} goes to a file and needs a run's folder: got {run} -o {target}")
     job = runs.job_of(run_folders.find_run(run))
-    segments = (
-        one
-        for one in sources.open_source(job.data, columns=job.columns)
-        if isinstance(one, Segment)
-    )
-    lines = exports.MARKED_FORMS[form](target, exports.marked_segments(segments, _results(run)))
+    marked = exports.marked_segments(_segments(job), _results(run))
+    lines = exports.MARKED_FORMS[form](target, marked)
     say(f"{lines} lines are in {target}")
 
 

@@ -4,62 +4,118 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Task
+from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
     from spanjury.judges import core
     from spanjury.judges import tasks as catalogues
     from spanjury.judges.core import measured_precision as measured
-    from spanjury.orchestration.cli import console
+    from spanjury.judges.core import registry
     from spanjury.orchestration.wiring import plugins as registries
 
 
-def judges() -> None:
-    """List the judges: what they mark, what they cannot see, and how often they are right."""
+def judges(*, word: Word = None, form: ListFlags) -> None:
+    """List the judges: what they mark, what they cannot see, and how often they are right.
+
+    Where standard output is no terminal, lines are whole: NAME, a tab, what it does.
+    """
     broken = registries.JUDGES.broken()
     broken_names = {problem.plugin.name for problem in broken if not problem.shadowed}
     usable = [
         (name, _about(name)) for name in registries.JUDGES.names() if name not in broken_names
     ]
     unusable = [(problem.plugin.name, str(problem)) for problem in broken]
-    console.print_table(("judge", "what it does"), [*usable, *unusable])
+    headings = ("judge", "what it does")
+    rows = matching([*usable, *unusable], word, names=lambda row: row[:1], what="judge")
+    print_listing(Listing(headings=headings, rows=rows, brief=headings), form)
 
 
-def tasks(*, aspects_file: AspectsFiles = ()) -> None:
-    """List the tasks and their default aspects."""
-    catalogue = catalogues.Catalogue.load(*aspects_file)
-    console.print_table(
-        ("task", "also called", "judged by default"),
-        (
-            (task.name, ", ".join(task.aliases), ", ".join(task.default_aspects))
-            for task in catalogue.tasks()
-        ),
+def tasks(*, word: Word = None, aspects_file: AspectsFiles = (), form: ListFlags) -> None:
+    """List the tasks and their default aspects.
+
+    Where standard output is no terminal, lines are whole, with tabs between their cells: task,
+    aspects that are judged by default, other names.
+    """
+    known = catalogues.Catalogue.load(*aspects_file).tasks()
+    chosen = matching(known, word, names=lambda task: (task.name, *task.aliases), what="task")
+    headings = ("task", "judged by default", "also called")
+    listing = Listing(
+        headings=headings,
+        rows=[
+            (task.name, ", ".join(task.default_aspects), ", ".join(task.aliases)) for task in chosen
+        ],
+        brief=headings,
+        records=[
+            {
+                "task": task.name,
+                "default_aspects": list(task.default_aspects),
+                "aliases": list(task.aliases),
+            }
+            for task in chosen
+        ],
     )
+    print_listing(listing, form)
 
 
-def aspects(*, task: Task = None, aspects_file: AspectsFiles = ()) -> None:
-    """List the aspects with their definitions."""
+def aspects(
+    *,
+    word: Word = None,
+    task: Task = None,
+    aspects_file: AspectsFiles = (),
+    form: ListFlags,
+) -> None:
+    """List the aspects with their definitions.
+
+    Where standard output is no terminal, lines are whole, with tabs between their cells: task,
+    aspect, kind, what it sees, definition.
+    """
     catalogue = catalogues.Catalogue.load(*aspects_file)
-    names = [task] if task else [known.name for known in catalogue.tasks()]
-    console.print_table(
-        ("task", "aspect", "kind", "sees", "definition"),
-        (
+    tasks = [task] if task else [known.name for known in catalogue.tasks()]
+    known = (one for name in tasks for one in catalogue.aspects(name))
+    chosen = matching(known, word, names=lambda one: (one.name,), what="aspect")
+    listing = Listing(
+        headings=("task", "aspect", "kind", "sees", "definition"),
+        rows=[
             (one.task.name, one.name, one.kind, _visible(one.inputs), one.definition)
-            for name in names
-            for one in catalogue.aspects(name)
-        ),
+            for one in chosen
+        ],
+        brief=("aspect", "definition"),
+        group="task",
+        records=[
+            {
+                "task": one.task.name,
+                "aspect": one.name,
+                "kind": one.kind,
+                "sees": None if one.inputs is None else list(one.inputs),
+                "definition": one.definition,
+            }
+            for one in chosen
+        ],
     )
+    print_listing(listing, form)
 
 
-def plugins() -> None:
-    """List the plugins and where they come from."""
-    console.print_table(
-        ("group", "name", "origin", "version"),
-        (
+def plugins(*, word: Word = None, form: ListFlags) -> None:
+    """List the plugins and where they come from.
+
+    WORD may be a group, as 'judges'. Where standard output is no terminal, lines are whole, with
+    tabs between their cells: group, name, package, version.
+    """
+    known = (plugin for group in registries.GROUPS for plugin in group.plugins())
+
+    def named(plugin: registry.Plugin) -> tuple[str, str]:
+        return plugin.name, plugin.group.removeprefix("spanjury.")
+
+    listing = Listing(
+        headings=("group", "name", "origin", "version"),
+        rows=[
             (plugin.group, plugin.name, plugin.origin, plugin.version)
-            for group in registries.GROUPS
-            for plugin in group.plugins()
-        ),
+            for plugin in matching(known, word, names=named, what="plugin")
+        ],
+        brief=("name", "origin", "version"),
+        group="group",
     )
+    print_listing(listing, form)
 
 
 def _about(name: str) -> str:

@@ -10,12 +10,13 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
-from spanjury.orchestration.cli.flags.run import NoProgress
+from spanjury.orchestration.cli.flags.run import Html, NoProgress
 
 with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import agreement, agreement_report, exam_texts
     from spanjury.orchestration.services.marks import comparison
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
@@ -70,6 +71,7 @@ def meta(
     output: Annotated[
         Path | None, Flag("Folder for pages and pictures.", "FOLDER", also="-o")
     ] = None,
+    html: Html = None,
     json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
     no_progress: NoProgress = False,
 ) -> None:
@@ -79,6 +81,7 @@ def meta(
     texts that people rated. Without --human, the ratings are the marks that people made of the
     run (`spanjury view RUN`).
     """
+    place = destination.Destination(folder=output, page=html)
     job = agreement.MetaJob(
         results=tuple(dict.fromkeys(ratings.results)),
         human=ratings.human or exam_texts.Texts(segments=()),
@@ -109,9 +112,11 @@ def meta(
         console.print_json(findings.meta_json(found))
     else:
         console.print_report(tables.agreement_report(found))
+    written = place.write(lambda folder: agreement_report.write_meta(folder, found, collected))
     if output is not None:
-        written = agreement_report.write_meta(output, found, collected)
         console.say_written(written, counts_pictures=True)
+    elif html is not None:
+        say(f"written: {html}")
 
 
 def _say_done(part: str) -> None:

@@ -12,6 +12,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
     from rich import table as tables
@@ -29,21 +30,26 @@ MetricTexts = Annotated[
 
 def list_metrics(
     *,
+    word: Word = None,
     reference_free: Annotated[bool, Flag("Only those that take no references.")] = False,
     dimension: Annotated[str | None, Flag("Only those for this quality, as factuality.")] = None,
     category: Annotated[str | None, Flag("Only those of this category, as readability.")] = None,
     task: Annotated[str | None, Flag("Only those used on this task.")] = None,
     available: Annotated[bool, Flag("Only those that can be run here as they are.")] = False,
-    json: Json = False,
+    form: ListFlags,
 ) -> None:
-    """List the metrics, and what each lacks on this machine."""
+    """List the metrics, and what each lacks on this machine.
+
+    Where standard output is no terminal, lines are whole, with tabs between their cells: metric,
+    category, what it needs, which values are better, what is lacking.
+    """
     cards = metrics.metric_cards()
     _check(dimension, "dimension", {one for card in cards.values() for one in card.dimensions})
     _check(category, "category", {card.category for card in cards.values()})
     _check(task, "task", {one for card in cards.values() for one in card.tasks})
     chosen = [
         card
-        for card in cards.values()
+        for card in matching(cards.values(), word, names=lambda one: (one.name,), what="metric")
         if (not reference_free or card.references == "none")
         and (dimension is None or dimension in card.dimensions)
         and (category is None or category == card.category)
@@ -52,11 +58,10 @@ def list_metrics(
     lacking = {card.name: metrics.availability(card) for card in chosen}
     if available:
         chosen = [card for card in chosen if not lacking[card.name]]
-    if json:
-        rows = [{**_plain(card), "lacking": lacking[card.name]} for card in chosen]
-        console.print_json(rows)
+    print_listing(_listing(chosen, lacking), form)
+    if form.json:
         return
-    _print_table(chosen, lacking)
+    say(f"{len({card.family for card in chosen})} metrics under {len(chosen)} names")
     for problem in metrics.broken_cards():
         say(f"broken: {problem}")
 
@@ -102,24 +107,28 @@ def show(
     say(f"written: {output}")
 
 
-def _print_table(chosen: list[MetricCard], lacking: Mapping[str, str]) -> None:
-    table = tables.Table()
-    table.add_column("metric", no_wrap=True)
-    table.add_column("category", no_wrap=True)
-    for heading in ("needs", "better", "on this machine"):
-        table.add_column(heading, overflow="fold")
-    for card in chosen:
-        needs = [
-            "" if card.references == "none" else "references",
-            "source" if card.needs_source else "",
-        ]
-        state = lacking[card.name] or "available"
-        table.add_row(
-            card.name, card.category, " ".join(filter(None, needs)), card.direction, state
-        )
-    console.print_view(table)
-    families = len({card.family for card in chosen})
-    say(f"{families} metrics under {len(chosen)} names")
+def _listing(chosen: list[MetricCard], lacking: Mapping[str, str]) -> Listing:
+    headings = ("metric", "category", "needs", "better", "here")
+    return Listing(
+        headings=headings,
+        rows=[
+            (
+                card.name,
+                card.category,
+                _needs(card),
+                card.direction,
+                lacking[card.name] or "available",
+            )
+            for card in chosen
+        ],
+        brief=headings,
+        records=[{**_plain(card), "lacking": lacking[card.name]} for card in chosen],
+    )
+
+
+def _needs(card: MetricCard) -> str:
+    needs = ("" if card.references == "none" else "references", "source" * card.needs_source)
+    return " ".join(filter(None, needs))
 
 
 def _check(name: str | None, what: str, known: set[str]) -> None:

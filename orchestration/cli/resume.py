@@ -55,7 +55,7 @@ def resume(
 
     def keep_change() -> None:
         if job != before and output is None:  # elsewhere goes what is tried beside the run
-            runs.change_run(job, folder)
+            runs.change_run(job, folder, assessments=planned.assessments)
 
     again = replace(
         job,
@@ -63,7 +63,15 @@ def resume(
         again="failed" if retry_failed else "unanswered",
     )
     planned = session.plan_job(again, gate)
-    session.run_job(again, planned, show=show, gate=gate, folder=folder, begun=keep_change)
+    session.run_job(
+        again,
+        planned,
+        show=show,
+        gate=gate,
+        folder=folder,
+        results_of=None if output else folder,
+        begun=keep_change,
+    )
 
 
 def rescore(
@@ -80,7 +88,8 @@ def rescore(
     has no score.
     """
     logging.log_to(show.log_file)
-    before = runs.job_of(run_folders.find_run(run))
+    folder = run_folders.find_run(run)
+    before = runs.job_of(folder)
     job = replace(
         before,
         panel=scoring.applied(before.panel),
@@ -88,4 +97,5 @@ def rescore(
         again="none",
         silent=True,
     )
-    session.run_job(job, session.plan_job(job, gate), show=show, gate=gate)
+    planned = session.plan_job(job, gate)
+    session.run_job(job, planned, show=show, gate=gate, results_of=None if output else folder)

@@ -67,6 +67,8 @@ class View:
         report if that goes to a terminal too; by lines elsewhere.
     meter
         Counts the calls to models.
+    pages
+        The command that shows the results on a page, which is named at the end; or empty.
 
     Notes
     -----
@@ -74,12 +76,20 @@ class View:
     """
 
     def __init__(
-        self, *, total: int, as_json: bool, shown: Shown, progress: bool, meter: Meter
+        self,
+        *,
+        total: int,
+        as_json: bool,
+        shown: Shown,
+        progress: bool,
+        meter: Meter,
+        pages: str = "",
     ) -> None:
         self.summary = Summary()
         self._selector = Selector(shown=shown)
         self._meter = meter
         self._as_json = as_json
+        self._pages = pages
         self._out = _Output()
         self._side = _Output(stderr=True)
         self._parts: list[Result | FinishedRow] = []
@@ -144,12 +154,20 @@ class View:
         for results in self._selector.at_the_end():
             console.show(segment_view(results))
         console.show(summary_view(self.summary))
-        if self._selector.shown.kind == "first" and self._selector.left_out:
-            count = self._selector.left_out
-            words = f"{count} more texts: --show all, worst:N or failures shows others"
-            console.show(Text(words, "dim"))
+        if words := self._rest():
+            console.print(Text(words, "dim"), soft_wrap=True)  # a command that is cut is useless
         if words := spent(self._meter):
             console.show(Text(words, "dim"))
+
+    def _rest(self) -> str:
+        """Say what was not shown, and what shows it."""
+        pages = "" if self._as_json or not self.summary.whole.total else self._pages
+        count = self._selector.left_out
+        if self._selector.shown.kind == "first" and count:
+            if pages:
+                return f"{count} more texts (--show all, worst:N): {pages}"
+            return f"{count} more texts: --show all, worst:N or failures shows others"
+        return f"all texts on a page: {pages}" if pages else ""
 
     def _flush_segment(self) -> None:
         results = [part for part in self._parts if isinstance(part, Result)]

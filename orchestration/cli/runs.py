@@ -1,47 +1,68 @@
-"""`spanjury runs`: list runs, and repair the memory of one."""
+"""`spanjury runs` and `runs repair`: list runs, and repair the memory of one."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.listing import ListFlags, Listing, print_listing
 
 with lazily():
-    from spanjury.orchestration.cli import console
-    from spanjury.orchestration.services import runs as service
+    from spanjury.orchestration.services import run_list
     from spanjury.orchestration.wiring import repair as repairing
     from spanjury.orchestration.wiring import runs as run_folders
 
+_KILO = 1000
+_FEW = 10
 
-def list_runs(
-    *,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="FOLDER", help="Folder of runs; that among your data by default."),
-    ] = None,
-) -> None:
-    """List runs: those among your data, or in a folder."""
-    home = folder or run_folders.runs_home()
-    rows = []
-    damaged: list[str] = []
-    for run in run_folders.RunFolder.among(home):
-        try:
-            manifest = run.manifest()
-            begun, data = str(manifest.get("begun")), _data_of(manifest)
-        except StoreError as error:  # must not hide the others
-            damaged.append(str(error))
-            rows.append((run.path.name, "", "", "damaged"))
-        else:
-            rows.append((run.path.name, begun, data, "done" if run.is_done else "open"))
-    console.print_table(("run", "begun", "data", "state"), rows)
-    say(f"{len(rows)} runs in {home}")
-    for problem in damaged:
-        say(f"spanjury: {problem}")
+
+Home = Annotated[
+    Path | None,
+    typer.Argument(metavar="FOLDER", help="Folder of runs; that among your data by default."),
+]
+
+
+def list_runs(*, folder: Home = None, form: ListFlags) -> None:
+    """List runs: those among your data, or in a folder; the newest first.
+
+    Its age is the time since a run was written to. Where standard output is no terminal, lines are
+    whole, with tabs between their cells: run, state, age, rows, size, data, when it was begun.
+    """
+    home, entries = run_list.runs_in(folder)
+    print_listing(listing_of(entries), form)
+    say(f"{counted(entries)} in {home}")
+    for entry in entries:
+        if entry.problem:
+            say(f"spanjury: {entry.problem}")
+
+
+def listing_of(entries: "Sequence[run_list.RunEntry]") -> Listing:
+    """Return `entries` as every list of runs shows them."""
+    now = datetime.now(UTC)
+    return Listing(
+        headings=("run", "state", "age", "rows", "size", "data", "begun"),
+        rows=[
+            (
+                entry.run.path.name,
+                entry.state,
+                shown_age(now - entry.written),
+                _rows(entry),
+                shown_size(entry.contents.size),
+                entry.data,
+                entry.begun.isoformat() if entry.begun else "",
+            )
+            for entry in entries
+        ],
+        brief=("run", "state", "age", "rows", "size", "data"),
+        briefly={"data": lambda data: Path(data).name},
+        right=frozenset({"age", "rows", "size"}),
+        records=[_record(entry) for entry in entries],
+    )
 
 
 def repair(
@@ -66,12 +87,52 @@ def repair(
         say(f"go on with: spanjury resume {shlex.quote(str(run))}")
 
 
-def _data_of(manifest: Mapping[str, object]) -> str:
-    """Return the data of a run; one that cannot be resumed must not hide the others."""
-    job = manifest.get("job")
-    if service.CLUSTER in manifest and isinstance(job, Mapping):
-        return str(job.get("data"))
-    try:
-        return str(service.read_job(manifest).data)
-    except ConfigError as error:
-        return f"cannot be resumed: {error}"
+def counted(entries: "Sequence[run_list.RunEntry]") -> str:
+    """Return how many runs there are, and what they take."""
+    runs = "1 run" if len(entries) == 1 else f"{len(entries)} runs"
+    return f"{runs} of {shown_size(sum(entry.contents.size for entry in entries))}"
+
+
+def _rows(entry: "run_list.RunEntry") -> str:
+    """Return how many of how many rows there are, as far as that is known."""
+    if entry.rows is None and entry.of is None:
+        return ""
+    rows = "?" if entry.rows is None else str(entry.rows)
+    return rows if entry.of is None else f"{rows}/{entry.of}"
+
+
+def _record(entry: "run_list.RunEntry") -> dict[str, object]:
+    return {
+        "run": str(entry.run.path),
+        "state": entry.state,
+        "begun": entry.begun and entry.begun.isoformat(),
+        "written": entry.written.isoformat(timespec="seconds"),
+        "rows": entry.rows,
+        "of": entry.of,
+        "bytes": entry.contents.size,
+        "data": entry.data,
+        "marked": entry.contents.marks,
+        "other_files": list(entry.contents.others),
+        "problem": entry.problem,
+    }
+
+
+def shown_age(age: timedelta) -> str:
+    """Return `age` in one unit: weeks are days, and what is yet to come is now."""
+    seconds = max(0, int(age.total_seconds()))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def shown_size(size: int) -> str:
+    """Return bytes in the unit that leaves few figures."""
+    if size < _KILO:
+        return f"{size} B"
+    amount = float(size)
+    for unit in ("kB", "MB", "GB"):
+        amount /= _KILO
+        if round(amount) < _KILO:
+            return f"{amount:.1f} {unit}" if round(amount, 1) < _FEW else f"{amount:.0f} {unit}"
+    return f"{amount / _KILO:.1f} TB"

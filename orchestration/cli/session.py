@@ -4,6 +4,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from spanjury.judges.core import (
     RunFailedError,
     RunStoppedError,
     Segment,
+    StoreError,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
@@ -102,6 +104,7 @@ def run_job(
     show: ShowFlags,
     gate: GateFlags | None = None,
     folder: RunFolder | None = None,
+    results_of: RunFolder | None = None,
     begun: Callable[[], None] = lambda: None,
 ) -> None:
     """Run `job`, show it, and exit with a code if it was stopped, scored too little or fails.
@@ -115,11 +118,21 @@ def run_job(
         What its results are held to; None for nothing.
     folder
         Where the run is kept; None for one that is not.
+    results_of
+        The run whose results are written; None where they are tried beside it, or none is kept.
     begun
         Called when the panel is open, the run is ours alone and has its first result.
     """
     gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
-    session = JobSession(job, planned, show=show, gated=gated, folder=folder, begun=begun)
+    session = JobSession(
+        job,
+        planned,
+        show=show,
+        gated=gated,
+        folder=folder,
+        results_of=results_of,
+        begun=begun,
+    )
     try:
         with session.view:
             session.run(session.judge)
@@ -163,6 +176,7 @@ class JobSession(Session):
         show: ShowFlags,
         gated: "gated_run.GatedRun | None",
         folder: RunFolder | None,
+        results_of: RunFolder | None,
         begun: Callable[[], None],
     ) -> None:
         super().__init__(job.limits)
@@ -176,6 +190,7 @@ class JobSession(Session):
             total=self._total,
             as_json=show.json,
             shown=Shown.parse("none" if gated and gated.hides_texts else show.show),
+            pages=_view_command(job, results_of),
             progress=not show.no_progress,
             meter=self.meter,
         )
@@ -246,6 +261,7 @@ class JobSession(Session):
         say(f"spanjury: {failed}")
         if self.done:
             say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+            self._note_stop()
         self._close_gate_early()
         self.say_how_to_go_on()
 
@@ -253,8 +269,14 @@ class JobSession(Session):
         """Say why the run was stopped, and where its results are."""
         self.view.close()
         say(f"{reason}: {self.done} of {self._total} results are in {self._job.output}.part")
+        self._note_stop()
         self._close_gate_early()
         self.say_how_to_go_on()
+
+    def _note_stop(self) -> None:
+        if self._folder is not None and self.done:
+            with suppress(StoreError):  # the disk may be full, and only lists lack it
+                self._folder.note_stop(self.done)
 
     def _close_gate_early(self) -> None:
         if self._gated is not None:
@@ -263,10 +285,21 @@ class JobSession(Session):
     def say_how_to_go_on(self) -> None:
         """Say by which command the run is resumed, if it is kept."""
         if self._folder is not None:
-            path = self._folder.path
-            run = path.name if path.parent == runs_home() else path
             flags = self._gated.arguments if self._gated is not None else []
-            say(f"go on with: spanjury resume {shlex.join([str(run), *flags])}")
+            say(f"go on with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
+
+
+def _named(run: RunFolder) -> str:
+    """Return the run as commands take it: by its name, where that suffices."""
+    return run.path.name if run.path.parent == runs_home() else str(run.path)
+
+
+def _view_command(job: Job, run: RunFolder | None) -> str:
+    """Return the command that shows the results of `job` on a page."""
+    if run is not None:
+        return f"spanjury view {shlex.quote(_named(run))}"
+    columns = [part for column in job.columns for part in ("--column", column)]
+    return f"spanjury view {shlex.join([str(job.output), '--data', str(job.data), *columns])}"
 
 
 class ExamSession(Session):

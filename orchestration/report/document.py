@@ -66,7 +66,7 @@ class Picture:
     Parameters
     ----------
     file
-        PNG or SVG, in the folder of the page.
+        PNG or SVG, in the folder of the page or below it.
     alt
         What it shows.
     """

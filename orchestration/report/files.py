@@ -1,13 +1,18 @@
 """Files of a report: each is there in full or not at all."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import VERSION, ConfigError, StoreError
 from spanjury.orchestration.report.document import Report
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.json import json_text
 from spanjury.orchestration.report.markdown import report_markdown
+
+PAGE_ENDING = ".html"
+PICTURES = "pictures"
+"""Name of the folder of pictures in that of a report."""
 
 
 def write_report(
@@ -31,13 +36,29 @@ def write_report(
     """
     make_folder(folder)
     texts = {
-        folder / f"{page}.md": report_markdown(report),
-        folder / f"{page}.html": report_html(report),
+        folder / f"{page}.md": report_markdown(report, folder=folder),
+        folder / f"{page}.html": report_html(report, origin=_origin()),
         folder / f"{values}.json": json_text(data),
     }
     for path, text in texts.items():
         write_whole(path, text.encode())
     return list(texts)
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page of HTML.
+
+    Raise `ConfigError` if `path` does not end in ``.html``, and `StoreError` if it cannot be
+    written.
+    """
+    check_page(path)
+    write_whole(path, page.encode())
+
+
+def check_page(path: Path) -> None:
+    """Raise `ConfigError` if `path` is not the name of a page."""
+    if path.suffix != PAGE_ENDING:
+        raise ConfigError(f"a page ends in .html, got {path.name!r}")
 
 
 def make_folder(folder: Path) -> None:
@@ -62,6 +83,11 @@ def write_whole(path: Path, data: bytes) -> None:
         new.replace(path)
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def _origin() -> str:
+    """Return when a page is made, and by which version."""
+    return f"Made on {datetime.now(UTC).date().isoformat()} by spanjury {VERSION}"
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:

@@ -1,11 +1,14 @@
 """A report as one file of HTML: readable on a phone, in the dark and on paper, without a script.
 
-What comes from outside is escaped, pictures are contained, and the browser runs nothing.
+What comes from outside is escaped, pictures are contained, and the browser runs nothing. A long
+report has a table of contents, and a long table keeps its head in sight.
 """
 
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import groupby
 from types import MappingProxyType
 
 from spanjury.judges.core import StoreError
@@ -20,20 +23,26 @@ from spanjury.orchestration.report.document import (
 )
 from spanjury.orchestration.report.page import Page, page_html, safe, template
 from spanjury.orchestration.report.prose import Prose, parts
-from spanjury.orchestration.report.tables import Cell, Column, Table
+from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
 
 _STYLE = files("spanjury.orchestration.report") / "report.css"
 _DEEPEST = 6
+_MANY_SECTIONS = 4
+"""From so many on a report has a table of contents."""
+_MANY_ROWS = 25
+"""A table of more scrolls below its head."""
+_NO_ANCHORS: Iterator[str] = iter(())
 _TAGS = MappingProxyType({"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"})
 _KINDS: Mapping[str, str] = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"})
 
 
-def report_html(report: Report) -> str:
-    """Return `report` as a page that needs no other file.
+def report_html(report: Report, *, origin: str = "") -> str:
+    """Return `report` as a page that needs no other file; `origin` says below when it was made.
 
     Raise `StoreError` if a picture cannot be read.
     """
-    body = "\n".join(_content(report))
+    footer = [f"<footer>{safe(origin)}</footer>"] if origin else []
+    body = "\n".join((*_content(report, has_contents=True), *footer))
     return page_html(Page(title=report.title, body=body, style=template(_STYLE)))
 
 
@@ -42,21 +51,54 @@ def report_fragment(report: Report) -> str:
 
     Raise `StoreError` if a picture cannot be read.
     """
-    return "\n".join(("<article>", *_content(report), "</article>"))
+    return "\n".join(("<article>", *_content(report, has_contents=False), "</article>"))
 
 
-def _content(report: Report) -> Iterator[str]:
+def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
     yield "<header>"
     yield f"<h1><bdi>{safe(report.title)}</bdi></h1>"
     for one in shown_on("page", [Bullets(report.facts)]):
         yield from _lines(one)
-    yield from ("</header>", "<main>")
-    for one in shown_on("page", report.sections):
-        yield from _lines(one)
+    yield "</header>"
+    sections = [one for one in shown_on("page", report.sections) if isinstance(one, Section)]
+    anchors = _anchors(sections) if has_contents else []
+    if len(anchors) >= _MANY_SECTIONS:
+        yield _contents(sections, anchors)
+    yield "<main>"
+    yield from _flow(report.sections, level=2, anchors=iter(anchors))
     yield "</main>"
 
 
-def _lines(block: Block, *, level: int = 2) -> Iterator[str]:
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
+    items = "".join(
+        f'<li><a href="#{anchor}"><bdi>{safe(one.title)}</bdi></a></li>\n'
+        for one, anchor in zip(sections, anchors, strict=True)
+    )
+    return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
+
+
+def _anchors(sections: Iterable[Section]) -> list[str]:
+    """Return names that links can hold; one that was there before has a number behind it."""
+    return [_plain(name) for name in numbered(_plain(one.title) for one in sections)]
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-") or "section"
+
+
+def _flow(
+    blocks: Iterable[Block], *, level: int, anchors: Iterator[str] = _NO_ANCHORS
+) -> Iterator[str]:
+    """Yield blocks one below the other, and pictures side by side."""
+    shown = shown_on("page", blocks)
+    for are_pictures, group in groupby(shown, key=lambda one: isinstance(one, Picture)):
+        yield from ['<div class="pictures">'] if are_pictures else []
+        for one in group:
+            yield from _lines(one, level=level, anchors=anchors)
+        yield from ["</div>"] if are_pictures else []
+
+
+def _lines(block: Block, *, level: int = 2, anchors: Iterator[str] = _NO_ANCHORS) -> Iterator[str]:
     match block:
         case Paragraph():
             yield f'<p class="{block.tone}">{_prose(block.text)}</p>'
@@ -66,28 +108,35 @@ def _lines(block: Block, *, level: int = 2) -> Iterator[str]:
         case Table():
             yield from _table(block)
         case Picture():
-            yield f'<p><img src="{_contained(block)}" alt="{safe(block.alt)}"></p>'
+            shown = safe(block.alt)
+            yield f'<figure>\n<img src="{_contained(block)}" alt="{shown}">'
+            yield f'<figcaption aria-hidden="true">{shown}</figcaption>\n</figure>'
         case Section():
-            yield f"<section>\n<h{level}><bdi>{safe(block.title)}</bdi></h{level}>"
-            for inner in shown_on("page", block.blocks):
-                yield from _lines(inner, level=min(level + 1, _DEEPEST))
+            anchor = next(anchors, "")
+            yield f'<section id="{anchor}">' if anchor else "<section>"
+            yield f"<h{level}><bdi>{safe(block.title)}</bdi></h{level}>"
+            yield from _flow(block.blocks, level=min(level + 1, _DEEPEST))
             yield "</section>"
+
+
+def table_html(table: Table) -> str:
+    """Return a table as a part of a page that has its own style."""
+    return "\n".join(_table(table))
 
 
 def _table(table: Table) -> Iterator[str]:
     columns = table.columns_on("page")
     if table.title:
         yield f"<p>{_prose(table.title)}</p>"
-    # A focus lets the keyboard scroll a table that is wider than the page.
-    yield '<div class="scroll" tabindex="0">\n<table>'
+    # A focus lets the keyboard scroll a table that is larger than its frame.
+    long = " long" if len(table.rows) > _MANY_ROWS else ""
+    yield f'<div class="scroll{long}" tabindex="0">\n<table>'
     heads = (f'<th scope="col"{_side(one)}>{safe(one.heading)}</th>' for one in columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     for row in table.rows:
-        cells = map(_cell, columns, table.cells_on("page", row))
+        cells = "".join(map(_cell, columns, table.cells_on("page", row)))
         kinds = " ".join(name for name in ("faint", "ruled") if getattr(row, name))
-        yield (
-            f'<tr class="{kinds}">{"".join(cells)}</tr>' if kinds else f"<tr>{''.join(cells)}</tr>"
-        )
+        yield f'<tr class="{kinds}">{cells}</tr>' if kinds else f"<tr>{cells}</tr>"
     yield "</tbody>\n</table>\n</div>"
     if table.note:
         yield f'<p class="note">{_prose(table.note)}</p>'

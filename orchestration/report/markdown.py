@@ -1,6 +1,7 @@
 """A report in Markdown: what comes from outside is text and no markup."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 from spanjury.judges.core import code_span, markdown
@@ -19,16 +20,16 @@ from spanjury.orchestration.report.tables import Cell, Table
 _DEEPEST = 6
 
 
-def report_markdown(report: Report) -> str:
-    """Return `report` as a page in Markdown."""
+def report_markdown(report: Report, *, folder: Path | None = None) -> str:
+    """Return `report` as a page in Markdown, which links pictures as seen from its `folder`."""
     facts = Bullets(report.facts)
     blocks = [f"# {markdown(report.title)}"]
     for block in shown_on("page", (facts, *report.sections)):
-        blocks.extend(_blocks(block, level=2))
+        blocks.extend(_blocks(block, level=2, folder=folder))
     return "\n\n".join(blocks) + "\n"
 
 
-def _blocks(block: Block, *, level: int) -> Iterator[str]:
+def _blocks(block: Block, *, level: int, folder: Path | None) -> Iterator[str]:
     match block:
         case Paragraph():
             yield _prose(block.text, bold=block.tone == "strong")
@@ -37,11 +38,12 @@ def _blocks(block: Block, *, level: int) -> Iterator[str]:
         case Table():
             yield from _table(block)
         case Picture():
-            yield f"![{markdown(block.alt)}]({quote(block.file.name)})"
+            seen = block.file.relative_to(folder).as_posix() if folder else block.file.name
+            yield f"![{markdown(block.alt)}]({quote(seen)})"
         case Section():
             yield f"{'#' * min(level, _DEEPEST)} {markdown(block.title)}"
             for inner in shown_on("page", block.blocks):
-                yield from _blocks(inner, level=level + 1)
+                yield from _blocks(inner, level=level + 1, folder=folder)
 
 
 def _table(table: Table) -> Iterator[str]:

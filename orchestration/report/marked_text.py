@@ -4,11 +4,11 @@ Nothing of the text is markup there, and the fragment needs no style sheet, scri
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from itertools import pairwise
 from types import MappingProxyType
 
-from spanjury.judges.core import ErrorSpan, shown
+from spanjury.judges.core import ErrorSpan
+from spanjury.orchestration.report.page import safe
 
 _FILLS: Mapping[int, str] = MappingProxyType(
     {1: "#5b9bd533", 2: "#5b9bd555", 3: "#e0a80066", 4: "#d6453066", 5: "#d6453099"}
@@ -55,30 +55,25 @@ def _pieces(text: str, spans: Sequence[ErrorSpan]) -> Iterator[str]:
 
 def _piece(text: str, here: Sequence[tuple[int, ErrorSpan]], *, closed: Sequence[int]) -> str:
     if not here:
-        return _safe(text)
+        return safe(text)
     gravest = max((span.severity or 0 for _, span in here), default=0)
     why = "\n".join(f"({number}) {_why(span)}" for number, span in here)
     numbers = f"<sup>{','.join(map(str, closed))}</sup>" if closed else ""
     fill = _FILLS.get(gravest, _NO_SEVERITY)
     style = f"background: {fill}; color: inherit"
-    return f'<mark style="{style}" title="{_safe(why)}">{_safe(text)}</mark>{numbers}'
+    return f'<mark style="{style}" title="{safe(why)}">{safe(text)}</mark>{numbers}'
 
 
 def _explained(span: ErrorSpan) -> str:
-    quote = f"<q>{_safe(span.text)}</q> " if span.text else "(an omission) "
+    quote = f"<q>{safe(span.text)}</q> " if span.text else "(an omission) "
     place = "" if span.interval or not span.text else "(not in the text) "
     evidence = "".join(
-        f"<br>{_safe(place.input)}: <q>{_safe(place.text)}</q>" for place in span.evidence
+        f"<br>{safe(place.input)}: <q>{safe(place.text)}</q>" for place in span.evidence
     )
-    return f"<bdi>{quote}{place}{_safe(_why(span))}{evidence}</bdi>"
+    return f"<bdi>{quote}{place}{safe(_why(span))}{evidence}</bdi>"
 
 
 def _why(span: ErrorSpan) -> str:
     severity = "" if span.severity is None else f"severity {span.severity}"
     facts = ", ".join(filter(None, (severity, span.category)))
     return f"{facts}: {span.explanation}" if facts else span.explanation
-
-
-def _safe(text: str) -> str:
-    """Return `text` as HTML shows it, with controls that change what is read made visible."""
-    return escape(shown(text))

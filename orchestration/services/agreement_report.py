@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
 from spanjury.orchestration.services.agreement import Collected
 from spanjury.orchestration.services.annotators import Annotator
 from spanjury.orchestration.studies.agreement.findings import (
@@ -46,7 +46,7 @@ class _Drawing(NamedTuple):
 
 
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
-    """Write pages, values and, with matplotlib, pictures into `folder`.
+    """Write pages and values into `folder`, with matplotlib also pictures below it.
 
     Raise `StoreError` if something cannot be written.
 
@@ -55,9 +55,8 @@ def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> li
     list of Path
         ``meta.md``, ``meta.html``, ``meta.json``, pictures.
     """
-    make_folder(folder)
     try:
-        pictures = _draw(folder, findings, collected)
+        pictures = _draw(folder / PICTURES, findings, collected)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     shown = {path: alt for path, alt in pictures.items() if path.suffix == _SHOWN}
@@ -72,6 +71,7 @@ def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Pa
         require(plots)
     except ConfigError:
         return {}
+    make_folder(folder)
     drawn: dict[Path, str] = {}
     for drawing in _drawings(findings, collected):
         for ending in (_SHOWN, _BESIDE):

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.report import Report
-from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import ExamJob
 from spanjury.orchestration.services.exam_card import exam_record
@@ -57,7 +57,7 @@ def scores_of(job: ExamJob, result: ExamResult) -> ExamScores:
 
 
 def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
-    """Write findings, raw scores, pages and, with matplotlib, pictures into `folder`.
+    """Write findings, raw scores and pages into `folder`, with matplotlib also pictures below.
 
     Raise `StoreError` if something cannot be written.
 
@@ -66,9 +66,8 @@ def write_exam(folder: Path, job: ExamJob, result: ExamResult) -> list[Path]:
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``scores.jsonl``, pictures.
     """
-    make_folder(folder)
     try:
-        pictures = _draw(folder, result)
+        pictures = _draw(folder / PICTURES, result)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     report = exam_report(job, result, pictures=pictures)
@@ -84,6 +83,7 @@ def _draw(folder: Path, result: ExamResult) -> dict[Path, str]:
         require(plots)
     except ConfigError:
         return {}
+    make_folder(folder)
     findings, score_arrays = result.findings.findings, result.score_arrays
     names = [finding.condition for finding in findings]
     bars, effects, spread = (

@@ -12,7 +12,7 @@ from spanjury.judges.core import ConfigError, Result, StoreError
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report import Picture, Report
-from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.services.discernment import conditions_of
 from spanjury.orchestration.services.exam_card import exam_record
@@ -185,7 +185,10 @@ def read_result(record: Path, *, seed: int) -> ExamResult:
 
 def exam_report(result: ExamResult, *, pictures: Sequence[Picture] = ()) -> Report:
     """Return the report of an exam."""
-    return faithfulness_report(result.findings, data=str(result.data), pictures=pictures)
+    seats = result.examinee.seats if result.examinee else {}
+    return faithfulness_report(
+        result.findings, data=str(result.data), seats=seats, pictures=pictures
+    )
 
 
 def values_of(result: ExamResult) -> dict[str, object]:
@@ -207,7 +210,7 @@ def values_of(result: ExamResult) -> dict[str, object]:
 
 
 def write_exam(folder: Path, result: ExamResult) -> list[Path]:
-    """Write findings, raw changes, pages and, with matplotlib, pictures into `folder`.
+    """Write findings, raw changes and pages into `folder`, with matplotlib also pictures below.
 
     Raise `StoreError` if something cannot be written.
 
@@ -216,9 +219,8 @@ def write_exam(folder: Path, result: ExamResult) -> list[Path]:
     list of Path
         ``report.md``, ``report.html``, ``findings.json``, ``changes.jsonl``, pictures.
     """
-    make_folder(folder)
     try:
-        pictures, drawn = _draw(folder, result.findings)
+        pictures, drawn = _draw(folder / PICTURES, result.findings)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     report = exam_report(result, pictures=pictures)
@@ -252,6 +254,7 @@ def _draw(folder: Path, findings: Findings) -> tuple[list[Picture], list[Path]]:
         require(plots)
     except ConfigError:
         return [], []
+    make_folder(folder)
     arrays = {named(one): one for one in findings.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.metrics.named import sample_of
+from spanjury.orchestration.report.files import write_page
 from spanjury.orchestration.services.panels import read_segments
-from spanjury.orchestration.wiring.metric_pages import metric_page, write_page
+from spanjury.orchestration.wiring.metric_pages import metric_page
 
 
 def show_metric(

@@ -29,6 +29,8 @@ with lazily():
 
 CLUSTER = "cluster"
 """The part of a manifest that only runs on a cluster have: its machines, and its shards."""
+ASSESSMENTS = "assessments"
+"""The part of a manifest that says how many result rows the whole run has."""
 _FORMAT = 1
 _JOB = Once(lambda: pydantic.TypeAdapter(Job))
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
@@ -157,25 +159,31 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def begin_run(job: Job, folder: RunFolder, *, output: Path | None) -> Job:
+def begin_run(
+    job: Job, folder: RunFolder, *, output: Path | None, assessments: int | None = None
+) -> Job:
     """Make the folder of a run of `job`; return the job that keeps its memory there.
 
     Its manifest names files by their absolute paths, but for those in the folder, which
-    may be moved.
+    may be moved. It says how many `assessments` there are, if that is known.
 
     Raise `StoreError` if there is a run in the folder, or it cannot be written.
     """
     job = replace(job, output=output or folder.results, memory=folder.memory)
-    folder.create(manifest_of(_kept(job, folder)))
+    folder.create(_counted(manifest_of(_kept(job, folder)), assessments))
     return job
 
 
-def change_run(job: Job, folder: RunFolder) -> None:
+def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -> None:
     """Write `job`, which goes on with the run in `folder`, into the manifest.
 
     Raise `StoreError` if it cannot be written.
     """
-    folder.change(manifest_of(_kept(job, folder)))
+    folder.change(_counted(manifest_of(_kept(job, folder)), assessments))
+
+
+def _counted(manifest: Mapping[str, object], assessments: int | None) -> Mapping[str, object]:
+    return manifest if assessments is None else {**manifest, ASSESSMENTS: assessments}
 
 
 def job_of(folder: RunFolder) -> Job:

@@ -7,5 +7,13 @@ from spanjury.adapters.files.results.exports import (
     ExportUnit,
     marked_segments,
 )
+from spanjury.adapters.files.results.judged_texts import JudgedTexts
 
-__all__ = ["MARKED_FORMS", "Export", "ExportForm", "ExportUnit", "marked_segments"]
+__all__ = [
+    "MARKED_FORMS",
+    "Export",
+    "ExportForm",
+    "ExportUnit",
+    "JudgedTexts",
+    "marked_segments",
+]

@@ -12,14 +12,12 @@ from spanjury.judges.core import ConfigError, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
 from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
-from spanjury.orchestration.report.drawings.drawing import MarkedText, write_page
+from spanjury.orchestration.report.drawings.drawing import MarkedText
 from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
 from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
 from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
 from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.metrics import open_metric
-
-__all__ = ["metric_page", "write_page"]
 
 _LEAST = 1e-12
 """Shares below it come from rounding."""

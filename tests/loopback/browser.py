@@ -188,5 +188,7 @@ def picture(page: Page, path: Path, *, whole: bool = False) -> Path:
     """Write a small PNG of what the window shows, or of the `whole` page."""
     taken = page.screenshot(full_page=whole, animations="disabled", caret="hide")
     with Image.open(BytesIO(taken)) as image:
-        image.convert("RGB").quantize(COLOURS).save(path, optimize=True)
+        # Of few colours, the rare ones, as of a mark in a table, are kept, too.
+        small = image.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+        small.save(path, optimize=True)
     return path

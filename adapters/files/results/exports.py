@@ -28,6 +28,11 @@ from spanjury.adapters.files.annotations.mqm import (
 )
 from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.line_writer import LineWriter
+from spanjury.adapters.files.results.judged_texts import (
+    JudgedTexts,
+    TextColumns,
+    lines_with_texts,
+)
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
 
@@ -73,7 +78,8 @@ class Export:
     The form ``jsonl`` has the rows as they are, and is for assessments only; ``csv`` and ``tsv``
     are a table with a header, in UTF-8, with CRLF between records; cells that hold a quote, a
     delimiter or a line end are quoted, and quotes in them doubled. `unit` is what a record of the
-    table is: an assessment, or an error span.
+    table is: an assessment, or an error span. With `texts`, each record has the
+    text that was judged.
 
     Raises `ConfigError` if form and unit do not go together.
     """
@@ -81,6 +87,7 @@ class Export:
     results: Path
     form: ExportForm = ExportForm.CSV
     unit: ExportUnit = ExportUnit.ASSESSMENTS
+    texts: JudgedTexts | None = None
 
     def __post_init__(self) -> None:
         if self.form is ExportForm.JSONL and self.unit is ExportUnit.SPANS:
@@ -121,10 +128,11 @@ class Export:
     def _lines(self, put: Callable[[bytes], object]) -> Iterable[bytes]:
         """Put the header, if there is one; return the records."""
         if self.form is ExportForm.JSONL:
+            if self.texts is not None:
+                return lines_with_texts(self.results, self.texts)
             return (line for line, _ in read_results(self.results, ResultName))
-        table = (
-            _spans(self.results) if self.unit is ExportUnit.SPANS else _assessments(self.results)
-        )
+        make = _spans if self.unit is ExportUnit.SPANS else _assessments
+        table = make(self.results, TextColumns.of(self.texts))
         writer = csv.writer(_Encoder(), delimiter=_DELIMITERS[self.form], lineterminator="\r\n")
         put(writer.writerow(table.columns))
         return map(writer.writerow, table.records)
@@ -151,14 +159,15 @@ class _Seats(BaseModel):
     seats: tuple[_Seat, ...]
 
 
-def _assessments(results: Path) -> _Table:
+def _assessments(results: Path, texts: TextColumns) -> _Table:
     """Make a table of assessments; the file is read twice, first for the names of all seats."""
     rows = read_results(results, _Seats)
     seats = tuple(dict.fromkeys(seat.judge for _, row in rows for seat in row.seats))
     scores = tuple(f"score: {seat}" for seat in seats)
     columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS, *_DECISION)
     found = read_results(results, ResultRow)
-    return _Table(columns, (_assessment(row, seats) for _, row in found))
+    records = ((*_assessment(row, seats), *texts.cells(row)) for _, row in found)
+    return _Table((*columns, *texts.names), records)
 
 
 def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
@@ -171,10 +180,14 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     return (*_name(row), *outcome, *map(scores.get, seats), *tokens, *decision)
 
 
-def _spans(results: Path) -> _Table:
+def _spans(results: Path, texts: TextColumns) -> _Table:
     """Make a table of the error spans; an assessment without any is not in it."""
-    rows = read_results(results, ResultRow)
-    return _Table((*_NAME, *_SPAN), (_span(row, span) for _, row in rows for span in row.spans))
+    records = (
+        (*_span(row, span), *texts.cells(row))
+        for _, row in read_results(results, ResultRow)
+        for span in row.spans
+    )
+    return _Table((*_NAME, *_SPAN, *texts.names), records)
 
 
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:

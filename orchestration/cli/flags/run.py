@@ -12,6 +12,7 @@ with lazily():
     from spanjury.orchestration.engine import metering, stopping
 
 _NO_PROGRESS = Flag("Do not show progress.", env=True)
+Html = Annotated[Path | None, Flag("Write the whole report as one page: a file in .html.")]
 NoProgress = Annotated[bool, _NO_PROGRESS]
 
 

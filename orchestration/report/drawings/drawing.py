@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
-from spanjury.judges.core import ConfigError, StoreError, shown
+from spanjury.judges.core import shown
+from spanjury.orchestration.report import tables
+from spanjury.orchestration.report.html import table_html
 from spanjury.orchestration.report.page import Page, page_html, safe, template
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
@@ -78,20 +79,6 @@ def make_page(
     )
 
 
-def write_page(path: Path, page: str) -> None:
-    """Write a page.
-
-    Raises `ConfigError` if `path` does not end in ``.html``. Raises `StoreError` if it cannot be
-    written.
-    """
-    if path.suffix != ".html":
-        raise ConfigError(f"a page ends in .html, got {path.name!r}")
-    try:
-        path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error}") from error
-
-
 def number(value: float) -> float | None:
     """Return `value` to four digits behind the point, and None for what is no number."""
     return round(float(value), 4) if math.isfinite(value) else None
@@ -118,15 +105,8 @@ def tokens_json(tokens: Sequence[str]) -> JsonText:
 def _table(table: Table) -> str:
     is_cut = len(table.rows) > _MOST_ROWS
     note = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if is_cut else ""
-    head = "".join(f'<th scope="col">{safe(name)}</th>' for name in table.head)
-    rows = "\n".join(
-        "<tr>" + "".join(f"<td><bdi>{safe(cell)}</bdi></td>" for cell in row) + "</tr>"
-        for row in table.rows[:_MOST_ROWS]
-    )
-    return (
-        f"<table>\n<caption>{safe(table.caption + note)}</caption>\n"
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
-    )
+    rows = table.rows[:_MOST_ROWS]
+    return table_html(tables.table(table.head, rows, title=table.caption + note))
 
 
 def _template(name: str) -> str:

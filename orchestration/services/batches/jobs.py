@@ -121,7 +121,7 @@ class BatchJobs:
             failures=plan.failures,
         )
         found = examined(job)
-        begin_run(job, received.run, output=None)
+        begin_run(job, received.run, output=None, assessments=found.assessments)
         record = BatchRecord(
             id=received.path.name,
             owner=submission.owner,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from spanjury.orchestration.report import Report, Table
+from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text
@@ -76,6 +77,13 @@ class StudyReport(Generic[T_co]):
             The files.
         """
         return self.write(Path(folder))
+
+    def save_page(self, file: Path | str) -> None:
+        """Write the page alone, with its pictures, as one file that ends in ``.html``.
+
+        Raise `ConfigError` if it ends otherwise, and `StoreError` if it cannot be written.
+        """
+        Destination(folder=None, page=Path(file)).write(self.write)
 
     def __repr__(self) -> str:
         """Say in a line what it is, with the first measures."""

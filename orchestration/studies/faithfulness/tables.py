@@ -1,6 +1,7 @@
 """Tables: a faithfulness exam's findings as they are read."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
@@ -63,14 +64,22 @@ _WHOSE = ("judge", "dataset", "aspect")
 
 
 def faithfulness_report(
-    findings: Findings, *, data: str, pictures: Sequence[Picture] = ()
+    findings: Findings,
+    *,
+    data: str,
+    seats: Mapping[str, str] = MappingProxyType({}),
+    pictures: Sequence[Picture] = (),
 ) -> Report:
-    """Return `findings` as a report."""
+    """Return `findings` as a report; `seats` has the judges' signatures by their names."""
     judges = dict.fromkeys(one.judge for one in findings.score_arrays)
     sentences = cautions(findings)
     return Report(
         title="Faithfulness",
-        facts=[prose("Data: {}", code(data)), f"Judges: {', '.join(judges)}"],
+        facts=[
+            prose("Data: {}", code(data)),
+            f"Judges: {', '.join(judges)}",
+            *(prose("{}: {}", name, code(signature)) for name, signature in seats.items()),
+        ],
         sections=[
             *_writers(findings.findings),
             Paragraph(_READING, only="page"),
@@ -84,7 +93,7 @@ def faithfulness_report(
             *_not_rescored(findings.findings),
             *_steps(findings.consistencies),
             Section("How scores came about", [_methods(findings)], only="page"),
-            *pictures,
+            Section("Pictures", pictures, only="page"),
         ],
     )
 

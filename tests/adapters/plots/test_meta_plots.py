@@ -153,6 +153,15 @@ def test_a_lone_curve_has_its_name_above_it(tmp_path: Path) -> None:
     assert words_of(tmp_path / "a.svg").count("median") == 1
 
 
+def test_costs_that_are_near_each_other_have_numbers_on_their_axis(tmp_path: Path) -> None:
+    near = [
+        ScorerCost(name=name, kind="judge", cost=cost, correlation=0.5)
+        for name, cost in (("a", 2.5), ("b", 5.2))
+    ]
+    meta.draw_costs(tmp_path / "a.svg", scorers=near, unit="seconds", measure="rho")
+    assert {"3", "4", "5"} <= set(words_of(tmp_path / "a.svg"))
+
+
 def test_a_crowd_of_points_is_one_image(tmp_path: Path) -> None:
     scores = np.arange(4000.0)
     crowd = Agreement(scorer="a", aspect="b", scores=scores, human=scores)

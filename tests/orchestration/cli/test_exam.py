@@ -43,8 +43,8 @@ def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     page = Path("exam/report.md").read_text()
     assert "**fabricate-detail**" in page
     for picture in ("discernment", "specificity", "scores"):
-        assert Path(f"exam/{picture}.png").read_bytes().startswith(b"\x89PNG")
-        assert f"{picture}.png" in page
+        assert Path(f"exam/pictures/{picture}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"pictures/{picture}.png" in page
 
 
 def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> None:
@@ -69,7 +69,10 @@ def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: S
     assert Path("exam/findings.json").read_text() == first
     assert Path("exam/scores.jsonl").read_bytes() == scores
     # No score should fall, so that there is no D to draw.
-    assert {path.name for path in Path("exam").glob("*.png")} == {"specificity.png", "scores.png"}
+    assert {path.name for path in Path("exam/pictures").glob("*.png")} == {
+        "specificity.png",
+        "scores.png",
+    }
     assert Path("exam/memory.sqlite3").stat().st_size == size
 
 

@@ -73,12 +73,13 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert all(one["broad"] == 0 for one in values["consistency"])
     assert values["rescoring_methods"]["form"].keys() == {"computed"}
     assert values["judge"]["seats"]["form"].startswith("form|")
+    assert values["judge"]["seats"]["form"] in Path("exam/report.html").read_text()
     card = {one["name"]: one["value"] for one in values["card"]["measures"]}
     assert card["faithfulness.null_moved"] == card["faithfulness.against"] == 0
     # Nothing moves of itself here, so that the control takes nothing away.
     assert 0 < card["faithfulness.null_adjusted"] <= card["faithfulness.toward"] <= 1
     for picture in ("critical-error.png", "critical-error.svg"):
-        assert Path("exam", picture).stat().st_size > 0
+        assert Path("exam/pictures", picture).stat().st_size > 0
     size = Path("exam/memory.sqlite3").stat().st_size
     changes = Path("exam/changes.jsonl").read_bytes()
     assert spanjury(*flags).exit_code == 0

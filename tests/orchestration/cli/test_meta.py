@@ -150,12 +150,12 @@ def test_tables_are_short_and_pages_and_pictures_are_kept(tmp_path: Path) -> Non
     assert json.loads((tmp_path / "out" / "meta.json").read_text()) == values(tmp_path)
     html = (tmp_path / "out" / "meta.html").read_text()
     assert "People with people" in html
-    drawn = {path.name for path in (tmp_path / "out").glob("*.png")}
+    drawn = {f"pictures/{path.name}" for path in (tmp_path / "out/pictures").glob("*.png")}
     shown = {line.split("](")[1].rstrip(")") for line in page.splitlines() if line[:2] == "!["}
     assert drawn == shown
     assert html.count("data:image/png;base64,") == len(drawn)
     pytest.importorskip("matplotlib")
-    assert {path.stem for path in (tmp_path / "out").glob("*.svg")} == {
+    assert {path.stem for path in (tmp_path / "out/pictures").glob("*.svg")} == {
         "agreement",
         "cost-seconds",
         "cost-tokens",

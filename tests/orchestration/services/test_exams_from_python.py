@@ -93,6 +93,10 @@ def test_a_report_saves_what_the_command_writes(
     written = report.save(tmp_path / "from-python")
     assert capsys.readouterr() == ("", "")
     assert texts_in(tmp_path / "from-python") == texts_in(tmp_path / "by-command")
+    report.save_page(tmp_path / "alone.html")
+    assert (tmp_path / "alone.html").read_bytes() == (
+        tmp_path / "by-command" / "report.html"
+    ).read_bytes()
     assert {path.suffix for path in written} >= {".md", ".html", ".json", ".jsonl"}
     assert json.loads(report.to_json()) == json.loads(
         (tmp_path / "by-command" / "findings.json").read_text("utf-8")

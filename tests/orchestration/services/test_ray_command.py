@@ -173,7 +173,7 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
         assert "holds a run of one machine" in refused.output
         assert len(server.requests) == asked
     listed = spanjury("runs", ".").output
-    assert "2 runs in ." in listed
+    assert "2 runs of " in listed
     assert "cannot be" not in listed  # where the data is named
 
 

@@ -9,7 +9,7 @@ from fakes.sample_pages import HOSTILE, PAGES
 from loopback.browser import Chromium, contrast, sideways
 from playwright.sync_api import Locator, Page, expect
 
-from spanjury.orchestration.report.drawings.drawing import write_page
+from spanjury.orchestration.report.files import write_page
 
 WORDS = ("the", "gunman", "was", "caught")
 

@@ -1,0 +1,177 @@
+"""Lists: one line an entry on a terminal, lines of cells for other programs, or a whole table.
+
+On a terminal a line ends at its width, and names are never cut. Elsewhere each line is complete:
+cells with a tab between them, without headings, so that `cut`, `grep` and `sort` can take it.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Annotated, TypeVar
+
+import typer
+
+from spanjury.judges.core import ConfigError, one_line
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+
+with lazily():
+    from rich import cells
+    from rich.text import Text
+
+    from spanjury.orchestration.cli import console
+
+_GAP = 2
+_LEAST = 12
+"""The fewest characters of the last column that are worth showing."""
+
+T = TypeVar("T")
+
+Word = Annotated[
+    str | None, typer.Argument(metavar="WORD", help="Only those whose names hold this.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFlags(Flags):
+    """The flags of every list."""
+
+    long: Annotated[bool, Flag("Print all of each entry, in a table.")] = False
+    json: Annotated[bool, Flag("Print JSON, not a list.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Entries as rows of cells.
+
+    Parameters
+    ----------
+    headings, rows
+        All that is known of each entry; the headings differ from each other.
+    brief
+        The headings of what a terminal shows, the most important first: where it is narrow, the
+        last of them are left out.
+    briefly
+        What a terminal shows in place of a cell, by heading.
+    group
+        The heading of a column whose cells stand above their entries on a terminal.
+    right
+        The headings of figures.
+    records
+        The entries as JSON; the rows by heading if there are none.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    brief: Sequence[str]
+    briefly: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    group: str = ""
+    right: frozenset[str] = frozenset()
+    records: Sequence[Mapping[str, object]] | None = None
+
+
+def print_listing(listing: Listing, flags: ListFlags) -> None:
+    """Print a list as the flags, or else standard output, ask for it."""
+    if flags.json:
+        rows = [dict(zip(listing.headings, row, strict=True)) for row in listing.rows]
+        console.print_json(rows if listing.records is None else listing.records)
+    elif flags.long:
+        console.print_table(listing.headings, listing.rows)
+    elif sys.stdout.isatty():
+        screen = console.CleanConsole(soft_wrap=True)
+        for line in brief_lines(listing, width=screen.width):
+            screen.print(Text(line.text, style=line.style))
+    else:
+        for row in listing.rows:
+            typer.echo("\t".join(map(one_line, row)))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
+    """Yield the lines of a list on a terminal: none longer than `width`, but for a long name."""
+    indent = _GAP if listing.group else 0
+    columns = [
+        (listing.headings.index(heading), listing.briefly.get(heading, str))
+        for heading in listing.brief
+    ]
+    rows = [[one_line(briefly(row[at])) for at, briefly in columns] for row in listing.rows]
+    widths = _widths([listing.brief, *rows], width - indent)
+    right = [name in listing.right for name in listing.brief]
+
+    def lines(row: Sequence[str], style: str = "") -> Iterator[Line]:
+        for text in _aligned(row, widths, right=right):
+            yield Line(f"{' ' * indent}{text}", style)
+
+    yield from lines(listing.brief, "dim")
+    if not listing.group:
+        for row in rows:
+            yield from lines(row)
+        return
+    grouped = listing.headings.index(listing.group)
+    names = [one_line(row[grouped]) for row in listing.rows]
+    for name, group in groupby(zip(names, rows, strict=True), key=lambda pair: pair[0]):
+        yield Line(name, "bold")
+        for _, row in group:
+            yield from lines(row)
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of the columns that fit into `width`; the last one has what is left."""
+    widths = [max(map(cells.cell_len, column)) for column in zip(*rows, strict=True)]
+    # A name that is far too long takes a line of its own, and no column from the others.
+    names = (cells.cell_len(row[0]) for row in rows)
+    widths[0] = max((size for size in names if size <= width // 2), default=widths[0])
+    while len(widths) > 1:
+        left = width - sum(size + _GAP for size in widths[:-1])
+        if left >= min(widths[-1], _LEAST):
+            return [*widths[:-1], min(left, widths[-1])]
+        widths.pop()
+    return widths
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int], *, right: Sequence[bool]) -> Iterator[str]:
+    name, *others = row[: len(widths)]
+    if cells.cell_len(name) > widths[0]:
+        yield name
+        name = ""
+    texts = [
+        _sized(text, size, right=is_right)
+        for text, size, is_right in zip([name, *others], widths, right, strict=False)
+    ]
+    if line := (" " * _GAP).join(texts).rstrip():
+        yield line
+
+
+def _sized(text: str, size: int, *, right: bool) -> str:
+    """Return `text` in `size` cells of a terminal, cut by an ellipsis if it is longer."""
+    if cells.cell_len(text) > size:
+        cut = Text(text)
+        cut.truncate(size, overflow="ellipsis")
+        text = cut.plain
+    blanks = " " * (size - cells.cell_len(text))
+    return blanks + text if right else text + blanks
+
+
+def matching(
+    entries: Iterable[T], word: str | None, *, names: Callable[[T], Iterable[str]], what: str
+) -> list[T]:
+    """Return the entries with `word` in one of their names; all of them without a word.
+
+    Raise `ConfigError` if there are none; `what` is what they are called.
+    """
+    kept = [
+        entry
+        for entry in entries
+        if word is None or any(word.casefold() in name.casefold() for name in names(entry))
+    ]
+    if word is not None and not kept:
+        raise ConfigError(f"no {what} has {word!r} in its name; without it all are listed")
+    return kept

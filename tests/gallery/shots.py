@@ -1,0 +1,202 @@
+"""Every kind of page: the command that makes it, and the picture that the gallery shows of it.
+
+One more page is one more `Shot` in `SHOTS`; `just gallery` then takes its picture and writes
+docs/gallery.md again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["BEFORE", "SHOTS", "Shot", "gallery_markdown"]
+
+PANEL = "--judge grounding --judge form"
+RUN = f"evaluate summaries.jsonl {PANEL} --aspect consistency --aspect fluency --run-dir"
+BEFORE = (
+    f"{RUN} run",
+    f"{RUN} later --judge reader",
+    "perturb good.jsonl --recipe standard --limit 40 -o damaged.jsonl",
+    "metrics score summaries.jsonl --metric rouge-l --metric chrf -o scores.jsonl",
+    f"exam discernment good.jsonl --limit 20 {PANEL} --judge reader -o other",
+)
+"""Commands whose results the pages are about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """A page, and what is to be seen of it.
+
+    Parameters
+    ----------
+    name
+        Of the picture.
+    says
+        A sentence on what the page is for.
+    command
+        Makes the page; without ``spanjury``. ``{server}`` stands for the address of a model.
+    page
+        The file that it makes.
+    at
+        Selects the element that the picture begins with; empty for the top of the page.
+    scheme
+        Whether the picture is of the page in the light or in the dark.
+    """
+
+    name: str
+    title: str
+    says: str
+    command: str
+    page: str
+    at: str = ""
+    scheme: Literal["light", "dark"] = "light"
+
+
+SHOTS = (
+    Shot(
+        name="discernment",
+        title="Exam of discernment",
+        says="Good texts are damaged: how often is that caught, and at which price?",
+        command=f"exam discernment good.jsonl --limit 20 {PANEL} -o discernment",
+        page="discernment/report.html",
+        at="#what-it-discerns",
+    ),
+    Shot(
+        name="discernment-pictures",
+        title="Its pictures",
+        says="They are in the page itself, and as files in the folder `pictures` beside it.",
+        command=f"exam discernment good.jsonl --limit 20 {PANEL} -o discernment",
+        page="discernment/report.html",
+        at="#pictures",
+        scheme="dark",
+    ),
+    Shot(
+        name="faithfulness",
+        title="Exam of faithfulness",
+        says="Error lists are changed: do the scores follow?",
+        command=f"exam faithfulness summaries.jsonl {PANEL} -o faithfulness",
+        page="faithfulness/report.html",
+    ),
+    Shot(
+        name="robustness",
+        title="Exam of robustness",
+        says="Flawed texts are attacked: does the judge fall for it?",
+        command=f"exam robustness good.jsonl --limit 12 {PANEL} -o robustness",
+        page="robustness/report.html",
+        scheme="dark",
+    ),
+    Shot(
+        name="repair",
+        title="Exam of repair",
+        says="Errors are planted and repaired: what is gone, and what is harmed?",
+        command="exam repair good.jsonl --limit 6 --judge grounding --examiner form.toml"
+        " --repair-model openai-compatible/writer --repair-base-url {server} -o repair",
+        page="repair/report.html",
+    ),
+    Shot(
+        name="card",
+        title="Card of a judge",
+        says="All exams of one judge on one page.",
+        command="exam card discernment robustness faithfulness --html card.html",
+        page="card.html",
+    ),
+    Shot(
+        name="exam-compare",
+        title="Two judges compared",
+        says="Which of two judges discerns more, on the same damage?",
+        command="exam compare discernment other --html judges.html",
+        page="judges.html",
+    ),
+    Shot(
+        name="span-bench",
+        title="Span bench",
+        says="Spans and decisions beside what people marked, and beside what needs no judge.",
+        command=f"bench spans damaged.jsonl {PANEL} -o span-bench",
+        page="span-bench/report.html",
+    ),
+    Shot(
+        name="meta",
+        title="Agreement with people",
+        says="How far does each judge and metric agree with people?",
+        command="meta run scores.jsonl --human summaries.jsonl --html meta.html",
+        page="meta.html",
+    ),
+    Shot(
+        name="meta-pictures",
+        title="Its pictures",
+        says="One page holds them all.",
+        command="meta run scores.jsonl --human summaries.jsonl --html meta.html",
+        page="meta.html",
+        at="#pictures",
+        scheme="dark",
+    ),
+    Shot(
+        name="compare",
+        title="Two runs compared",
+        says="Did the scores change, text by text?",
+        command="compare run later --html runs.html",
+        page="runs.html",
+    ),
+    Shot(
+        name="gate",
+        title="Gate of a distilled judge",
+        says="A trained judge beside its teacher: is it as demanded? This one learnt nothing.",
+        command="distil gate model --data set --no-base --judge form -o gate",
+        page="gate/gate.html",
+    ),
+    Shot(
+        name="ngrams",
+        title="What ROUGE-2 and BLEU see",
+        says="The n-grams that a text shares with its references.",
+        command="metrics show summaries.jsonl --row harbour-bridge/system-b --metric rouge-2"
+        " -o ngrams.html",
+        page="ngrams.html",
+    ),
+    Shot(
+        name="alignment",
+        title="What ROUGE-L sees",
+        says="The longest common subsequence.",
+        command="metrics show summaries.jsonl --row harbour-bridge/system-b --metric rouge-l"
+        " -o alignment.html",
+        page="alignment.html",
+    ),
+    Shot(
+        name="flow",
+        title="What WMD and MoverScore see",
+        says="Which words move to which, and how far.",
+        command="metrics show summaries.jsonl --row harbour-bridge/system-b"
+        " --metric wmd:model=encoder -o flow.html",
+        page="flow.html",
+        scheme="dark",
+    ),
+    Shot(
+        name="heat-map",
+        title="What BERTScore sees",
+        says="How alike the tokens of a text and of its reference are.",
+        command="metrics show summaries.jsonl --row harbour-bridge/system-b"
+        " --metric bertscore:model=encoder -o map.html",
+        page="map.html",
+    ),
+)
+
+_HEAD = """\
+# Pages
+
+Every finding is one file of HTML: it needs no network, runs no script but its own, fits a phone,
+and is dark where the reader's system is. Commands that write a folder put the page into it, beside
+the same in Markdown and JSON; `--html FILE.html` writes the page alone, or once more.
+
+The texts are `examples/summaries.jsonl`, and as `good.jsonl` those of `--demo`. `just gallery`
+makes all pages and pictures again.
+"""
+
+
+def gallery_markdown(shots: Sequence[Shot]) -> str:
+    """Return the page of the gallery."""
+    parts = [_HEAD]
+    for shot in shots:
+        command = shot.command.format(server="http://localhost:8000/v1")
+        parts.append(
+            f"## {shot.title}\n\n{shot.says}\n\n```sh\nspanjury {command}\n```\n\n"
+            f"![{shot.title}](gallery/{shot.name}.png)\n"
+        )
+    return "\n".join(parts)

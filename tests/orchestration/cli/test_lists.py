@@ -1,0 +1,172 @@
+"""Lists of what flags can name: as long as a terminal is wide, whole for other programs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fakes.terminal import on_a_terminal
+from rich.cells import cell_len
+from typer.testing import CliRunner, Result
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.listing import Listing, brief_lines, matching
+
+FRUIT = Listing(
+    headings=("name", "kind", "colour", "said of it"),
+    rows=[
+        ("apple", "pome", "red", "It keeps for months in a cellar."),
+        ("fig", "syconium", "brown", "A wasp\nlives in it."),
+    ],
+    brief=("name", "colour", "said of it"),
+)
+
+
+def spanjury(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def texts(listing: Listing, width: int) -> list[str]:
+    return [line.text for line in brief_lines(listing, width=width)]
+
+
+def test_an_entry_is_one_line_that_ends_at_the_width() -> None:
+    assert texts(FRUIT, 34) == [
+        "name   colour  said of it",
+        "apple  red     It keeps for month…",
+        "fig    brown   A wasp lives in it.",
+    ]
+
+
+def test_columns_are_left_out_from_the_last_where_they_do_not_fit() -> None:
+    assert texts(FRUIT, 26) == ["name   colour", "apple  red", "fig    brown"]
+    assert texts(FRUIT, 12) == ["name", "apple", "fig"]
+
+
+def test_entries_stand_below_the_name_of_their_group() -> None:
+    grouped = Listing(
+        headings=FRUIT.headings, rows=FRUIT.rows, brief=("name", "colour"), group="kind"
+    )
+    assert texts(grouped, 80) == [
+        "  name   colour",
+        "pome",
+        "  apple  red",
+        "syconium",
+        "  fig    brown",
+    ]
+
+
+def test_a_name_that_is_too_long_is_whole_on_a_line_of_its_own() -> None:
+    name = "a-name-that-is-longer-than-half"
+    longer = Listing(
+        headings=("name", "colour"),
+        rows=[(name, "red"), ("fig", "brown")],
+        brief=("name", "colour"),
+    )
+    assert texts(longer, 40) == ["name  colour", name, "      red", "fig   brown"]
+
+
+def test_wide_characters_take_two_columns() -> None:
+    wide = Listing(
+        headings=("name", "said of it"),
+        rows=[("流暢さ", "文章が自然に読めるかどうか。"), ("fluency", "It reads well.")],
+        brief=("name", "said of it"),
+    )
+    lines = texts(wide, 22)
+    assert lines == ["name     said of it", "流暢さ   文章が自然に…", "fluency  It reads wel…"]
+    assert [cell_len(line) for line in lines] == [19, 22, 22]
+
+
+def test_figures_stand_at_the_right_of_their_column() -> None:
+    sizes = Listing(
+        headings=("name", "size"),
+        rows=[("a", "9 B"), ("b", "120 kB")],
+        brief=("name", "size"),
+        right=frozenset({"size"}),
+    )
+    assert texts(sizes, 80) == ["name    size", "a        9 B", "b     120 kB"]
+
+
+def test_what_would_control_the_terminal_is_not_in_a_line() -> None:
+    hostile = Listing(headings=("name",), rows=[("a\x1b]0;title\x07\tb",)], brief=("name",))
+    assert texts(hostile, 80) == ["name", "a\ufffd]0;title\ufffd b"]
+
+
+def test_entries_are_found_by_a_part_of_their_name_in_any_case() -> None:
+    found = matching(FRUIT.rows, "FI", names=lambda row: row[:1], what="fruit")
+    assert [row[0] for row in found] == ["fig"]
+    with pytest.raises(ConfigError, match="no fruit has 'plum' in its name"):
+        matching(FRUIT.rows, "plum", names=lambda row: row[:1], what="fruit")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cells"),
+    [
+        (
+            ["judges", "form"],
+            ["form", "Mark what is badly written, whatever it says. Cannot see: "],
+        ),
+        (["tasks", "qa"], ["question-answering", "faithfulness, fluency", "qa, "]),
+        (
+            ["aspects", "--task", "story", "fluency"],
+            ["story", "fluency", "form", "no input", "How"],
+        ),
+        (["plugins", "consolid"], ["spanjury.consolidators", "agent", "spanjury"]),
+        (["metrics", "list", "bleurt"], ["bleurt", "learned", "references", "higher"]),
+    ],
+)
+def test_in_a_pipe_a_line_is_whole_with_tabs_between_its_cells(
+    arguments: list[str], cells: list[str]
+) -> None:
+    done = spanjury(*arguments)
+    assert done.exit_code == 0, done.output
+    found = done.stdout.splitlines()[0].split("\t")
+    assert all(cell.startswith(start) for cell, start in zip(found, cells, strict=False))
+    assert len(found) >= len(cells)
+
+
+def test_on_a_terminal_no_line_of_a_list_is_longer_than_it_is_wide() -> None:
+    screen = on_a_terminal(["aspects"], width=80)
+    assert screen.code == 0
+    assert len(screen.lines) > 40
+    assert max(map(cell_len, screen.lines)) == 80
+    assert all(line.endswith("…") for line in screen.lines if cell_len(line) == 80)
+
+
+def test_long_prints_all_on_a_terminal_and_elsewhere() -> None:
+    long = ["aspects", "fluency", "--task", "story", "--long"]
+    for lines in (on_a_terminal(long, width=60).lines, spanjury(*long).stdout.splitlines()):
+        words = " ".join(" ".join(lines).replace("│", " ").split())
+        assert "no input" in words
+        assert "purpose." in words  # the last word of the definition
+        assert "…" not in words
+
+
+def test_every_list_is_there_as_json() -> None:
+    aspects = json.loads(spanjury("aspects", "--task", "story", "--json").stdout)
+    (fluency,) = [one for one in aspects if one["aspect"] == "fluency"]
+    assert (fluency["task"], fluency["kind"], fluency["sees"]) == ("story", "form", [])
+    tasks = json.loads(spanjury("tasks", "--json", "qa").stdout)
+    assert tasks[0]["default_aspects"] == ["faithfulness", "fluency"]
+    for name in ("judges", "plugins"):
+        assert json.loads(spanjury(name, "--json").stdout)
+
+
+def test_a_word_that_nothing_holds_is_a_usage_error() -> None:
+    done = spanjury("plugins", "zebra")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no plugin has 'zebra' in its name" in done.stderr
+
+
+def test_a_reader_who_leaves_sees_no_error(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m spanjury plugins | head -n 1"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.startswith("spanjury.judges\t")
+    assert "Error" not in done.stderr

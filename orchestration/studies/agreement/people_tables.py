@@ -25,6 +25,10 @@ _SPANS = {
 }
 
 
+_ALWAYS = frozenset({"characters.micro", "exact.micro"})
+"""Measures that a terminal has room for."""
+
+
 def people_report(aspects: Sequence[PeopleOnAspect], *, title: str) -> Report:
     """Return the report of how far annotators agree with each other."""
     return Report(
@@ -46,7 +50,10 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
     return table(
         ["aspect", *numeric("annotators", "texts", "scored", "alpha")],
         (
-            [one.aspect, len(one.annotators), one.shared, one.scored, _cell(one.alpha)]
+            [
+                *(one.aspect, len(one.annotators), one.shared, one.scored),
+                _cell(one.alpha, note=one.scores.alpha["ordinal"].reason),
+            ]
             for one in aspects
         ),
         note="Texts that two or more finished, and those that two or more scored; alpha:"
@@ -60,7 +67,7 @@ def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
         (
             [
                 *(one.aspect, pair.first, pair.second, pair.outputs),
-                _cell(one.kappas[pair.first, pair.second]),
+                _cell(one.kappas[pair.first, pair.second], note=pair.kappa["quadratic"].reason),
                 Cell(pair.spearman, _VALUE),
             ]
             for one in aspects
@@ -75,7 +82,10 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         [
             *("aspect", "annotator", "annotator"),
             *numeric("texts"),
-            *(Column(heading, "right", wrap=True) for heading in _SPANS.values()),
+            *(
+                Column(heading, "right", wrap=True, only=None if name in _ALWAYS else "page")
+                for name, heading in _SPANS.items()
+            ),
             *numeric("gamma"),
         ],
         (
@@ -92,8 +102,8 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
     )
 
 
-def _cell(one: Estimate) -> Cell:
-    return Cell(one.value, _VALUE, interval=(one.low, one.high))
+def _cell(one: Estimate, *, note: str = "") -> Cell:
+    return Cell(one.value, _VALUE, interval=(one.low, one.high), note=note)
 
 
 def _json(one: PeopleOnAspect) -> dict[str, object]:

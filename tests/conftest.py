@@ -25,6 +25,7 @@ SLOW_LIBRARIES = {"datasets", "litellm", "matplotlib", "peft", "ray", "torch", "
 # Under tests/, and why `just test` leaves it to `just test-all`: it does not import it even.
 HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
+    "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",

@@ -29,6 +29,7 @@ with lazily():
         exam_robustness,
         export,
         lists,
+        marks,
         merge,
         meta,
         metrics,
@@ -103,6 +104,15 @@ class _Metrics(CommandGroup):
     }
 
 
+class _Marks(CommandGroup):
+    functions: ClassVar = {
+        "list": lambda: marks.list_marks,
+        "export": lambda: marks.export,
+        "import": lambda: marks.import_marks,
+        "agreement": lambda: marks.agreement,
+    }
+
+
 class _Runs(CommandGroup):
     """The commands about runs; `list` where none is named."""
 
@@ -135,6 +145,7 @@ for name, commands, summary in (
     ("bench", _Bench, "Measure judges on texts whose errors people marked."),
     ("distil", _Distil, "Make a small judge of large ones."),
     ("exam", _Exam, "Examine judges."),
+    ("marks", _Marks, "People's marks of a run: who made them, out and in, agreement."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
     ("runs", _Runs, "List runs, delete old ones or repair one; the list is the default."),
 ):

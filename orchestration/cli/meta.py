@@ -17,7 +17,8 @@ with lazily():
 
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import agreement, agreement_report
+    from spanjury.orchestration.services import agreement, agreement_report, exam_texts
+    from spanjury.orchestration.services.marks import comparison
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
 
@@ -29,7 +30,13 @@ class RatingFlags(Flags, title="Scores and ratings"):
         tuple[Path, ...],
         typer.Argument(help="Results or folders of runs, scores of metrics."),
     ]
-    human: Annotated[Path, Flag("Texts with the scores of people, as JSONL.")]
+    human: Annotated[
+        Path | None,
+        Flag("Texts with the scores of people, as JSONL; by default the marks of the run."),
+    ] = None
+    data: Annotated[
+        Path | None, Flag("The texts of bare results, to take the marks beside them.", "FILE")
+    ] = None
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect that people rated; all by default; repeatable.")
     ] = ()
@@ -71,12 +78,13 @@ def meta(
     """Say how far judges and metrics agree with people.
 
     RESULTS are results of runs, folders of runs, and files of `metrics score --output`, on the
-    texts that people rated.
+    texts that people rated. Without --human, the ratings are the marks that people made of the
+    run (`spanjury view RUN`).
     """
     place = destination.Destination(folder=output, page=html)
     job = agreement.MetaJob(
         results=tuple(dict.fromkeys(ratings.results)),
-        human=ratings.human,
+        human=ratings.human or exam_texts.Texts(segments=()),
         aspects=ratings.aspect,
         columns=ratings.column,
         categories=ratings.category,
@@ -87,7 +95,13 @@ def meta(
             seed=statistics.seed,
         ),
     )
-    collected = agreement.collect(job)
+    if ratings.human is None:
+        marked = comparison.collect_marks(job, data=ratings.data)
+        job, collected = marked.job, marked.collected
+        for note in marked.notes:
+            say(note)
+    else:
+        collected = agreement.collect(job)
 
     async def work() -> "findings.MetaFindings":
         show = _be_quiet if no_progress else _say_done

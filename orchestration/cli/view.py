@@ -3,7 +3,8 @@
 import os
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -11,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
@@ -20,9 +21,12 @@ from spanjury.orchestration.cli.flags.data import AspectsFiles
 with lazily():
     from spanjury.orchestration.report import files
     from spanjury.orchestration.report.view import page as pages
+    from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.services.marks import book, marked_run
     from spanjury.orchestration.services.view import page_file, sources
     from spanjury.orchestration.services.view import view as views
+    from spanjury.orchestration.wiring import marks as marks_files
 
 _LARGE_FILE = 10_000_000
 _MANY_ROWS = 5_000
@@ -94,7 +98,27 @@ def view(
             if not serving.no_browser:
                 _open_browser(url)
 
-        server.serve_view(opened, page, port=serving.port, opened=show)
+        with _marks_of(opened, texts) as routes:
+            server.serve_view(opened, page, port=serving.port, opened=show, routes=routes)
+
+
+@contextmanager
+def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[marks.Routes]":
+    """Have people mark the first run; without its texts, or over a foreign file, they cannot."""
+    run = opened.runs[0]
+    marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data, columns=texts.column)
+    if run.texts is None:
+        yield []
+        return
+    with ExitStack() as stack:
+        try:
+            store = stack.enter_context(marks_files.MarksStore(marked.marks))
+        except StoreError as error:
+            say(f"spanjury: texts cannot be marked: {error}")
+            yield []
+            return
+        opened.marking = notebook = book.MarkBook(store)
+        yield marks.mark_routes(opened, notebook, marked)
 
 
 def _check(file: FileFlags) -> None:

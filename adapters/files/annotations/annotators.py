@@ -11,6 +11,9 @@ from spanjury.judges.core import DataError, Segment
 ANNOTATORS = "annotators"
 """Key of a segment's meta that lists who read it, whether or not they marked anything."""
 
+READINGS = "readings"
+"""Key of a segment's meta that lists ``[annotator, aspect]``: who read it for which aspect."""
+
 Merge = Callable[[Segment, Segment], Segment]
 
 

@@ -4,7 +4,8 @@ A line is one output, or one annotator's spans in it, beside the output. ``type`
 of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
 them the category is the number. A severity, which factgenie has not, is an annotation's
 ``severity`` here, as are ``probability`` and ``evidence``, which are written and not read;
-spans without a place are ``unlocated`` in the metadata, in the same form.
+spans without a place are ``unlocated`` in the metadata, in the same form. ``segment_id`` in the
+metadata is what we call the output, ``aspects`` those for which the annotator read it.
 """
 
 from collections import defaultdict
@@ -15,7 +16,12 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spanjury.adapters.files.annotations.annotators import ANNOTATORS, annotators_of, collected
+from spanjury.adapters.files.annotations.annotators import (
+    ANNOTATORS,
+    READINGS,
+    annotators_of,
+    collected,
+)
 from spanjury.adapters.files.evidence_rows import evidence_rows
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter, json_line
@@ -26,6 +32,8 @@ from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 _CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
 _SETUP = "system"
+SEGMENT_ID = "segment_id"
+"""Key of a segment's meta, and of a line's metadata: what we call the output."""
 _DATASET, _SPLIT = "spanjury", "test"
 
 
@@ -68,6 +76,10 @@ def _segment(row: object) -> Segment:
     who = _annotator(line)
     if line.annotations is not None:
         meta[ANNOTATORS] = [who]
+    if line.metadata.segment_id:
+        meta[SEGMENT_ID] = line.metadata.segment_id
+    if line.metadata.aspects:
+        meta[READINGS] = [[who, aspect] for aspect in line.metadata.aspects]
     return Segment(
         segment_id=f"{line.dataset}/{line.split}/{line.setup_id}/{line.example_idx}",
         output=line.output,
@@ -98,6 +110,8 @@ class _Metadata(BaseModel):
     annotator_group: str | int | None = None
     annotation_span_categories: list[_Category] = []
     unlocated: list[_Annotation] = []
+    segment_id: str | None = None
+    aspects: list[str] = []
 
 
 class _Line(BaseModel):
@@ -178,22 +192,33 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
     example = segment.meta.get("example_idx", next(numbers.examples[group]))
     row: dict[str, object] = {**about, "example_idx": example, "output": segment.output}
     annotators = annotators_of(segment)
+    name = {key: value for key, value in segment.meta.items() if key == SEGMENT_ID}
     if not annotators:
-        yield {**row, "metadata": {}}
+        yield {**row, "metadata": name}
     for who in annotators:
         spans = [span for span in segment.gold if ";".join(span.found_by) == who]
         by_whom: dict[str, object] = (
             {"annotator_id": who, "annotator_group": numbers.groups[who]} if who else {}
         )
         metadata: dict[str, object] = {
+            **name,
             **by_whom,
             _CATEGORIES: [{"name": name} for name in numbers.categories],
         }
         unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
         if unlocated:
             metadata[_UNLOCATED] = unlocated
+        if aspects := _aspects_read(segment, who):
+            metadata["aspects"] = aspects
         marked = [_annotation(span, numbers) for span in spans if span.start is not None]
         yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
+
+
+def _aspects_read(segment: Segment, who: str) -> list[str]:
+    readings = segment.meta.get(READINGS)
+    return [
+        aspect for one, aspect in (readings if isinstance(readings, list) else []) if one == who
+    ]
 
 
 def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:

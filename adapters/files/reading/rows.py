@@ -124,11 +124,11 @@ def write_segments(path: Path, segments: Iterable[Segment]) -> int:
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:
-            lines.append(json_line(_segment_row(segment), name=segment.segment_id))
+            lines.append(json_line(segment_row(segment), name=segment.segment_id))
         return lines.lines
 
 
-def _segment_row(segment: Segment) -> dict[str, object]:
+def segment_row(segment: Segment) -> dict[str, object]:
     """Return the native row of `segment`, without what is empty; see ``docs/data.md``."""
     row: dict[str, object] = {
         "id": segment.segment_id,

@@ -30,19 +30,19 @@ class Details:
         Parameters
         ----------
         is_hidden
-            Says of a row whether its results are kept from the reader.
+            Says of a row whether its results, and other people's marks, are kept from the reader.
         """
-        texts: dict[tuple[int, int, str], int] = {}
+        texts: dict[tuple[int, int, str, bool], int] = {}
         written: list[dict[str, object]] = []
         rows = []
         for number in numbers:
             task, aspect = self.aspect(number)
-            index = None
+            index, hidden = None, is_hidden(number)
             if (text := self._pairing.text(number)) is not None:
-                key = id(text[0]), text[1], task
+                key = id(text[0]), text[1], task, hidden
                 if key not in texts:
                     texts[key] = len(written)
-                    written.append(self._text(text, task=task))
+                    written.append(self._text(text, task=task, is_hidden=hidden))
                 index = texts[key]
             run, row = self._pairing.place(number)
             rows.append(
@@ -53,7 +53,7 @@ class Details:
                     "task": task,
                     "aspect": aspect,
                     "text": index,
-                    "results": list(self._results(number, is_hidden=is_hidden(number))),
+                    "results": list(self._results(number, is_hidden=hidden)),
                 }
             )
         return {"texts": written, "rows": rows}
@@ -74,16 +74,17 @@ class Details:
         known = self._aspects.task(task)
         return segment if known is None else known.fit(segment)
 
-    def _text(self, text: _Text, *, task: str) -> dict[str, object]:
+    def _text(self, text: _Text, *, task: str, is_hidden: bool) -> dict[str, object]:
         segment = self._fitted(text, task=task)
+        scores = {} if is_hidden else segment.human
         return {
             "id": segment.segment_id,
             "system": segment.system,
             "output": segment.output,
             "inputs": dict(segment.inputs),
             "references": list(segment.references),
-            "human": {name: dict(scores) for name, scores in segment.human.items()},
-            "gold": text[0].gold(text[1]),
+            "human": {name: dict(by_rater) for name, by_rater in scores.items()},
+            "gold": [] if is_hidden else text[0].gold(text[1]),
         }
 
     def _results(self, number: int, *, is_hidden: bool) -> Iterator[msgspec.Raw | None]:

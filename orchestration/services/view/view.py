@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.view.asked import Asked
 from spanjury.orchestration.services.view.aspects import KnownAspects
 from spanjury.orchestration.services.view.columns import (
@@ -301,6 +301,12 @@ class View:
             return None
         task, aspect = self._details.aspect(number)
         return row_key(segment, task=task, aspect=aspect)
+
+    def scale(self, task: str, aspect: str) -> tuple[float, float]:
+        """Return the lowest and the highest score of an aspect."""
+        known = self._aspects.find(task, aspect)
+        scale = known.scale if known else Scale()
+        return scale.low, scale.high
 
     def number_of(self, key: RowKey) -> int | None:
         """Return the row that a mark is of; None if this view has not got it."""

@@ -1,0 +1,127 @@
+"""The routes of people's marks: read, kept, and annotators compared."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import msgspec
+from aiohttp import web
+from anyio import CapacityLimiter, to_thread
+
+from spanjury.orchestration.servers.view.answers import (
+    Refused,
+    answer,
+    number_of_query,
+    text_of_query,
+)
+from spanjury.orchestration.services.marks.book import (
+    ChangedMarkError,
+    MarkBook,
+    Text,
+    nothing_marked,
+)
+from spanjury.orchestration.services.marks.comparison import people_agreement
+from spanjury.orchestration.services.marks.mark import annotator_name
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.view.marking import RowKey
+from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.studies.agreement.people_tables import people_json
+from spanjury.orchestration.studies.agreement.spans.estimates import Settings
+
+Routes = list[web.RouteDef]
+_QUICK = Settings(draws=200)
+"""A person waits for it, and asks again after the next mark."""
+
+
+def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
+    """Return the routes.
+
+    Parameters
+    ----------
+    book
+        The marks of the first run of `view`.
+    run
+        That run, whose annotators are compared.
+    """
+    one_at_a_time = CapacityLimiter(1)
+
+    async def marks(request: web.Request) -> web.Response:
+        who = _annotator(request)
+        return answer({"marked": await _in_thread(partial(_marked, view, book, who=who))})
+
+    async def mark(request: web.Request) -> web.Response:
+        who, number = _annotator(request), number_of_query(request, "number")
+        return answer(
+            await _in_thread(lambda: book.mark(who, _key(view, number)) or nothing_marked())
+        )
+
+    async def put(request: web.Request) -> web.Response:
+        who, number = _annotator(request), number_of_query(request, "number")
+        given = _object(await request.read())
+        return answer(await _in_thread(lambda: _put(view, book, given, who=who, number=number)))
+
+    async def agreement(request: web.Request) -> web.Response:
+        del request
+        work = partial(people_agreement, run, settings=_QUICK)
+        found = await to_thread.run_sync(work, limiter=one_at_a_time)
+        return answer({"aspects": people_json(found.aspects), "note": found.note})
+
+    return [
+        web.get("/api/marks", marks),
+        web.get("/api/mark", mark),
+        web.put("/api/mark", put),
+        web.get("/api/agreement", agreement),
+    ]
+
+
+def _annotator(request: web.Request) -> str:
+    return annotator_name(text_of_query(request, "annotator"))
+
+
+def _object(body: bytes) -> Mapping[str, object]:
+    try:
+        given = msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
+        raise Refused(400, f"the mark is no JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise Refused(400, "the mark must be an object of JSON")
+    return given
+
+
+def _marked(view: View, book: MarkBook, *, who: str) -> dict[str, object]:
+    found = ((view.number_of(key), state) for key, state in book.marked(who).items())
+    return {str(number): state for number, state in found if number is not None}
+
+
+def _put(
+    view: View, book: MarkBook, given: Mapping[str, object], *, who: str, number: int
+) -> Mapping[str, object]:
+    revision = given.get("revision")
+    if not isinstance(revision, int) or isinstance(revision, bool) or revision < 0:
+        raise Refused(400, "the mark must say which revision it is based on")
+    key = _key(view, number)
+    try:
+        kept = book.put(who, key, given, revision=revision, text=_text(view, number, key))
+    except ChangedMarkError as error:
+        raise Refused(409, str(error), mark=error.current) from error
+    return {"revision": kept}
+
+
+def _key(view: View, number: int) -> RowKey:
+    key = view.row_key(number)
+    if key is None:
+        raise Refused(404, f"the text of row {number} is not there, so it cannot be marked")
+    return key
+
+
+def _text(view: View, number: int, key: RowKey) -> Text | None:
+    """Return the text of a row, and the scale of its aspect."""
+    segment = view.segment(number)
+    if segment is None:
+        return None
+    low, high = view.scale(key.task, key.aspect)
+    return Text(segment.output, low, high)
+
+
+async def _in_thread(work: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
+    """Let other requests be answered meanwhile; a put goes on to its end."""
+    return await to_thread.run_sync(work)

@@ -1,0 +1,1 @@
+"""People's marks of a run: kept, exported, imported, compared with each other and judges."""

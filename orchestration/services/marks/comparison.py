@@ -1,0 +1,206 @@
+"""People's marks compared: annotators with each other, and the judges of the run with people."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.services.agreement import Collected, MetaJob
+from spanjury.orchestration.services.annotators import read_judged, span_tasks
+from spanjury.orchestration.services.exam_texts import Texts
+from spanjury.orchestration.services.marks.exporting import bare_text
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.marks.readings import Reading, read_readings
+from spanjury.orchestration.services.scorers import read_scorers
+from spanjury.orchestration.studies.agreement.people import (
+    PeopleOnAspect,
+    people_on_aspect,
+    read_texts,
+)
+from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
+from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
+from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, gold_of
+from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.wiring.marks import ANNOTATORS
+
+FEWEST_TEXTS = 5
+"""Marked texts of an aspect from which on something is said of judges."""
+
+
+def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
+    """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
+    by_aspect: dict[str, list[Reading]] = {}
+    for one in readings:
+        by_aspect.setdefault(one.aspect, []).append(one)
+    return {aspect: tuple(_texts(aspect, found)) for aspect, found in by_aspect.items()}
+
+
+def _texts(aspect: str, readings: Iterable[Reading]) -> Iterator[Segment]:
+    for _, group in groupby(readings, key=lambda one: one.text.segment.segment_id):
+        of_text = list(group)
+        bare = bare_text(of_text[0].text.segment)
+        scores = {one.annotator: one.mark.score for one in of_text if one.mark.score is not None}
+        yield replace(
+            bare,
+            human={aspect: scores} if scores else {},
+            gold=tuple(
+                span.error_span(one.annotator) for one in of_text for span in one.mark.spans
+            ),
+            meta={
+                **bare.meta,
+                ANNOTATORS: [one.annotator for one in of_text if not one.mark.scores_only],
+            },
+        )
+
+
+class PeopleAgreement(NamedTuple):
+    """The agreement of annotators, and what must be known of it."""
+
+    aspects: tuple[PeopleOnAspect, ...]
+    note: str
+
+
+def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> PeopleAgreement:
+    """Compare the annotators of a run on what they have finished; raise as `read_readings`."""
+    read = read_readings(run)
+    readings = read.chosen()
+    names = sorted({one.annotator for one in readings})
+    if len(names) < 2:  # noqa: PLR2004  agreement takes two
+        who = f"one annotator, {names[0]}, has" if names else "no one has"
+        note = f"{who} finished marks of {run.named}: agreement takes two"
+        return PeopleAgreement((), note)
+    found = tuple(
+        people_on_aspect(texts, aspect=aspect, settings=settings)
+        for aspect, texts in texts_by_aspect(readings).items()
+    )
+    shared = tuple(one for one in found if one.shared)
+    alone = ", ".join(one.aspect for one in found if not one.shared)
+    note = f"no text was finished by two annotators on {alone}" if alone else ""
+    return PeopleAgreement(shared, note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgesAndMarks:
+    """Judges of a run and the marks of people, to compare.
+
+    Parameters
+    ----------
+    job
+        The meta-evaluation that `measure` runs.
+    notes
+        Whose marks they are, and what too few marks leave unsaid.
+    """
+
+    job: MetaJob
+    collected: Collected
+    notes: tuple[str, ...]
+
+
+def collect_marks(job: MetaJob, *, data: Path | None = None) -> JudgesAndMarks:
+    """Collect the finished marks of the first run of a job that has any.
+
+    Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
+    `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
+
+    Parameters
+    ----------
+    data
+        The texts of a bare file of results.
+    """
+    run, readings = _marked_run(job.results, data=data)
+    by_aspect = texts_by_aspect(readings)
+    if strange := [name for name in job.aspects if name not in by_aspect]:
+        known = ", ".join(by_aspect)
+        raise ConfigError(f"no one marked {', '.join(strange)}; marked: {known}")
+    asked = {name: by_aspect[name] for name in job.aspects or by_aspect}
+    enough = {name: texts for name, texts in asked.items() if len(texts) >= FEWEST_TEXTS}
+    counts = _counted(asked)
+    if not enough:
+        raise DataError(
+            f"nothing can be said of judges by so few marks of {run.named}: {counts};"
+            f" {FEWEST_TEXTS} finished texts of an aspect are the least"
+        )
+    who = ", ".join(sorted({one.annotator for one in readings}))
+    notes = [f"marks of {who} in {run.marks}: {counts}"]
+    notes += [
+        f"nothing is said of {name}: {len(texts)} marked, {FEWEST_TEXTS} are the least"
+        for name, texts in asked.items()
+        if name not in enough
+    ]
+    job = replace(job, human=Texts(segments=(), name=f"marks of {who} in {run.marks}"))
+    collected = _collected(job, enough)
+    if not collected.ratings and not collected.spans:
+        raise DataError(f"no judge scored or marked what people marked of {run.named}")
+    return JudgesAndMarks(job=job, collected=collected, notes=tuple(notes))
+
+
+def _marked_run(
+    results: Sequence[Path], *, data: Path | None
+) -> tuple[MarkedRun, Sequence[Reading]]:
+    for path in results:
+        run = MarkedRun(path, data=data)
+        if readings := (read_readings(run).chosen() if run.marks.exists() else ()):
+            return run, readings
+    named = " ".join(map(str, results))
+    raise ConfigError(
+        f"{named} has no finished marks of people: make some with 'spanjury view {results[0]}',"
+        f" take them in with 'spanjury marks import {results[0]} FILE',"
+        " or name ratings with --human"
+    )
+
+
+def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:
+    return ", ".join(
+        f"{len(texts)} text{'' if len(texts) == 1 else 's'} of {name}"
+        for name, texts in by_aspect.items()
+    )
+
+
+def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Collected:
+    judged = read_judged(job.results)
+    scorers = read_scorers(job.results, judges=judged.scorers)
+    gold = _joined(by_aspect)
+    categories = category_map(job.categories, gold=gold)
+    tasks: list[SpanTask] = []
+    compared: list[Ratings] = []
+    for aspect, texts in by_aspect.items():
+        scored = sum(aspect in one.human for one in texts)
+        if scored >= FEWEST_TEXTS:
+            compared.append(ratings(texts, scorers, aspect=aspect))
+        tasks += span_tasks(
+            texts,
+            judged.annotators,
+            gold=gold_of(looked) if (looked := read_texts(texts)) else None,
+            aspects=(aspect,),
+            categories=categories,
+        )
+    return Collected(
+        ratings=tuple(one for one in compared if one.coverage.any()),
+        spans=tuple(tasks),
+        annotators=judged.annotators,
+        gold=gold,
+        lengths={
+            _name(aspect, one): len(one.output)
+            for aspect, texts in by_aspect.items()
+            for one in texts
+        },
+    )
+
+
+def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
+    """Join the gold spans of all aspects: a text read for two aspects counts as two."""
+    spans: dict[str, tuple[GoldSpan, ...]] = {}
+    readers: dict[str, tuple[str, ...]] = {}
+    for aspect, texts in by_aspect.items():
+        gold = gold_of(read_texts(texts))
+        for one in read_texts(texts):
+            spans[_name(aspect, one)] = gold.spans[one.segment_id]
+            readers[_name(aspect, one)] = gold.readers[one.segment_id]
+    return Gold(spans, readers)
+
+
+def _name(aspect: str, segment: Segment) -> str:
+    return f"{aspect}\0{segment.segment_id}"

@@ -1,0 +1,153 @@
+"""Marked texts become marks of a run; what fits no row of it is named, never guessed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.services.marks.mark import (
+    Mark,
+    annotator_name,
+    check_mark,
+    mark_json,
+    mark_of_json,
+)
+from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.services.marks.sheet import Sheet
+from spanjury.orchestration.services.marks.text_index import TextIndex
+from spanjury.orchestration.wiring.marks import MarksStore
+from spanjury.orchestration.wiring.sources import open_source
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """The outcome of an import.
+
+    Parameters
+    ----------
+    marks
+        Put into the run.
+    unchanged
+        That the run had already.
+    kept
+        Rows that the annotator had marked otherwise; these marks stay as they are.
+    unmatched
+        What fits no row of the run, and why.
+    """
+
+    marks: int = 0
+    unchanged: int = 0
+    kept: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+
+
+def import_marks(
+    run: MarkedRun,
+    path: Path,
+    *,
+    annotator: str | None = None,
+    aspect: str | None = None,
+    replaces: bool = False,
+) -> Imported:
+    """Put the marks in a file of texts, rows, factgenie's or MQM, into a run.
+
+    Raise `ConfigError` if marks of several annotators are to be one's, or no text is judged on
+    the aspect, `DataError` if the file cannot be read, and `StoreError` if marks cannot be kept.
+
+    Parameters
+    ----------
+    annotator
+        Whose marks they are; without a name, whose the file says.
+    aspect
+        That of marks that name none; without it, a text must have a single aspect.
+    replaces
+        Whether marks replace other ones of the same annotator on the same row.
+    """
+    named = None if annotator is None else annotator_name(annotator)
+    if aspect is not None and not any(aspect in text.aspects for text in run.texts):
+        known = ", ".join(sorted({name for text in run.texts for name in text.aspects}))
+        raise ConfigError(f"no text of {run.named} is judged on {aspect!r}; known: {known}")
+    done, index = Imported(), TextIndex(run.texts)
+    found = [*_read(path, done, index, aspect=aspect)]
+    if named is not None and len(names := {one.annotator for one in found} - {""}) > 1:
+        raise ConfigError(
+            f"{path} has marks of {', '.join(sorted(names))}: they cannot all be {named}'s;"
+            " leave the name out"
+        )
+    with MarksStore(run.marks) as store:
+        for one in found:
+            place = one._replace(annotator=named or one.annotator)
+            if problem := _problem(place):
+                done.unmatched.append(f"{place.text.segment.segment_id}: {problem}")
+            else:
+                _put(store, place, done, replaces=replaces)
+    return done
+
+
+class _Place(NamedTuple):
+    """A mark, and the row that it is of."""
+
+    annotator: str
+    text: MarkedText
+    aspect: str
+    mark: Mark
+
+
+def _put(store: MarksStore, place: _Place, done: Imported, *, replaces: bool) -> None:
+    who = annotator_name(place.annotator)
+    key = place.text.key(who, place.aspect)
+    known = store.get(key)
+    if known is not None and _is_same(known.content, place.mark):
+        done.unchanged += 1
+    elif known is not None and not replaces:
+        done.kept.append(f"{key.segment}, {place.aspect}: {who} has marked it otherwise")
+    else:
+        store.put(key, mark_json(place.mark), based_on=known.revision if known else 0)
+        done.marks += 1
+
+
+def _is_same(content: str, mark: Mark) -> bool:
+    """Say whether a mark is kept already, whichever judges' spans it was made of."""
+    try:
+        known = mark_of_json(content)
+    except DataError:
+        return False
+    plain = tuple(replace(span, verdict="own", origin=None) for span in known.spans)
+    return replace(known, spans=plain, rejected=()) == mark
+
+
+def _problem(place: _Place) -> str:
+    if not place.annotator:
+        return "no annotator is named: say whose it is with --annotator"
+    scale = place.text.aspects[place.aspect]
+    try:
+        annotator_name(place.annotator)
+        check_mark(place.mark, output=place.text.segment.output, low=scale.low, high=scale.high)
+    except (ConfigError, DataError) as error:
+        return f"{place.aspect}: {error}"
+    return ""
+
+
+def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Place]:
+    """Yield the marks of each text; name those that fit no row."""
+    seen: set[tuple[str, str, str]] = set()
+    for row in open_source(path):
+        if not isinstance(row, Segment):
+            done.unmatched.append(str(row))
+            continue
+        text = index.find(row)
+        if isinstance(text, str):
+            done.unmatched.append(f"{row.segment_id}: {text}")
+            continue
+        sheet = Sheet(row, text, aspect=aspect)
+        for (who, of), mark in sheet.marks().items():
+            name = (text.segment.segment_id, who, of)
+            if name in seen:
+                done.unmatched.append(
+                    f"{row.segment_id}: {of} is marked twice by {who or 'someone'}"
+                )
+            else:
+                seen.add(name)
+                yield _Place(who, text, of, mark)
+        done.unmatched += [f"{row.segment_id}: {problem}" for problem in sheet.problems]

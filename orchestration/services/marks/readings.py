@@ -1,0 +1,131 @@
+"""The marks of a run, matched to its texts: whose they are, and which belong to other versions."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.services.marks.mark import Mark, check_mark, mark_of_json
+from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.wiring.marks import MarkKey, StoredMark, read_marks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A mark of a text of the run."""
+
+    annotator: str
+    aspect: str
+    text: MarkedText
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """The marks of a run.
+
+    Parameters
+    ----------
+    readings
+        Those of its texts, text by text, aspect by aspect, annotators by name.
+    other_versions
+        Marks of texts, or of versions of texts, that the run's data do not hold.
+    damaged
+        Marks that cannot be read, or do not fit their text.
+    """
+
+    readings: tuple[Reading, ...]
+    other_versions: int
+    damaged: int
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Those who marked anything, by name."""
+        return tuple(sorted({one.annotator for one in self.readings}))
+
+    def chosen(
+        self, *, annotators: Sequence[str] = (), with_unfinished: bool = False
+    ) -> tuple[Reading, ...]:
+        """Return the readings of `annotators`, all without any name.
+
+        Raise `DataError` if one of them marked nothing.
+        """
+        if strange := [name for name in annotators if name not in self.annotators]:
+            known = ", ".join(self.annotators) or "none"
+            raise DataError(f"{', '.join(strange)} marked nothing; annotators: {known}")
+        return tuple(
+            one
+            for one in self.readings
+            if (with_unfinished or one.mark.is_done)
+            and (not annotators or one.annotator in annotators)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The work of one annotator: marks, those that are done, and spans in them."""
+
+    annotator: str
+    marks: int
+    done: int
+    spans: int
+
+
+def read_readings(run: MarkedRun) -> Readings:
+    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do."""
+    stored = read_marks(run.marks)
+    if not stored.marks:
+        return Readings(readings=(), other_versions=0, damaged=stored.damaged)
+    by_key = {one.key: one for one in stored.marks}
+    names = sorted({key.annotator for key in by_key})
+    found = [*_matched(run.texts, names, by_key)]
+    sound = [reading for _, reading in found if reading is not None]
+    return Readings(
+        readings=tuple(sound),
+        other_versions=len(by_key) - len(found),
+        damaged=stored.damaged + len(found) - len(sound),
+    )
+
+
+def progress(path: Path) -> tuple[list[Progress], int]:
+    """Count the marks in a file, annotator by annotator, and those that are damaged."""
+    stored = read_marks(path)
+    damaged = stored.damaged
+    marks, done, spans = Counter[str](), Counter[str](), Counter[str]()
+    for one in stored.marks:
+        try:
+            mark = mark_of_json(one.content)
+        except DataError:
+            damaged += 1
+            continue
+        marks[one.key.annotator] += 1
+        done[one.key.annotator] += mark.is_done
+        spans[one.key.annotator] += len(mark.spans)
+    names = sorted(marks)
+    rows = [
+        Progress(annotator=name, marks=marks[name], done=done[name], spans=spans[name])
+        for name in names
+    ]
+    return rows, damaged
+
+
+def _matched(
+    texts: Sequence[MarkedText], names: Sequence[str], by_key: dict[MarkKey, StoredMark]
+) -> Iterator[tuple[MarkKey, Reading | None]]:
+    """Yield the key of each mark of a text, and the mark; None for one that cannot be read."""
+    for text in texts:
+        for aspect in text.aspects:
+            for name in names:
+                key = text.key(name, aspect)
+                if key in by_key:
+                    yield key, _reading(text, aspect, by_key[key])
+
+
+def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | None:
+    try:
+        mark = mark_of_json(stored.content)
+        check_mark(mark, output=text.segment.output)
+    except DataError:
+        return None
+    return Reading(annotator=stored.key.annotator, aspect=aspect, text=text, mark=mark)

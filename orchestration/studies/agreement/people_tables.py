@@ -1,0 +1,140 @@
+"""The agreement of annotators as a report."""
+
+from collections.abc import Iterator, Sequence
+
+from spanjury.orchestration.report import (
+    Block,
+    Cell,
+    Column,
+    Report,
+    Section,
+    Table,
+    numeric,
+    table,
+)
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.studies.agreement.people import PeopleOnAspect
+from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
+
+_VALUE = ".3f"
+_SPANS = {
+    "characters.micro": "soft F1",
+    "hard.micro": "hard F1",
+    "exact.micro": "F1 of same spans",
+    "matched.micro": "F1 of half overlaps",
+}
+
+
+_ALWAYS = frozenset({"characters.micro", "exact.micro"})
+"""Measures that a terminal has room for."""
+
+
+def people_report(aspects: Sequence[PeopleOnAspect], *, title: str) -> Report:
+    """Return the report of how far annotators agree with each other."""
+    return Report(
+        title=title,
+        sections=(
+            Section("Scores", [_scores(aspects)]),
+            Section("Scores, two by two", [_pairs(aspects)]),
+            Section("Error spans, two by two", list(_spans(aspects))),
+        ),
+    )
+
+
+def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
+    """Return the agreement for a machine; None for what is undefined."""
+    return [_json(one) for one in aspects]
+
+
+def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
+    return table(
+        ["aspect", *numeric("annotators", "texts", "scored", "alpha")],
+        (
+            [
+                *(one.aspect, len(one.annotators), one.shared, one.scored),
+                _cell(one.alpha, note=one.scores.alpha["ordinal"].reason),
+            ]
+            for one in aspects
+        ),
+        note="Texts that two or more finished, and those that two or more scored; alpha:"
+        " Krippendorff's, ordinal; brackets are 95 % intervals over texts drawn again.",
+    )
+
+
+def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
+    return table(
+        ["aspect", "annotator", "annotator", *numeric("texts", "kappa", "Spearman")],
+        (
+            [
+                *(one.aspect, pair.first, pair.second, pair.outputs),
+                _cell(one.kappas[pair.first, pair.second], note=pair.kappa["quadratic"].reason),
+                Cell(pair.spearman, _VALUE),
+            ]
+            for one in aspects
+            for pair in one.scores.pairs
+        ),
+        note="kappa: Cohen's, with quadratic weights.",
+    )
+
+
+def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
+    yield table(
+        [
+            *("aspect", "annotator", "annotator"),
+            *numeric("texts"),
+            *(
+                Column(heading, "right", wrap=True, only=None if name in _ALWAYS else "page")
+                for name, heading in _SPANS.items()
+            ),
+            *numeric("gamma"),
+        ],
+        (
+            [
+                *(one.aspect, pair.first, pair.second, pair.texts),
+                *(_cell(pair.figures[name]) for name in _SPANS),
+                Cell(pair.gamma.gamma, _VALUE),
+            ]
+            for one in aspects
+            for pair in one.spans
+        ),
+        note="Characters marked by both (soft), and with the same category (hard); gamma is"
+        " agreement on places beyond chance.",
+    )
+
+
+def _cell(one: Estimate, *, note: str = "") -> Cell:
+    return Cell(one.value, _VALUE, interval=(one.low, one.high), note=note)
+
+
+def _json(one: PeopleOnAspect) -> dict[str, object]:
+    kappas = {(first, second): value for (first, second), value in one.kappas.items()}
+    return {
+        "aspect": one.aspect,
+        "annotators": list(one.annotators),
+        "texts": one.texts,
+        "shared": one.shared,
+        "scores": {
+            "texts": one.scored,
+            "alpha": plain(one.alpha),
+            "pairs": [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "texts": pair.outputs,
+                    "kappa": plain(kappas[pair.first, pair.second]),
+                    "spearman": plain(pair.spearman),
+                }
+                for pair in one.scores.pairs
+            ],
+        },
+        "spans": [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "texts": pair.texts,
+                "figures": plain(pair.figures),
+                "gamma": plain(pair.gamma.gamma),
+            }
+            for pair in one.spans
+        ],
+    }

@@ -1,0 +1,187 @@
+"""`spanjury marks` and `spanjury meta` on the marks of a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes.command import call, complaint
+from fakes.marked_runs import put_marks, span
+
+from spanjury.orchestration.services.marks.mark import Mark
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+
+QUICK = ("--draws", "0", "--no-progress")
+SOURCE = "The mill by the river burnt down on Monday night. No one was hurt."
+GOOD, BAD = "The mill burnt down on Monday.", "The mill burnt down on Friday."
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> MarkedRun:
+    """Judge six texts on consistency, of which every second has an error."""
+    rows = [
+        {
+            "id": f"text-{number}",
+            "task": "summarization",
+            "system": f"system-{number}",
+            "inputs": {"Article": SOURCE},
+            "output": BAD if number % 2 else GOOD,
+        }
+        for number in range(6)
+    ]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
+    done = call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
+    assert done.exit_code == 0, done.stderr
+    return MarkedRun(tmp_path / "run")
+
+
+def agreeing(texts: int, who: str = "anna") -> dict[tuple[str, int, str], Mark]:
+    """Return marks that find the wrong day in every second text, and score accordingly."""
+    place = BAD.index("Friday")
+    error = span(BAD, place, place + 6, severity=4)
+    return {
+        (who, number, "consistency"): Mark(
+            score=2 if number % 2 else 5, is_done=True, spans=(error,) if number % 2 else ()
+        )
+        for number in range(texts)
+    }
+
+
+def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, agreeing(6))
+    done = call(tmp_path, "meta", "run", *QUICK, "--json")
+
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    (scores,) = (one for one in found["agreements"] if one["scorer"] == "grounding")
+    assert scores["value"] == pytest.approx(1.0)
+    assert scores["items"] == 6
+    (spans,) = found["spans"]
+    judge = spans["agreement"]["judges"][0]
+    assert (judge["judge"], judge["group"], judge["texts"]) == ("grounding", "", 6)
+    assert judge["figures"]["exact.micro.f1"]["value"] == 1.0
+    assert "marks of anna in" in done.stderr
+    assert "6 texts of consistency" in done.stderr
+
+
+def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun) -> None:
+    del run
+    done = call(tmp_path, "meta", "run", *QUICK)
+
+    assert done.exit_code == 2
+    said = complaint(done.stderr)
+    assert "no finished marks" in said
+    assert "spanjury view run" in said
+    assert "spanjury marks import run FILE" in said
+    assert "--human" in said
+
+
+def test_meta_on_too_few_marks_says_how_many_and_nothing_of_judges(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, agreeing(4))
+    done = call(tmp_path, "meta", "run", *QUICK)
+
+    assert done.exit_code == 1
+    assert "4 texts of consistency; 5 finished texts" in complaint(done.stderr)
+    assert done.stdout == ""
+
+
+def test_unfinished_marks_count_neither_for_meta_nor_in_an_export(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, agreeing(6) | {("anna", 0, "consistency"): Mark(score=1)})
+    meta = call(tmp_path, "meta", "run", *QUICK)
+    assert "5 texts of consistency" in meta.stderr
+
+    assert call(tmp_path, "marks", "export", "run", "-o", "done.jsonl").exit_code == 0
+    everything = call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
+    assert everything.exit_code == 0
+    counts = [
+        len((tmp_path / name).read_text().splitlines()) for name in ("done.jsonl", "all.jsonl")
+    ]
+    assert counts == [5, 6]
+
+
+@pytest.mark.parametrize("name", ["marks.jsonl", "marks.factgenie.jsonl", "marks.mqm.tsv"])
+def test_marks_go_out_and_come_in_under_the_same_names(
+    tmp_path: Path, run: MarkedRun, name: str
+) -> None:
+    put_marks(run, agreeing(6) | agreeing(2, who="<b>ben</b>"))
+    out = call(tmp_path, "marks", "export", "run", "-o", name)
+    assert out.exit_code == 0, out.stderr
+    assert "8 marks are in" in out.stderr
+    run.marks.rename(tmp_path / "earlier")
+
+    back = call(tmp_path, "marks", "import", "run", name)
+
+    assert back.exit_code == 0, back.stderr
+    assert "8 marks are in" in back.stderr
+    listed = call(tmp_path, "marks", "list", "run")
+    rows = [line.split("│")[1:5] for line in listed.stdout.splitlines() if "│" in line]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    assert cells == [["<b>ben</b>", "2", "2", "1"], ["anna", "6", "6", "3"]]
+
+
+def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(6) | agreeing(2, who="ben"))
+    done = call(tmp_path, "marks", "export", "run", "-o", "b.jsonl", "--annotator", "ben")
+    assert done.exit_code == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [row["human"] for row in rows] == [
+        {"consistency": {"ben": 5.0}},
+        {"consistency": {"ben": 2.0}},
+    ]
+
+    unknown = call(tmp_path, "marks", "export", "run", "-o", "c.jsonl", "--annotator", "carl")
+    assert unknown.exit_code == 1
+    assert complaint(unknown.stderr) == "carl marked nothing; annotators: anna, ben"
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(6))
+    alone = call(tmp_path, "marks", "agreement", "run")
+    assert alone.exit_code == 0
+    assert "one annotator, anna, has finished marks of run: agreement takes two" in alone.stderr
+
+    put_marks(run, agreeing(6, who="ben"))
+    both = call(tmp_path, "marks", "agreement", "run", "--draws", "20", "--json")
+    assert both.exit_code == 0, both.stderr
+    (found,) = json.loads(both.stdout)["aspects"]
+    assert found["aspect"] == "consistency"
+    assert found["annotators"] == ["anna", "ben"]
+    assert found["scores"]["alpha"]["value"] == 1.0
+    (pair,) = found["spans"]
+    assert (pair["texts"], pair["figures"]["exact.micro"]["value"]) == (6, 1.0)
+
+    table = call(tmp_path, "marks", "agreement", "run", "--draws", "20")
+    assert "consistency" in table.stdout
+    assert max(map(len, table.stdout.splitlines())) <= 80
+
+
+def test_bare_results_take_their_texts_from_a_file(tmp_path: Path, run: MarkedRun) -> None:
+    bare = tmp_path / "bare.jsonl"
+    bare.write_bytes(run.results.read_bytes())
+    put_marks(MarkedRun(bare, data=tmp_path / "texts.jsonl"), agreeing(6))
+    assert (tmp_path / "bare.jsonl.marks.sqlite3").is_file()
+
+    lacking = call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl")
+    assert lacking.exit_code == 2
+    assert "--data FILE" in complaint(lacking.stderr)
+    done = call(
+        tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", "--data", "texts.jsonl"
+    )
+    assert done.exit_code == 0, done.stderr
+    meta = call(tmp_path, "meta", "bare.jsonl", "--data", "texts.jsonl", *QUICK)
+    assert meta.exit_code == 0, meta.stderr
+    from_file = call(tmp_path, "meta", "bare.jsonl", "--human", "out.jsonl", *QUICK)
+    assert from_file.exit_code == 0, from_file.stderr
+    assert from_file.stdout == meta.stdout
+
+
+def test_results_in_a_runs_folder_have_the_marks_of_the_run(run: MarkedRun) -> None:
+    assert MarkedRun(run.results).marks == run.marks
+    assert run.marks.name == "marks.sqlite3"

@@ -1,0 +1,349 @@
+"""Marks made in a real browser over a real server, and what is on disk afterwards."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fakes.command import call, environment, start
+from loopback.browser import Chromium, contrast, sideways
+from playwright.sync_api import Page, expect
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&"
+SOURCE = "The mill by the river burnt down on Monday night. No one was hurt."
+OUTPUTS = (
+    "The 🏭 mill burnt down on Friday night.",
+    "The mill burnt down on Monday night.",
+    "The mill by the sea burnt down.",
+)
+SELECT = """([start, end]) => {
+  const text = document.querySelector("#row .text");
+  const nodes = [];
+  const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  const at = (place) => {
+    for (const node of nodes) {
+      if (place <= node.data.length) return [node, place];
+      place -= node.data.length;
+    }
+  };
+  getSelection().setBaseAndExtent(...at(start), ...at(end));
+}"""
+"""Select from and to places in UTF-16, as a mouse would."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A run that `spanjury view` shows."""
+
+    folder: Path
+    url: str
+    process: "subprocess.Popen[str]"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Judge three texts on two aspects; return the folder above the run."""
+    rows = [
+        {
+            "id": f"text-{number}",
+            "task": "summarization",
+            "system": f"system-{number}",
+            "inputs": {"Article": SOURCE},
+            "output": output,
+            "human": {"consistency": {"earlier": 2.5}},
+        }
+        for number, output in enumerate(OUTPUTS)
+    ]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
+    done = call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
+    assert done.exit_code == 0, done.stderr
+    return tmp_path
+
+
+@contextmanager
+def served(folder: Path, *, port: int = 0) -> Iterator[Served]:
+    process = start(folder, "view", "run", "--no-browser", "--port", str(port))
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.search(r"http://\S+", line)
+    assert found, line + process.stderr.read()
+    try:
+        yield Served(folder, found[0], process)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextmanager
+def another(page: Page, url: str) -> Iterator[Page]:
+    """Open the page in a profile of its own beside one that is open."""
+    browser = page.context.browser
+    assert browser is not None
+    with browser.new_context() as context:
+        beside = context.new_page()
+        beside.goto(url)
+        yield beside
+
+
+def begin(page: Page, name: str, *, blind: bool = False, random: bool = False) -> None:
+    """Begin to mark under a name, from the ready page."""
+    expect(page.locator("body")).to_have_attribute("data-ready", "true")
+    page.get_by_role("button", name="Mark", exact=True).click()
+    page.locator("#annotator").fill(name)
+    page.locator("#blind").set_checked(blind)
+    page.locator("#random").set_checked(random)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#marking .done-line")).to_be_visible()
+
+
+def exported(folder: Path, *flags: str) -> list[dict[str, object]]:
+    done = call(folder, "marks", "export", "run", "-o", "marks.jsonl", *flags)
+    assert done.exit_code == 0, done.stderr
+    return [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()]
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("saved")
+
+
+def test_what_is_marked_is_there_after_a_reload_and_in_an_export(
+    chromium: Chromium, run: Path
+) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, HOSTILE)
+        page.keyboard.press("n")
+        page.keyboard.press("a")
+        expect(page.locator("#card [aria-pressed=true]")).to_have_text("Accept (a)")
+        page.keyboard.press("Escape")
+        page.evaluate(SELECT, [7, 11])  # behind a character of two units
+        page.keyboard.press("m")
+        expect(page.locator("#span-editor .editor-quote")).to_have_text("mill")
+        page.locator("[data-mark='editor severity 4']").check()
+        page.locator("[data-mark='editor category']").fill("name")
+        page.locator("[data-mark='editor explanation']").fill("Not a mill.")
+        page.locator("[data-mark='score 2']").check()
+        page.locator("[data-mark='note']").fill("Look again.")
+        saved(page)
+        page.locator("[data-mark='done']").click()
+        expect(page.locator("#row h2")).to_have_text("text-1")
+        expect(page.locator("#marking .done-line")).to_be_visible()
+        page.keyboard.press("d")
+        expect(page.locator("#row h2")).to_have_text("text-2")
+        saved(page)
+        page.reload()
+        expect(page.locator("#progress")).to_have_text("2 of 3 done")
+        page.locator(".option").first.click()
+        expect(page.locator(".own-span")).to_have_count(2)
+        expect(page.locator("[data-mark='score 2']")).to_be_checked()
+        expect(page.locator("[data-mark='note']")).to_have_value("Look again.")
+        expect(page.locator(".who")).to_have_text(f"Marking as {HOSTILE}")
+        assert page.locator("img").count() == 0
+
+    first, second = exported(run)
+    assert first["human"] == {"consistency": {HOSTILE: 2.0}}
+    assert second["spans"] == []
+    spans = first["spans"]
+    assert isinstance(spans, list)
+    friday, mill = spans
+    assert (friday["text"], friday["annotator"]) == ("Friday", HOSTILE)
+    assert mill == {
+        "start": 6,
+        "end": 10,
+        "text": "mill",
+        "severity": 4,
+        "category": "name",
+        "explanation": "Not a mill.",
+        "annotator": HOSTILE,
+        "aspect": "consistency",
+    }
+    assert first["meta"] == {
+        "marks": [{"annotator": HOSTILE, "aspect": "consistency", "note": "Look again."}],
+        "annotators": [HOSTILE],
+    }
+
+
+def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as anna, another(anna, at.url) as ben:
+        begin(anna, "anna")
+        begin(ben, "ben")
+        for page, score in ((anna, 5), (ben, 1)):
+            page.locator(f"[data-mark='score {score}']").check()
+            page.locator("[data-mark='done']").click()
+        saved(anna)
+        saved(ben)
+
+    (row,) = exported(run)
+    assert row["human"] == {"consistency": {"anna": 5.0, "ben": 1.0}}
+
+
+def test_of_two_windows_with_one_name_the_later_one_chooses(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as one, another(one, at.url) as other:
+        begin(one, "anna")
+        begin(other, "anna")
+        one.locator("[data-mark='score 4']").check()
+        saved(one)
+        other.locator("[data-mark='score 2']").click()
+        conflict = other.locator(".conflict")
+        expect(conflict).to_contain_text("Score 2")
+        expect(conflict).to_contain_text("Score 4")
+        expect(other.locator("#saved")).to_have_text("two versions")
+        other.locator("[data-mark='mine']").click()
+        saved(other)
+        expect(other.locator("[data-mark='score 2']")).to_be_checked()
+
+    (row,) = exported(run, "--unfinished")
+    assert row["human"] == {"consistency": {"anna": 2.0}}
+
+
+def test_a_blind_annotator_sees_no_judge_before_the_row_is_done(
+    chromium: Chromium, run: Path
+) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna", blind=True)
+        row = page.locator("#row")
+        expect(row).not_to_contain_text("grounding")
+        expect(row).not_to_contain_text("People's scores")
+        assert page.locator(".piece, .score, .verdict, .seat-card").count() == 0
+        assert page.evaluate("spanjuryView.table.runs[0].score.length") == 0
+        page.evaluate(SELECT, [0, 3])
+        page.keyboard.press("m")
+        expect(page.locator(".piece[data-tone=own]")).to_have_text("The")
+        page.locator("[data-mark='editor severity 1']").check()
+        page.keyboard.press("Escape")
+        page.locator("[data-mark='score 3']").check()
+        page.locator("[data-mark='done']").click()
+        expect(page.locator(".seat-card h4")).to_contain_text(["grounding"])
+        expect(page.locator(".piece[data-tone=own]")).to_have_text("The")
+        expect(page.locator(".piece[data-tone^=severity]")).to_have_text("Friday")
+        page.keyboard.press("d")
+        expect(page.locator("#row h2")).to_have_text("text-1")
+        expect(page.locator(".seat-card")).to_have_count(0)
+
+
+def test_a_mark_that_cannot_be_saved_is_kept_said_and_sent_again(
+    chromium: Chromium, run: Path
+) -> None:
+    with served(run) as at, chromium.open(at.url, complaints=("Failed to load",)) as page:
+        begin(page, "anna")
+        page.route("**/api/mark?*", lambda route: route.abort())
+        page.locator("[data-mark='score 4']").check()
+        expect(page.locator("#saved")).to_have_text("not saved")
+        expect(page.locator("#trouble")).to_contain_text("1 mark not saved")
+        page.unroute("**/api/mark?*")
+        page.locator("#trouble button").click()
+        saved(page)
+        expect(page.locator("#trouble")).to_be_hidden()
+
+    (row,) = exported(run, "--unfinished")
+    assert row["human"] == {"consistency": {"anna": 4.0}}
+
+
+def test_leaving_with_an_unsaved_mark_warns(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url, complaints=("Failed to load",)) as page:
+        begin(page, "anna")
+        page.route("**/api/mark?*", lambda route: route.abort())
+        page.locator("[data-mark='score 4']").check()
+        expect(page.locator("#saved")).to_have_text("not saved")
+        asked: list[str] = []
+
+        def stay(dialog: object) -> None:
+            asked.append(dialog.type)  # type: ignore[attr-defined]  # playwright's Dialog
+            dialog.accept()  # type: ignore[attr-defined]  # likewise
+
+        page.on("dialog", stay)
+        page.reload()
+        assert asked == ["beforeunload"]
+
+
+def test_a_server_that_is_killed_after_saved_was_shown_has_lost_nothing(
+    chromium: Chromium, run: Path
+) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.locator("[data-mark='score 5']").check()
+        saved(page)
+        os.kill(at.process.pid, signal.SIGKILL)
+        at.process.wait()
+    (row,) = exported(run, "--unfinished")
+    assert row["human"] == {"consistency": {"anna": 5.0}}
+
+
+def test_spans_of_judges_are_rejected_and_edited_by_the_keyboard(
+    chromium: Chromium, run: Path
+) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.keyboard.press("n")
+        page.keyboard.press("r")
+        expect(page.locator(".finding").first).to_have_attribute("data-verdict", "rejected")
+        page.keyboard.press("e")
+        expect(page.locator("#span-editor .editor-quote")).to_have_text("Friday")
+        page.get_by_role("button", name="End a word later").click()
+        expect(page.locator("#span-editor .editor-quote")).to_have_text("Friday night")
+        page.locator("[data-mark='editor severity 5']").focus()
+        page.keyboard.press("Space")
+        saved(page)
+        expect(page.locator(".own-span")).to_contain_text(["a judge's, edited"])
+        page.locator("[data-mark='done']").focus()
+        page.keyboard.press("d")
+        expect(page.locator("#row h2")).to_have_text("text-1")
+        saved(page)
+
+    (row,) = exported(run)
+    spans = row["spans"]
+    assert isinstance(spans, list)
+    (span,) = spans
+    assert (span["text"], span["severity"]) == ("Friday night", 5)
+
+
+def test_the_random_order_is_a_persons_own_and_the_same_again(
+    chromium: Chromium, run: Path
+) -> None:
+    order = "spanjuryView.state.order.join()"
+    orders: dict[str, set[str]] = {}
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna", random=True)
+        for name in ("anna", "ben", "carl", "dora", "anna", "ben", "carl", "dora"):
+            page.locator(".who").click()
+            page.locator("#annotator").fill(name)
+            page.get_by_role("button", name="Go on").click()
+            expect(page.locator(".who")).to_have_text(f"Marking as {name}")
+            expect(page.locator("#marking h3")).to_have_text(f"Marks of {name}")
+            orders.setdefault(name, set()).add(page.evaluate(order))
+    assert all(len(found) == 1 for found in orders.values())
+    assert len(set.union(*orders.values())) > 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marking_fits_a_telephone_and_can_be_read(
+    chromium: Chromium, run: Path, scheme: str
+) -> None:
+    with served(run) as at, chromium.open(at.url, width=390, scheme=scheme) as page:  # type: ignore[arg-type]  # one of the two
+        expect(page.locator("body")).to_have_attribute("data-ready", "true")
+        page.get_by_role("button", name="Mark", exact=True).click()
+        page.locator("#annotator").fill("anna")
+        page.get_by_role("button", name="Begin").click()
+        page.locator(".option").first.click()
+        expect(page.locator("#marking .done-line")).to_be_visible()
+        page.evaluate(SELECT, [0, 3])
+        page.locator("[data-mark='panel add']").click()
+        expect(page.locator("#span-editor")).to_be_visible()
+        assert sideways(page) == 0
+        for part in ("#saved", ".own-span .note", ".choices legend", ".choice-label", ".done"):
+            assert contrast(page.locator(part).first) >= 4.5, part
+
+
+def test_a_page_without_marks_makes_no_file_of_them(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        expect(page.locator("body")).to_have_attribute("data-ready", "true")
+        expect(page.get_by_role("button", name="Mark", exact=True)).to_be_visible()
+        assert environment(run)
+    assert not (run / "run" / "marks.sqlite3").exists()

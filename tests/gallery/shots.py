@@ -40,6 +40,8 @@ class Shot:
         Selects the element that the picture begins with; empty for the top of the page.
     scheme
         Whether the picture is of the page in the light or in the dark.
+    keys
+        Pressed one after the other before the picture is taken; for pages of runs.
     """
 
     name: str
@@ -49,9 +51,27 @@ class Shot:
     page: str
     at: str = ""
     scheme: Literal["light", "dark"] = "light"
+    keys: str = ""
 
 
 SHOTS = (
+    Shot(
+        name="view",
+        title="A run",
+        says="Texts with their error spans, the evidence in the source, and what each seat said.",
+        command="view later --html view.html",
+        page="view.html",
+        keys="jjn",
+    ),
+    Shot(
+        name="view-two",
+        title="Two runs side by side",
+        says="What do both mark, what only one of them, and by how much do their scores differ?",
+        command="view run later --html two.html",
+        page="two.html",
+        scheme="dark",
+        keys="jj",
+    ),
     Shot(
         name="discernment",
         title="Exam of discernment",

@@ -7,6 +7,7 @@ import msgspec
 from aiohttp import web
 from anyio import CapacityLimiter, to_thread
 
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.servers.view.answers import (
     Refused,
     answer,
@@ -19,16 +20,18 @@ from spanjury.orchestration.services.marks.book import (
     Text,
     nothing_marked,
 )
-from spanjury.orchestration.services.marks.comparison import people_agreement
 from spanjury.orchestration.services.marks.mark import annotator_name
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.view.marking import RowKey
 from spanjury.orchestration.services.view.view import View
-from spanjury.orchestration.studies.agreement.people_tables import people_json
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
+
+with lazily():
+    from spanjury.orchestration.services.marks import comparison
+    from spanjury.orchestration.studies.agreement import people_tables
+    from spanjury.orchestration.studies.agreement.spans import estimates
 
 Routes = list[web.RouteDef]
-_QUICK = Settings(draws=200)
+_DRAWS = 200
 """A person waits for it, and asks again after the next mark."""
 
 
@@ -61,9 +64,10 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
 
     async def agreement(request: web.Request) -> web.Response:
         del request
-        work = partial(people_agreement, run, settings=_QUICK)
+        quick = estimates.Settings(draws=_DRAWS)
+        work = partial(comparison.people_agreement, run, settings=quick)
         found = await to_thread.run_sync(work, limiter=one_at_a_time)
-        return answer({"aspects": people_json(found.aspects), "note": found.note})
+        return answer({"aspects": people_tables.people_json(found.aspects), "note": found.note})
 
     return [
         web.get("/api/marks", marks),

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
-from spanjury.judges.core.keys import digest
 from spanjury.orchestration.services.view.aspects import KnownAspects
+from spanjury.orchestration.services.view.marking import version_of
 from spanjury.orchestration.services.view.sources import PART, Texts, ViewedRun, find_runs
 from spanjury.orchestration.wiring.marks import MARKS_NAME, MarkKey, result_names
 from spanjury.orchestration.wiring.sources import open_source
@@ -32,11 +32,6 @@ class MarkedText:
             aspect=aspect,
             version=version_of(self.segment.output),
         )
-
-
-def version_of(output: str) -> str:
-    """Return what tells one version of an output from another."""
-    return digest("output", output)
 
 
 class MarkedRun:

@@ -126,6 +126,8 @@ def _check(file: FileFlags) -> None:
         raise ConfigError("--limit and --worst make a file smaller: name it with --html")
     if file.limit and file.worst:
         raise ConfigError("--limit and --worst do not go together: name one of them")
+    if file.html is not None:
+        files.check_page(file.html)
 
 
 def _write(opened: "views.View", path: Path, file: FileFlags) -> None:

@@ -42,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("run", "--data", "gone.jsonl"), 1, "gone.jsonl: there is no such file"),
         (("run", "--limit", "2"), 2, "name it with --html"),
         (("run", "--html", "p.html", "--limit", "2", "--worst", "2"), 2, "do not go together"),
+        (("run", "--html", "p.txt"), 2, "ends in .html"),
         (("run", "--html", "gone/p.html"), 1, "cannot be written"),
         (("run", "--no-browser", "--port", "99999"), 1, "cannot be listened at"),
         (("run", "--aspects-file", "gone.toml", "--html", "p.html"), 2, "gone.toml"),

@@ -166,7 +166,8 @@ def _number(number: str, *, out_of: str | None, scale: Scale) -> float:
     value = float(number.replace(",", "."))
     numeric = _numeric(scale)
     end = scale.labels[-1] if numeric else str(scale.high)
-    if out_of is not None and float(out_of.replace(",", ".")) != float(end):
+    highest = float(end) if end.isdecimal() else None  # where only some labels are numbers
+    if out_of is not None and float(out_of.replace(",", ".")) != highest:
         return _OFF_SCALE
     if not numeric:
         return value

@@ -3,6 +3,7 @@
 import pytest
 
 from spanjury.judges.core import Scale
+from spanjury.judges.llm.grades import read_grade
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 
@@ -434,3 +435,9 @@ def test_a_long_run_of_anything_does_no_harm() -> None:
         for label in ["", "Location: ", 'Location: "', "Overall score: ", "Severity: "]:
             read = parse(label + unit * (50_000 // len(unit)), scale=SCALE)
             assert (read.score is None) == bool(read.problem), (unit, label)
+
+
+def test_a_grade_out_of_a_label_that_is_no_number_is_off_the_scale() -> None:
+    scale = Scale(labels=("0", "top"))
+    assert read_grade("0/0", scale=scale).value is None
+    assert read_grade("0", scale=scale).value == scale.low

@@ -289,6 +289,14 @@ FACETS.push({
   of: (number) => (isMarking() ? Number(marking.marked.has(number)) + Number(marking.marked.get(number)?.is_done ?? false) : -1),
 });
 
+const MARKING_KEYS = [
+  { key: "a", label: "Marking: accept the span", act: onActive((mark) => isJudges(mark) && acceptMark(mark)) },
+  { key: "r", label: "Marking: reject the span; remove your own", act: onActive((mark) => (isJudges(mark) ? rejectMark(mark) : removeSpan(ownIndex(mark)))) },
+  { key: "e", label: "Marking: edit the span", act: onActive(editMark) },
+  { key: "m", label: "Marking: a new span on the selected text", act: () => addSpan() },
+  { key: "d", label: "Marking: done, next", act: pressDone },
+];
+
 addPart({
   begin() {
     if (!canMark()) return;
@@ -315,13 +323,9 @@ addPart({
   tracks: ownTracks,
   onCard: (mark, shown) => verdictButtons(mark, shown, "card"),
   onFinding: (mark, shown) => verdictButtons(mark, shown, "list"),
-  keys: [
-    { key: "a", label: "Marking: accept the span", act: onActive((mark) => isJudges(mark) && acceptMark(mark)) },
-    { key: "r", label: "Marking: reject the span; remove your own", act: onActive((mark) => (isJudges(mark) ? rejectMark(mark) : removeSpan(ownIndex(mark)))) },
-    { key: "e", label: "Marking: edit the span", act: onActive(editMark) },
-    { key: "m", label: "Marking: a new span on the selected text", act: () => addSpan() },
-    { key: "d", label: "Marking: done, next", act: pressDone },
-  ],
+  get keys() {
+    return state.head?.marking ? MARKING_KEYS : []; // a page from disk keeps no marks
+  },
 });
 on("drawn", () => {
   showVerdicts();

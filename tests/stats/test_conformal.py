@@ -63,9 +63,7 @@ def test_the_least_number_of_items_is_the_first_with_a_threshold(
 def test_over_many_splits_the_marginal_promise_is_kept(items: int) -> None:
     rng = np.random.default_rng(1)
     splits = rng.exponential(size=(1000, items + 1))
-    alarms = sum(
-        bool(row[-1] >= conformal_threshold(row[:-1], rate=0.1).value) for row in splits
-    )
+    alarms = sum(bool(row[-1] >= conformal_threshold(row[:-1], rate=0.1).value) for row in splits)
     expected = math.floor(0.1 * (items + 1)) / (items + 1)  # exact where no scores are equal
     low, high = binom.interval(0.999, 1000, expected)
     assert low <= alarms <= high

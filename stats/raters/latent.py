@@ -122,9 +122,7 @@ def _maximised(given: FloatArray, posterior: FloatArray, *, smoothing: float) ->
     return _Model(confusion, prevalence / prevalence.sum())
 
 
-def _expected(
-    given: FloatArray, model: _Model, *, smoothing: float
-) -> tuple[FloatArray, float]:
+def _expected(given: FloatArray, model: _Model, *, smoothing: float) -> tuple[FloatArray, float]:
     """Return the posterior of items, and the log posterior of the model."""
     # What smoothing did not keep from 0 was seen with no item of any weight.
     confusion, prevalence = (np.log(np.maximum(part, 1e-300)) for part in model)

@@ -4,11 +4,9 @@ The judge's mean over all items is corrected by what it misses on those that peo
 that the estimate is unbiased however bad the judge is; the better it is, the narrower the interval.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from spanjury.stats.arrays import (
     FloatArray,
@@ -17,59 +15,7 @@ from spanjury.stats.arrays import (
     cluster_numbers,
     safe_divide,
 )
-
-# Marked clusters below which two numbers, a mean and a slope, cannot be told from noise.
-LEAST_TUNED = 3
-
-# The most that a cluster is taken to pull the estimate to itself, so that no error is infinite.
-MOST_PULL = 0.9
-
-# A share of a judge's variation that is rounding.
-ROUNDING = 1e-20
-
-
-class PoweredEstimate(NamedTuple):
-    """A mean of people's scores or a difference of two, with the help of a judge."""
-
-    value: float
-    low: float
-    high: float
-    error: float
-    """The standard error; NaN with marks in fewer than two clusters."""
-    p: float
-    """Two-sided, that it is 0: agrees with the interval."""
-    tuning: float
-    """People's points that a point of the judge counts; 0: the judge is not used."""
-    plain: float
-    """The estimate of people's marks alone, and its bounds."""
-    plain_low: float
-    plain_high: float
-    marked: int
-    items: int
-    clusters: int
-    """Those with a mark: of the system that has fewer, for a difference."""
-    effective_marks: float
-    """As many marks without a judge would have that error; infinite where there is none."""
-    floor: float
-    """The standard error that more marks of these items leave, of the items themselves."""
-
-
-class _Parts(NamedTuple):
-    """Estimates by people, and by the judge what it would be with all items less that."""
-
-    plain: float
-    gap: float
-    people: FloatArray
-    """Shape ``(clusters,)``: by how much each cluster moves `plain`."""
-    judge: FloatArray
-    """And minus `gap`."""
-    whole: FloatArray
-    """And the judge's mean over all items."""
-    share: FloatArray
-    """Each cluster's share of the weights of what is marked."""
-    marked: int
-    items: int
-    clusters: int
+from spanjury.stats.powered_estimates import Parts, PoweredEstimate, tuned_estimate
 
 
 def powered_mean(
@@ -88,7 +34,7 @@ def powered_mean(
     Parameters
     ----------
     people
-        Shape ``(items,)``; finite, or NaN for items that nobody has marked. The marked ones are
+        Shape ``(items,)``; finite, or NaN for items without a mark. The marked ones are
         drawn at random, or by chances that `weights` make up for.
     judged
         Shape ``(items,)``; finite. An item that is NaN is skipped, whether marked or not.
@@ -137,7 +83,7 @@ def powered_mean(
     if scores.ndim != 3:  # noqa: PLR2004 - people and judge, one row, items
         raise ValueError(f"expected one axis, of items, got the shape {np.shape(judged)}")
     parts = _all_parts(scores, weights=weights, clusters=clusters)
-    return _estimate(parts[0], confidence=checked_share("confidence", confidence))
+    return tuned_estimate(parts[0], confidence=checked_share("confidence", confidence))
 
 
 def powered_difference(
@@ -186,7 +132,7 @@ def powered_difference(
     if scores.ndim != 3 or scores.shape[1] != 2:  # noqa: PLR2004 - people and judge, two rows, inputs
         raise ValueError(f"expected shape (2, inputs), got {np.shape(judged)}")
     one, other = _all_parts(scores, weights=weights, clusters=clusters)
-    parts = _Parts(
+    parts = Parts(
         one.plain - other.plain,
         one.gap - other.gap,
         one.people - other.people,
@@ -197,7 +143,7 @@ def powered_difference(
         items=one.items + other.items,
         clusters=min(one.clusters, other.clusters),
     )
-    return _estimate(parts, confidence=checked_share("confidence", confidence))
+    return tuned_estimate(parts, confidence=checked_share("confidence", confidence))
 
 
 def marks_needed(
@@ -262,7 +208,7 @@ def _pair(people: ArrayLike, judged: ArrayLike) -> tuple[FloatArray, FloatArray]
 
 def _all_parts(
     scores: FloatArray, *, weights: ArrayLike | None, clusters: ArrayLike | None
-) -> list[_Parts]:
+) -> list[Parts]:
     """Return the parts of each row of shape ``(2, rows, items)``, people before the judge."""
     _, rows, items = scores.shape
     given = np.ones(items) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -270,12 +216,13 @@ def _all_parts(
         raise ValueError(f"expected as many weights as items, got {given.shape}")
     where = cluster_numbers(clusters, items=items)
     spread = np.broadcast_to(given, (rows, items))
-    return [_parts(*scores[:, row], spread[row], where=where) for row in range(rows)]
+    people, judged = scores
+    return [_parts(people[row], judged[row], spread[row], where=where) for row in range(rows)]
 
 
 def _parts(
     people: FloatArray, judged: FloatArray, weights: FloatArray, *, where: NDArray[np.intp]
-) -> _Parts:
+) -> Parts:
     used = ~np.isnan(judged)
     marked = used & ~np.isnan(people)
     if not (np.isfinite(weights[marked]) & (weights[marked] > 0)).all():
@@ -285,84 +232,19 @@ def _parts(
     equal = safe_divide(used, used.sum())
     marks, scores = np.where(marked, people, 0.0), np.where(used, judged, 0.0)
     plain, here, whole = shares @ marks, shares @ scores, equal @ scores
-    moves = (
-        shares * (marks - plain),
-        shares * (scores - here) - equal * (scores - whole),
-        equal * (scores - whole),
-        shares,
-    )
     size = int(where.max()) + 1 if where.size else 0
-    summed = [np.bincount(where, move, minlength=size) for move in moves]
-    return _Parts(
+
+    def by_cluster(moves: FloatArray) -> FloatArray:
+        return np.bincount(where, moves, minlength=size).astype(np.float64)
+
+    return Parts(
         float(plain),
         float(whole - here),
-        *summed,
+        by_cluster(shares * (marks - plain)),
+        by_cluster(shares * (scores - here) - equal * (scores - whole)),
+        by_cluster(equal * (scores - whole)),
+        by_cluster(shares),
         marked=int(marked.sum()),
         items=int(used.sum()),
         clusters=np.unique(where[marked]).size,
     )
-
-
-def _estimate(parts: _Parts, *, confidence: float) -> PoweredEstimate:
-    tuned = parts.clusters >= LEAST_TUNED
-    tuning = _tuning(parts) if tuned else 0.0
-    used = int(tuning != 0)  # a degree of freedom
-    value = parts.plain + tuning * parts.gap
-    plain = _plain_error(parts)
-    error = _tuned_error(parts, tuning=tuning) if used else plain
-    reach, plain_reach = (
-        size * float(stdtrit(parts.clusters - lost, (1 + confidence) / 2)) if size > 0 else size
-        for size, lost in ((error, 1 + used), (plain, 1))
-    )
-    if parts.clusters == 0:
-        value = tuning = np.nan
-    effective = float(safe_divide(parts.marked * plain**2, error**2))
-    if error == 0:
-        effective = np.inf if plain > 0 else float(parts.marked)
-    return PoweredEstimate(
-        value,
-        value - reach,
-        value + reach,
-        error,
-        p=_p(value, error, freedom=parts.clusters - 1 - used),
-        tuning=tuning,
-        plain=parts.plain,
-        plain_low=parts.plain - plain_reach,
-        plain_high=parts.plain + plain_reach,
-        marked=parts.marked,
-        items=parts.items,
-        clusters=parts.clusters,
-        effective_marks=effective,
-        floor=abs(tuning) * float(np.sqrt((parts.whole**2).sum())),
-    )
-
-
-def _tuning(parts: _Parts) -> float:
-    """Return the slope that leaves the least variance; 0 for a judge that says nothing."""
-    varied = float(parts.judge @ parts.judge)
-    if varied <= ROUNDING * float(parts.whole @ parts.whole):
-        return 0.0
-    return float(parts.people @ parts.judge) / varied
-
-
-def _plain_error(parts: _Parts) -> float:
-    """Return Student's error of people's marks alone."""
-    if parts.clusters < 2:  # noqa: PLR2004 - two, to vary
-        return np.nan
-    varied = parts.people @ parts.people
-    return float(np.sqrt(varied * parts.clusters / (parts.clusters - 1)))
-
-
-def _tuned_error(parts: _Parts, *, tuning: float) -> float:
-    """Return the error from what is left at each cluster, raised by its own pull [3]."""
-    pull = parts.share + parts.judge**2 / (parts.judge @ parts.judge)
-    left = (parts.people - tuning * parts.judge) / (1 - np.minimum(pull, MOST_PULL))
-    return float(np.sqrt(left @ left))
-
-
-def _p(value: float, error: float, *, freedom: int) -> float:
-    if np.isnan(value) or np.isnan(error):
-        return np.nan
-    if error == 0:
-        return float(value == 0)
-    return min(1.0, 2 * float(stdtr(freedom, -abs(value) / error)))

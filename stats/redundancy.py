@@ -42,7 +42,7 @@ class Redundancy(NamedTuple):
     effective_high: float
 
 
-def redundancy(
+def rater_redundancy(
     people: ArrayLike,
     raters: ArrayLike,
     *,
@@ -98,7 +98,7 @@ def redundancy(
     --------
     >>> people = np.arange(8)
     >>> twins = people + [1, -2, 2, -1, 1, -2, 2, -1]
-    >>> found = redundancy(people, [twins, twins], rng=np.random.default_rng(1), draws=100)
+    >>> found = rater_redundancy(people, [twins, twins], rng=np.random.default_rng(1), draws=100)
     >>> found.partial[0, 1].round(6), round(found.effective, 6)
     (np.float64(1.0), 1.0)
     """
@@ -123,10 +123,15 @@ def redundancy(
     )
     bounds = percentile_interval(drawn, confidence=confidence)
     ends = percentile_interval(number, confidence=confidence)
-    tables = [_table(part, raters=len(scores)) for part in (drawn.estimate, *bounds)]
     items = (~np.isnan(marks + scores)).astype(np.int64)
     return Redundancy(
-        *tables, items @ items.T, float(number.estimate), float(ends.low), float(ends.high)
+        _table(drawn.estimate, raters=len(scores)),
+        _table(bounds.low, raters=len(scores)),
+        _table(bounds.high, raters=len(scores)),
+        items @ items.T,
+        float(number.estimate),
+        float(ends.low),
+        float(ends.high),
     )
 
 

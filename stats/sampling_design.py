@@ -97,7 +97,8 @@ def stratified(
             f"expected a size from {lowest.sum()} for {counts.size} strata to {labels.size}, "
             f"got {size!r}"
         )
-    parts = np.bincount(where, _checked_weights(weights, items=labels.size))
+    given = _checked_weights(weights, items=labels.size)
+    parts = np.bincount(where, given).astype(np.float64)
     drawn = _allocated(parts, lowest, counts, size=size)
     order = rng.permutation(labels.size)
     order = order[np.argsort(where[order], kind="stable")]
@@ -195,7 +196,7 @@ def _allocated(
     scales = np.sort(np.concatenate([lowest / parts, counts / parts]))
     sums = np.clip(scales[:, np.newaxis] * parts, lowest, counts).sum(axis=1)
     wanted = np.clip(np.interp(size, sums, scales) * parts, lowest, counts)
-    drawn = np.floor(wanted + ROUNDING).astype(np.intp)
+    drawn: NDArray[np.intp] = np.floor(wanted + ROUNDING).astype(np.intp)
     most = np.argsort(drawn - wanted, kind="stable")[: size - int(drawn.sum())]
     drawn[most] += 1
     return drawn

@@ -46,7 +46,7 @@ def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> 
     return np.array([worth(subset) for subset in subsets], dtype=np.float64)
 
 
-def shapley(worths: ArrayLike) -> FloatArray:
+def shapley_values(worths: ArrayLike) -> FloatArray:
     """Share the worth of all players out among them [1]_, exactly.
 
     A player gets what it adds on average over all orders in which players may come.
@@ -74,7 +74,7 @@ def shapley(worths: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> shapley([0, 0, 0, 1]).tolist()
+    >>> shapley_values([0, 0, 0, 1]).tolist()
     [0.5, 0.5]
     """
     known = np.asarray(worths, dtype=np.float64)

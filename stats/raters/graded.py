@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.special import expit, logit, logsumexp
 
@@ -27,7 +27,7 @@ class OrdinalScores(NamedTuple):
     """Items' qualities, and how well each rater discerns them."""
 
     quality: FloatArray
-    """Shape ``(items,)``: the posterior mean; qualities are of mean 0 and deviation 1 before any grade."""
+    """Shape ``(items,)``: the posterior mean; qualities are standard normal at first."""
     error: FloatArray
     """Shape ``(items,)``: the posterior standard deviation; 1 for an item without a grade."""
     discrimination: FloatArray
@@ -75,7 +75,7 @@ def ordinal_scores(scores: ArrayLike, *, levels: int = 10, rounds: int = 500) ->
     >>> bool(found.discrimination[0] > 1 > found.discrimination[2])
     True
     """
-    if levels < 2 or rounds < 1:  # noqa: PLR2004 - two, to be told apart
+    if levels < 2 or rounds < 1:  # noqa: PLR2004 - two, to differ
         raise ValueError(f"expected levels and rounds, got {levels!r} and {rounds!r}")
     values = checked_differences(scores)
     if values.ndim != 2 or np.isnan(values).all():  # noqa: PLR2004 - items, raters
@@ -114,8 +114,12 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
     start, bounds = _start(given)
     if not start.size:
         return _split(start, given), True
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        return _loss(parameters, given)
+
     found = minimize(
-        lambda parameters: _loss(parameters, given),
+        loss,
         start,
         jac=True,
         method="L-BFGS-B",

@@ -88,12 +88,14 @@ def dawid_skene(
     given = _one_hot(labels, categories=categories)
     votes = given.sum(axis=1) + 1 / categories
     posterior = votes / votes.sum(axis=1, keepdims=True)
-    reached: list[float] = []
+    model = _maximised(given, posterior, smoothing=smoothing)
+    posterior, total = _expected(given, model, smoothing=smoothing)
+    reached = [total]
     converged = False
     while len(reached) < rounds and not converged:
         model = _maximised(given, posterior, smoothing=smoothing)
         posterior, total = _expected(given, model, smoothing=smoothing)
-        converged = bool(reached and total - reached[-1] <= tolerance * given.sum())
+        converged = bool(total - reached[-1] <= tolerance * given.sum())
         reached.append(total)
     return DawidSkene(posterior, *model, np.array(reached), converged)
 
@@ -101,7 +103,7 @@ def dawid_skene(
 def _one_hot(labels: ArrayLike, *, categories: int) -> FloatArray:
     """Return which label each rater gave, shape ``(items, raters, k)``; zeros for none."""
     values = checked_differences(labels)
-    if values.ndim != 2 or categories < 2:  # noqa: PLR2004 - items, raters; two, to be told apart
+    if values.ndim != 2 or categories < 2:  # noqa: PLR2004 - items, raters; two, to differ
         raise ValueError(f"expected (items, raters), got {values.shape}, {categories!r} categories")
     values = np.where(np.isnan(values), -1, values)
     known = np.arange(categories)
@@ -109,7 +111,8 @@ def _one_hot(labels: ArrayLike, *, categories: int) -> FloatArray:
         raise ValueError(f"expected labels from -1 to {categories - 1}, got {np.unique(values)}")
     if not (values >= 0).any():
         raise ValueError("expected a label or more, got none")
-    return (values[:, :, np.newaxis] == known).astype(np.float64)
+    given: FloatArray = (values[:, :, np.newaxis] == known).astype(np.float64)
+    return given
 
 
 def _maximised(given: FloatArray, posterior: FloatArray, *, smoothing: float) -> _Model:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import check_grad
 
 from spanjury.stats.arrays import FloatArray
@@ -14,10 +15,11 @@ from spanjury.stats.raters.graded import _grades, _loss, _start, ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
 
 
-def _labels(truth: FloatArray, *, skills: tuple[float, ...], rng: Generator) -> FloatArray:
+def _labels(truth: NDArray[np.int64], *, skills: tuple[float, ...], rng: Generator) -> FloatArray:
     """Return labels of raters that know the category with a chance, and else say any."""
     known = rng.random((truth.size, len(skills))) < np.array(skills)
-    return np.where(known, truth[:, np.newaxis], rng.integers(0, 3, known.shape)).astype(float)
+    labels = np.where(known, truth[:, np.newaxis], rng.integers(0, 3, known.shape))
+    return labels.astype(np.float64)
 
 
 def test_one_round_is_that_worked_out_by_hand() -> None:
@@ -79,7 +81,8 @@ def test_the_order_of_raters_items_and_categories_does_not_matter() -> None:
 
 
 def test_an_item_without_labels_has_the_prevalence() -> None:
-    found = dawid_skene([[0, 0], [0, 0], [1, 1], [math.nan, -1]], categories=2)
+    labels = np.array([[0, 0], [0, 0], [1, 1], [math.nan, -1]])
+    found = dawid_skene(labels, categories=2)
     assert found.posterior[3] == pytest.approx(found.prevalence, abs=1e-3)
     assert found.prevalence[0] > 0.5
 
@@ -88,7 +91,7 @@ def test_an_item_without_labels_has_the_prevalence() -> None:
     ("labels", "categories"),
     [([[0.5]], 2), ([[2]], 2), ([[-2]], 2), ([0], 2), ([[0]], 1), ([[-1]], 2), ([[math.inf]], 2)],
 )
-def test_what_are_no_labels_is_refused(labels: list[list[float]], categories: int) -> None:
+def test_what_are_no_labels_is_refused(labels: ArrayLike, categories: int) -> None:
     with pytest.raises(ValueError, match="expected"):
         dawid_skene(labels, categories=categories)
 
@@ -108,7 +111,7 @@ CUTS = [-2.0, -0.5, 0.7, 2.0]
 
 def _graded(quality: FloatArray, *, steep: tuple[float, ...], rng: Generator) -> FloatArray:
     seen = quality[:, np.newaxis] * np.array(steep)
-    return np.digitize(seen + rng.logistic(size=seen.shape), CUTS).astype(float)
+    return np.asarray(np.digitize(seen + rng.logistic(size=seen.shape), CUTS), dtype=np.float64)
 
 
 def test_discriminations_are_recovered_and_the_guesser_gets_none() -> None:
@@ -175,5 +178,12 @@ def test_the_slope_of_the_log_posterior_is_that_of_its_differences() -> None:
     grades[3, 1] = math.nan
     split = [_grades(column, levels=10) for column in grades.T]
     at = _start(split)[0] + rng.normal(scale=0.2, size=15)
-    difference = check_grad(lambda p: _loss(p, split)[0], lambda p: _loss(p, split)[1], at)
-    assert difference < 1e-4 * float(np.linalg.norm(_loss(at, split)[1]))
+
+    def loss(parameters: FloatArray) -> float:
+        return _loss(parameters, split)[0]
+
+    def slope(parameters: FloatArray) -> FloatArray:
+        return _loss(parameters, split)[1]
+
+    difference = check_grad(loss, slope, at)
+    assert difference < 1e-4 * float(np.linalg.norm(slope(at)))

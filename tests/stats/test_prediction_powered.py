@@ -271,3 +271,12 @@ def test_wrong_shapes_are_refused() -> None:
         marks_needed(powered_mean([1.0], [1.0]), confidence=0.0)
     with pytest.raises(ValueError, match="power"):
         marks_needed(powered_mean([1.0], [1.0]), power=1.0)
+
+
+def test_a_system_without_marks_has_no_difference() -> None:
+    marks = [[1.0, 2.0, 3.0, 5.0], [math.nan] * 4]
+    found = powered_difference(marks, [[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 1.0]])
+    assert (found.marked, found.clusters) == (4, 0)
+    assert all(map(math.isnan, (found.value, found.low, found.plain, found.tuning, found.p)))
+    assert math.isnan(marks_needed(found))
+    assert math.isnan(powered_mean([], []).value)

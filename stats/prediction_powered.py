@@ -238,7 +238,7 @@ def _parts(
         return np.bincount(where, moves, minlength=size).astype(np.float64)
 
     return Parts(
-        float(plain),
+        float(plain) if marked.any() else np.nan,
         float(whole - here),
         by_cluster(shares * (marks - plain)),
         by_cluster(shares * (scores - here) - equal * (scores - whole)),

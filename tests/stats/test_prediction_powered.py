@@ -279,4 +279,6 @@ def test_a_system_without_marks_has_no_difference() -> None:
     assert (found.marked, found.clusters) == (4, 0)
     assert all(map(math.isnan, (found.value, found.low, found.plain, found.tuning, found.p)))
     assert math.isnan(marks_needed(found))
-    assert math.isnan(powered_mean([], []).value)
+    empty = powered_mean([], [])
+    assert math.isnan(empty.value)
+    assert math.isnan(empty.plain)

@@ -26,7 +26,7 @@ _MODULES = {
     "correlations.resampled_correlations": ("correlation_difference", "resampled_correlations"),
     "correlations.system_pairs": ("soft_pairwise_accuracy", "system_accuracy"),
     "effects": ("difference_effects", "scale_effects"),
-    "monotone": ("decreasing_fit", "decreasing_steps"),
+    "monotone": ("centred_fit", "decreasing_fit", "decreasing_steps", "increasing_fit"),
     "powered_estimates": ("PoweredEstimate",),
     "prediction_powered": ("marks_needed", "powered_difference", "powered_mean"),
     "proportions": ("Proportion", "clustered_proportion"),

@@ -151,6 +151,14 @@ class AspectCalibration:
         ):
             raise ValueError(f"weights must be five numbers from 0 up, got {weights!r}")
 
+    def score(self, score: float) -> float:
+        """Return what the panel's score is on people's scale."""
+        return self.score_map.at(score) if self.score_map else score
+
+    def before(self, others: tuple[Thresholds, ...]) -> tuple[Thresholds, ...]:
+        """Return the thresholds that were fitted, if any, and behind them `others`."""
+        return (self.thresholds, *others) if self.thresholds else others
+
     def distance(self, said: Sequence[float]) -> float:
         """Return how far `said` is from what was seen: 0, the same, to 1, nothing in common.
 

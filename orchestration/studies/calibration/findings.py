@@ -121,7 +121,7 @@ class AspectFindings:
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
 AGREEMENT, DISTANCE, CALIBRATION_ERROR = "rank correlation", "distance", "calibration error"
-BY_SPANS = "rank correlation by severities"
+BY_SPANS = "severities"
 
 
 def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:

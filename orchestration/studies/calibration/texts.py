@@ -1,8 +1,9 @@
 """Texts to calibrate a panel on: what it said of each, and what people said, on one aspect."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ class TextOnAspect:
         The panel's; no probability where no seat states one.
     is_grave
         Whether the panel marks an error of severity 4 or 5.
-    human
-        The mean of people's scores, on the scale of the aspect; None without any.
+    people
+        Rater -> score, on the scale of the aspect; empty without any.
     is_clean
         Whether people say that it has no error; None where that is not known.
     scored, stating
@@ -44,13 +45,18 @@ class TextOnAspect:
     score: float
     probability: float | None = None
     is_grave: bool = False
-    human: float | None = None
+    people: Mapping[str, float] = field(default_factory=dict)
     is_clean: bool | None = None
     scored: frozenset[str] = frozenset()
     stating: frozenset[str] = frozenset()
     output: str = ""
     spans: tuple[ErrorSpan, ...] = ()
     inclusion: float = 1.0
+
+    @property
+    def human(self) -> float | None:
+        """The mean of people's scores; None without any."""
+        return fmean(self.people.values()) if self.people else None
 
 
 class Suspicions(NamedTuple):

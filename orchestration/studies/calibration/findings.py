@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -129,11 +129,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     held = hold_out(texts, terms)
     changes = tuple(_changes(texts, held, terms).values())
     gains = {one.name for one in changes if one.is_gain}
-    fitted = fit(texts, terms)
-    if DISTANCE not in gains:
-        fitted = replace(fitted, score_map=None)
-    if BY_SPANS not in gains:
-        fitted = replace(fitted, severity_weights=None)
+    fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
     kept = {
         MAP: fitted.score_map,
         WEIGHTS: fitted.severity_weights,

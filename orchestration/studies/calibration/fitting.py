@@ -4,6 +4,7 @@ Nothing here says how well a fit does: that is to be seen on texts that it was n
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -65,14 +66,19 @@ def fit(
     with_map, with_weights
         Whether a map of scores, and weights of severities, are wanted.
     """
+    score_map = fit_map(texts) if with_map else None
+    said = [one.probability for one in texts.texts if one.probability is not None]
+    scores = texts.scores.tolist()
+    mapped = [score_map.at(score) for score in scores] if score_map else scores
     return AspectCalibration(
-        score_map=fit_map(texts) if with_map else None,
+        score_map=score_map,
         thresholds=fit_thresholds(texts, terms),
         severity_weights=fit_severities(texts) if with_weights else None,
         texts=len(texts.texts),
         sources=len(set(texts.sources)),
         made_on=texts.made_on,
-        seen=quantiles(texts),
+        seen=quantiles(said or mapped),
+        signal="probability" if said else "score",
     )
 
 
@@ -162,10 +168,10 @@ def penalties(texts: CalibrationTexts, weights: tuple[float, ...] | None) -> Flo
     return np.array(made, dtype=np.float64)
 
 
-def quantiles(texts: CalibrationTexts) -> tuple[float, ...]:
-    """Return what the panel said of the texts, in steps of 5 %."""
+def quantiles(said: Sequence[float]) -> tuple[float, ...]:
+    """Return the quantiles of what the panel said, in steps of 5 %."""
     steps = np.linspace(0.0, 1.0, QUANTILES + 1)
-    return tuple(np.quantile(texts.said, steps, method="inverted_cdf").tolist())
+    return tuple(np.quantile(said, steps, method="inverted_cdf").tolist())
 
 
 def _share(chosen: BoolArray, weights: FloatArray) -> float:

@@ -134,13 +134,6 @@ class CalibrationTexts:
         """Whether some texts stand for more than others."""
         return len({one.inclusion for one in self.texts}) > 1
 
-    @property
-    def said(self) -> tuple[float, ...]:
-        """The probability of an error of each text or, where none is stated, its score."""
-        return tuple(
-            one.score if one.probability is None else one.probability for one in self.texts
-        )
-
     def suspicions(self, like: "CalibrationTexts | None" = None) -> Suspicions:
         """Return the numbers that thresholds are set on.
 

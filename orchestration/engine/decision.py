@@ -3,10 +3,11 @@
 Where the seats' probabilities have thresholds that were measured for these judges, they
 decide, and the false-alarm rate is known. Errors that other seats mark decide by their
 severity, and how often that is wrong is not known. The graver of the two holds. Where a
-calibration set thresholds on the score of the same seats, these decide alone.
+calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
+false alarms, which errors of any severity would break.
 
-It promises that a text with an error of severity 4 or 5 is never ``ok``, and that none is
-``faulty`` without an error or a probability over its threshold.
+It promises that a text with an error of severity 4 or 5 is never ``ok`` but by such a score, and
+that none is ``faulty`` without an error or a probability over its threshold.
 """
 
 import math
@@ -186,17 +187,9 @@ def _by_lost_score(
                 false_alarms=alarms,
                 measured_on=measured.measured_on,
             )
-    above = (
-        f"score of the judges is {score:.2f}, above {scale.high - measured.doubtful * width:.2f}."
-    )
-    if any(map(is_grave, spans)):
-        return Decision.DOUBTFUL, DecisionBasis(
-            ground=Ground.SPANS,
-            reason=f"An error of severity 4 or 5 is marked, though the {above}",
-            false_alarms=measured.doubtful_alarms,
-            measured_on=measured.measured_on,
-        )
-    return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=f"The {above}")
+    above = scale.high - measured.doubtful * width
+    reason = f"The score of the judges is {score:.2f}, above {above:.2f}."
+    return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=reason)
 
 
 def _by_unmeasured(

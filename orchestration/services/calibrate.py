@@ -164,6 +164,8 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
     human = judged.human
     clean = None if human is None else human >= clean_from
     assert row.score is not None
+    scoring = [seat for seat in row.seats if seat.score is not None]
+    all_state = all(seat.error_probability is not None for seat in scoring)
     return TextOnAspect(
         source=judged.source,
         score=row.score,
@@ -171,10 +173,8 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
         is_grave=any(map(is_grave, row.spans)),
         people={name: scale.low + (score - low) * factor for name, score in judged.people.items()},
         is_clean=not judged.spans if judged.spans is not None else clean,
-        scored=frozenset(seat.judge for seat in row.seats if seat.score is not None),
-        stating=frozenset(
-            _judge(seat.signature) for seat in row.seats if seat.error_probability is not None
-        ),
+        scored=frozenset(seat.judge for seat in scoring),
+        stating=frozenset(_judge(seat.signature) for seat in scoring if all_state),
         output=judged.segment.output if judged.segment else "",
         spans=row.spans,
         inclusion=judged.inclusion,

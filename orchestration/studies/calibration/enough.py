@@ -43,10 +43,13 @@ def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
         return f"{takes}: {alarm.needed - found.clean} more are needed"
     if alarm.threshold is not None:
         return f"{takes}: enough"
-    return (
-        f"{takes}, but no threshold keeps the rate: the panel marks an error of severity 4 or 5 in"
-        f" {figure(found.grave_share, '.0%')} of them, or its numbers do not tell them apart"
-    )
+    why = "too many of them look as if they had an error"
+    if found.signal == "probability" and found.grave_share > alarm.promised:
+        why = (
+            f"the panel marks an error of severity 4 or 5 in {figure(found.grave_share, '.0%')} of"
+            " them, which makes a text doubtful"
+        )
+    return f"{takes}, but no threshold keeps the rate: {why}"
 
 
 def _known(found: AspectFindings) -> str:

@@ -67,9 +67,12 @@ def fit(
         Whether a map of scores, and weights of severities, are wanted.
     """
     score_map = fit_map(texts) if with_map else None
-    said = [one.probability for one in texts.texts if one.probability is not None]
-    scores = texts.scores.tolist()
-    mapped = [score_map.at(score) for score in scores] if score_map else scores
+    signal = texts.suspicions().signal
+    said: list[float] = texts.scores.tolist()
+    if signal == "probability":
+        said = [one.probability for one in texts.texts if one.probability is not None]
+    elif score_map:
+        said = list(map(score_map.at, said))
     return AspectCalibration(
         score_map=score_map,
         thresholds=fit_thresholds(texts, terms),
@@ -77,8 +80,8 @@ def fit(
         texts=len(texts.texts),
         sources=len(set(texts.sources)),
         made_on=texts.made_on,
-        seen=quantiles(said or mapped),
-        signal="probability" if said else "score",
+        seen=quantiles(said),
+        signal=signal,
     )
 
 
@@ -95,7 +98,8 @@ def fit_map(texts: CalibrationTexts) -> ScoreMap | None:
 def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
     """Set thresholds that keep the false-alarm rate; None if no threshold can.
 
-    An error of severity 4 or 5 makes a text doubtful at any threshold, so it counts as an alarm.
+    An error of severity 4 or 5 makes a text doubtful at any threshold of a probability, so it
+    counts as an alarm there.
     """
     suspicions = texts.suspicions()
     usable = texts.clean & ~np.isnan(suspicions.values)
@@ -115,7 +119,7 @@ def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
         doubtful=doubtful,
         faulty=faulty,
         doubtful_alarms=_share(with_grave >= doubtful, weights),
-        faulty_alarms=_share(values >= faulty, weights),
+        faulty_alarms=_share((values >= faulty) & suspicions.may_be_faulty[usable], weights),
         texts=int(usable.sum()),
         data=texts.made_on,
         signal=suspicions.signal,

@@ -77,5 +77,6 @@ def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, 
     """Return 1 for texts that are doubtful or graver, and for faulty ones; NaN if not known."""
     known = ~np.isnan(suspicions.values)
     doubtful = np.where(known, suspicions.with_grave >= thresholds.doubtful, np.nan)
-    faulty = np.where(known, suspicions.values >= thresholds.faulty, np.nan)
+    over = (suspicions.values >= thresholds.faulty) & suspicions.may_be_faulty
+    faulty = np.where(known, over, np.nan)
     return doubtful.astype(np.float64), faulty.astype(np.float64)

@@ -1,7 +1,7 @@
 """Texts to calibrate a panel on: what it said of each, and what people said, on one aspect."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -16,7 +16,8 @@ from spanjury.stats.arrays import FloatArray
 BoolArray = NDArray[np.bool_]
 
 GRAVE = 1.0
-"""Added to the suspicion of a text with a grave error marked, which no threshold lets pass."""
+"""Added to the suspicion of a text with a grave error marked, which no threshold of a probability
+lets pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,8 @@ class TextOnAspect:
     is_clean
         Whether people say that it has no error; None where that is not known.
     scored, stating
-        Names of the seats with a score, and of the judges that state a probability.
+        Names of the seats with a score, and of their judges if all of these state a probability;
+        a probability that some say nothing of is no measure of the panel.
     inclusion
         Probability with which it was drawn to be marked.
     """
@@ -69,7 +71,9 @@ class Suspicions(NamedTuple):
     """The probability of an error or the lost share of the scale; NaN where other seats answered
     than usual."""
     with_grave: FloatArray
-    """The same, and `GRAVE` more for texts with a grave error marked."""
+    """The same; of probabilities, `GRAVE` more for texts with a grave error marked."""
+    may_be_faulty: BoolArray
+    """Texts that their number may make faulty: where scores are compared, an error is marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +149,20 @@ class CalibrationTexts:
         usual = (like or self).texts
         stating = _commonest([one.stating for one in usual])
         if stating:
-            stated = ((_probability(one, stating), one.is_grave) for one in self.texts)
-            return _suspicions("probability", stating, stated)
+            stated = np.array([_probability(one, stating) for one in self.texts])
+            grave = np.array([one.is_grave for one in self.texts])
+            everywhere = np.ones(len(self.texts), dtype=np.bool_)
+            return Suspicions("probability", stating, stated, stated + GRAVE * grave, everywhere)
         scored = _commonest([one.scored for one in usual])
         low, high = self.aspect.scale.low, self.aspect.scale.high
-        lost = (
-            ((high - one.score) / (high - low) if one.scored == scored else np.nan, one.is_grave)
-            for one in self.texts
+        lost = np.array(
+            [
+                (high - one.score) / (high - low) if one.scored == scored else np.nan
+                for one in self.texts
+            ]
         )
-        return _suspicions("score", scored, lost)
+        marked = np.array([bool(one.spans) for one in self.texts], dtype=np.bool_)
+        return Suspicions("score", scored, lost, lost, marked)
 
 
 def _commonest(sets: Sequence[frozenset[str]]) -> frozenset[str]:
@@ -164,10 +173,3 @@ def _probability(text: TextOnAspect, stating: frozenset[str]) -> float:
     if text.stating != stating or text.probability is None:
         return np.nan
     return text.probability
-
-
-def _suspicions(
-    signal: Signal, judges: frozenset[str], of_texts: Iterable[tuple[float, bool]]
-) -> Suspicions:
-    values, grave = np.array([*of_texts], dtype=np.float64).reshape(-1, 2).T
-    return Suspicions(signal, judges, values, values + GRAVE * grave)

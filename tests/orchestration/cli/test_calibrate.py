@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.command import call, complaint
@@ -54,10 +55,10 @@ def judge(folder: Path, data: str, *flags: str) -> str:
     return done.stderr
 
 
-def calibrated(folder: Path, *flags: str) -> dict[str, object]:
+def calibrated(folder: Path, *flags: str) -> dict[str, Any]:
     done = call(folder, "calibrate", "run", "--human", "human.jsonl", *QUICK, *flags, "--json")
     assert done.exit_code == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
@@ -68,7 +69,7 @@ def results(path: Path) -> list[dict[str, object]]:
 @pytest.mark.usefixtures("run")
 def test_a_run_is_calibrated_and_its_panel_judges_by_it(tmp_path: Path) -> None:
     found = calibrated(tmp_path)
-    (about,) = found["aspects"]  # type: ignore[misc]  # a list
+    (about,) = found["aspects"]
     assert (about["texts"], about["sources"], about["clean"]) == (24, 24, 12)
     assert "thresholds" in about["kept"]
 
@@ -204,7 +205,7 @@ def test_marks_that_allow_no_calibration_are_refused_in_a_line(
 def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None:
     scored = [row(n, human={"consistency": {"": 1 - n % 2}}) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", scored)
-    (about,) = calibrated(tmp_path, "--people-scale", "0:1")["aspects"]  # type: ignore[misc]  # a list
+    (about,) = calibrated(tmp_path, "--people-scale", "0:1")["aspects"]
     assert (about["clean"], about["faulty"]) == (12, 12)
     for spec in ("0-1", "a:b", "1:0"):
         done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", "--people-scale", spec)
@@ -216,15 +217,15 @@ def test_some_marks_of_another_version_are_left_out_and_said(tmp_path: Path) -> 
     rows = [row(n, **({"output": "Another text."} if n < 3 else {})) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)
     found = calibrated(tmp_path)
-    assert found["notes"][0].startswith("3 marked texts are left out")  # type: ignore[index]  # a list
-    assert found["aspects"][0]["texts"] == TEXTS - 3  # type: ignore[index]  # as above
+    assert found["notes"][0].startswith("3 marked texts are left out")
+    assert found["aspects"][0]["texts"] == TEXTS - 3
 
 
 @pytest.mark.usefixtures("run")
 def test_a_text_counts_by_the_probability_with_which_it_was_drawn(tmp_path: Path) -> None:
     drawn = [row(n, meta={SAMPLING: {"inclusion": 0.5 if n else 0.25}}) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", drawn)
-    (about,) = calibrated(tmp_path)["aspects"]  # type: ignore[misc]  # a list
+    (about,) = calibrated(tmp_path)["aspects"]
     assert any("different probabilities" in one for one in about["cautions"])
 
 

@@ -112,12 +112,20 @@ def test_nearly_equal_weights_make_nearly_the_usual_threshold() -> None:
 
 def test_a_grave_error_counts_as_an_alarm() -> None:
     # Of 20 texts without error one may raise an alarm, beside the new one; two have a grave error.
-    plain = [text(n, 5 - n / 10, 5.0) for n in range(18)]
-    grave = [text(n, 5.0, 5.0, is_grave=True) for n in (18, 19)]
+    by = frozenset({"reader"})
+    plain = [text(n, 4, 5.0, probability=n / 20, stating=by) for n in range(18)]
+    grave = [text(n, 4, 5.0, probability=0.0, is_grave=True, stating=by) for n in (18, 19)]
     one, two = (fit_thresholds(texts([*plain, *grave[:some]]), Terms(rate=0.1)) for some in (1, 2))
     assert one is not None
     assert one.doubtful_alarms == pytest.approx(1 / 19)
     assert two is None
+
+
+def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
+    grave = [text(n, 4, 5.0, is_grave=True) for n in range(20)]
+    made = fit_thresholds(texts(grave), Terms(rate=0.1))
+    assert made is not None
+    assert made.doubtful_alarms == 0.0
 
 
 def test_texts_on_which_a_seat_failed_set_no_threshold() -> None:
@@ -135,7 +143,7 @@ def test_a_probability_is_the_signal_where_one_is_stated() -> None:
     ]
     made = fit_thresholds(texts(stated), Terms(rate=0.1))
     assert made is not None
-    assert (made.signal, made.judges) == ("probability", {"reader"})
+    assert (made.signal, made.judges) == ("probability", frozenset({"reader"}))
     assert made.doubtful == np.nextafter(0.9, 1)  # one of twenty, and a new one, are 2 of 21
     assert made.faulty == np.nextafter(0.95, 1)
 
@@ -188,7 +196,8 @@ def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     assert not change[AGREEMENT].is_gain  # a map that rises changes no order
     doubtful, faulty = found.alarms
     assert doubtful.attained.low < 0.1
-    assert doubtful.caught.value > faulty.caught.value > 0.1
+    assert doubtful.caught.value > 0.1
+    assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
 
 
 def test_what_does_not_gain_is_not_kept() -> None:

@@ -3,7 +3,8 @@
     python -m benchmarks.calibration [--data ../shared/data] [--splits 1000]
 
 Prints how often thresholds raise a false alarm on texts that they were not set on, over random
-splits, and the calibration of the mean of the four scores by all texts and by thirty of them.
+splits, and the calibration of the mean of the four scores by all texts and by thirty of them, with
+what these suffice for.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from spanjury.orchestration.services.panels import find_aspect
+from spanjury.orchestration.studies.calibration.enough import enough
 from spanjury.orchestration.studies.calibration.findings import AspectFindings, aspect_findings
 from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
 from spanjury.orchestration.studies.calibration.held_out import alarms
@@ -95,6 +97,7 @@ def _calibrations(named: Sequence[tuple[str, CalibrationTexts]]) -> Iterator[str
         found = aspect_findings(texts, Terms())
         yield f"\n{name}: {found.clean} without error; kept: {', '.join(found.kept)}"
         yield from _figures(found)
+        yield from (f"  {one}" for one in enough(found))
 
 
 def _figures(found: AspectFindings) -> Iterator[str]:
@@ -104,7 +107,7 @@ def _figures(found: AspectFindings) -> Iterator[str]:
             f"  {one.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
             f"{after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
         )
-    for alarm in found.alarms:
+    for alarm in found.alarms[:1]:  # without errors in the data, no score makes a text faulty
         raised, caught = alarm.attained, alarm.caught
         yield (
             f"  {alarm.level}: promised {alarm.promised:.0%}, attained {raised.value:.1%}"

@@ -20,6 +20,8 @@ FEWEST = 5
 """Marked texts from which on anything is fitted."""
 _HALVES = 3
 """More texts, for each that there is, that halve an interval: its width goes with their root."""
+_FEW = 30
+"""Sources below which an interval of percentiles is too narrow."""
 _WIDTH = 0.1
 """Half the width of an interval that most conclusions can do with."""
 
@@ -40,7 +42,8 @@ def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
         f" texts without error; {found.clean} are marked"
     )
     if found.clean < alarm.needed:
-        return f"{takes}: {alarm.needed - found.clean} more are needed"
+        lacking = alarm.needed - found.clean
+        return f"{takes}: {lacking} more {'is' if lacking == 1 else 'are'} needed"
     if alarm.threshold is not None:
         return f"{takes}: enough"
     why = "too many of them look as if they had an error"
@@ -90,9 +93,10 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
         )
     if len({one.human for one in texts.texts if one.human is not None}) == 1:
         yield "people gave all texts one score: there is nothing to map scores to"
-    if found.folds < min(terms.folds, FEWEST):
-        yield (f"the texts are of {found.folds} sources: what holds for others is hardly known")
-    if terms.confidence is not None and len(set(texts.sources)) < len(texts.texts):
+    sources = len(set(texts.sources))
+    if sources < _FEW:
+        yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
+    if terms.confidence is not None and sources < len(texts.texts):
         yield (
             "several texts are of one source, and alike: the confidence of the rate is less than"
             " it says"

@@ -22,14 +22,14 @@ def row(number: int, **more: object) -> dict[str, object]:
     """Return a text of a source of its own; every second names another day and number."""
     day = DAYS[number % 6]
     wrong = number % 2
-    told = DAYS[(number + 1) % 6] if wrong else day
+    named = DAYS[(number + 1) % 6] if wrong else day
     return {
         "id": f"text-{number}",
         "task": "summarization",
         "inputs": {
             "Article": f"The mill at No. {number + 20} burnt down on {day}. No one was hurt."
         },
-        "output": f"The mill at No. {number + 20 + 50 * wrong} burnt down on {told}.",
+        "output": f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}.",
         "human": {"consistency": {"anna": 2 if wrong else 5}},
         **more,
     }

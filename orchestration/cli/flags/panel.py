@@ -103,6 +103,10 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             rare=True,
         ),
     ] = None
+    calibration: Annotated[
+        Path | None,
+        Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
+    ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
         """Return `panel` with what the flags change."""
@@ -111,6 +115,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             aggregate=self.aggregate or panel.aggregate,
             consolidate=self.consolidate or panel.consolidate,
             score=self.score or panel.score,
+            calibration=self.calibration.absolute() if self.calibration else panel.calibration,
         )
 
 
@@ -130,10 +135,6 @@ class PanelFlags(Flags, title="Judges"):
     ] = ()
     model_base_url: ModelBaseUrls = ()
     seed: Seed = None
-    calibration: Annotated[
-        Path | None,
-        Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
-    ] = None
     calls: CallFlags = CallFlags()
     scoring: ScoringFlags = ScoringFlags()
 
@@ -150,7 +151,6 @@ class PanelFlags(Flags, title="Judges"):
             self.scoring.applied(panel),
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
-            calibration=self.calibration.absolute() if self.calibration else panel.calibration,
         )
 
     def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":

@@ -110,6 +110,19 @@ def test_a_panel_file_names_the_calibration(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("run")
+def test_the_run_itself_is_rescored_by_the_calibration(tmp_path: Path) -> None:
+    found = calibrated(tmp_path)
+    flags = ("--calibration", "calibration.toml", "-o", "new.jsonl", "--show", "none")
+    done = call(tmp_path, "rescore", "run", *flags, "--no-progress")
+    assert done.exit_code == 0, done.stderr
+    before, after = (results(tmp_path / name) for name in ("run/results.jsonl", "new.jsonl"))
+    assert all(f"calibration:{found['digest']}" in str(one["signature"]) for one in after)
+    assert [one["error_probability"] for one in before] == (
+        [one["error_probability"] for one in after]
+    )
+
+
+@pytest.mark.usefixtures("run")
 def test_a_calibration_of_another_panel_or_aspect_is_refused(tmp_path: Path) -> None:
     calibrated(tmp_path)
     data = ("evaluate", "texts.jsonl", "--calibration", "calibration.toml", "--no-progress")

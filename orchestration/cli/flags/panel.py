@@ -103,6 +103,10 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             rare=True,
         ),
     ] = None
+    calibration: Annotated[
+        Path | None,
+        Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
+    ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
         """Return `panel` with what the flags change."""
@@ -111,6 +115,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             aggregate=self.aggregate or panel.aggregate,
             consolidate=self.consolidate or panel.consolidate,
             score=self.score or panel.score,
+            calibration=self.calibration.absolute() if self.calibration else panel.calibration,
         )
 
 

@@ -82,3 +82,9 @@ def test_a_report_that_contradicts_itself_is_refused(fields: dict[str, Any], pro
 )
 def test_a_report_that_agrees_with_itself_is_taken(fields: dict[str, Any]) -> None:
     assert PanelReport(score=2, **fields).score == 2
+
+
+def test_a_score_over_a_threshold_is_ok_whatever_is_marked() -> None:
+    basis = DecisionBasis(ground=Ground.SCORE, reason="The score is above 3.")
+    report = PanelReport(score=4, decision=Decision.OK, basis=basis, spans=(GRAVE,))
+    assert report.decision is Decision.OK

@@ -6,7 +6,7 @@ from spanjury.judges.core import DataError, Segment
 
 SAMPLING = "sampling"
 """Key of `meta`."""
-CHANCE = "chance"
+INCLUSION = "inclusion"
 
 
 def chance_of(segment: Segment) -> float | None:
@@ -17,10 +17,10 @@ def chance_of(segment: Segment) -> float | None:
     sampling = segment.meta.get(SAMPLING)
     if sampling is None:
         return None
-    chance = sampling.get(CHANCE) if isinstance(sampling, Mapping) else None
+    chance = sampling.get(INCLUSION) if isinstance(sampling, Mapping) else None
     if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 < chance <= 1:
         raise DataError(
-            f"{segment.segment_id}: meta.{SAMPLING}.{CHANCE} must be above 0 and at most 1,"
+            f"{segment.segment_id}: meta.{SAMPLING}.{INCLUSION} must be above 0 and at most 1,"
             f" got {chance!r}"
         )
     return float(chance)

@@ -1,0 +1,5 @@
+"""x"""
+
+
+def rank() -> None:
+    """Rank."""

@@ -1,0 +1,268 @@
+"""Systems compared: means, differences in pairs, groups; by judges, and with people's help."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from spanjury.orchestration.studies.ranking.groups import LEVEL, Place, places
+from spanjury.orchestration.studies.ranking.means import (
+    CONFIDENCE,
+    POWER,
+    JudgedMean,
+    judged_mean,
+    more_inputs,
+)
+from spanjury.orchestration.studies.ranking.score_table import ScoreTable
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.prediction_powered import marks_needed, powered_difference, powered_mean
+
+FEWEST_MARKS = 5
+"""Marked texts of an aspect from which on people's scores are used."""
+
+Basis = Literal["judges", "people and judges"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemFinding:
+    """A system on one aspect.
+
+    Parameters
+    ----------
+    texts, scored
+        Its texts, and those that have a score of the panel: the mean is of these.
+    judged
+        The panel's mean over inputs like these.
+    place
+        By the basis of the ranking.
+    powered
+        People's mean, with the panel's help; None where they marked too little of the aspect.
+    """
+
+    system: str
+    texts: int
+    scored: int
+    judged: JudgedMean
+    place: Place
+    powered: PoweredEstimate | None
+
+    @property
+    def coverage(self) -> float:
+        """Share of its texts that have a score."""
+        return self.scored / self.texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFinding:
+    """The difference of two systems, the first less the second, over inputs that both share.
+
+    Parameters
+    ----------
+    adjusted, powered_adjusted
+        P-values, held for all pairs of the aspect by Holm's method.
+    more_inputs
+        That the panel's scores alone need, for a power of 80 %.
+    more_marks
+        Of people, for a power of 80 %: infinite where not even marks of all texts would do.
+    """
+
+    first: str
+    second: str
+    judged: JudgedMean
+    adjusted: float
+    more_inputs: float
+    powered: PoweredEstimate | None
+    powered_adjusted: float
+    more_marks: float
+
+    def adjusted_on(self, basis: Basis) -> float:
+        """Return the adjusted p-value that decides."""
+        return self.adjusted if basis == "judges" else self.powered_adjusted
+
+    def value_on(self, basis: Basis) -> float:
+        """Return the difference that decides."""
+        with_people = basis != "judges" and self.powered is not None
+        return self.powered.value if with_people and self.powered else self.judged.value
+
+    def is_apart(self, basis: Basis) -> bool:
+        """Whether the two are told apart."""
+        return self.adjusted_on(basis) <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectRanking:
+    """The systems on one aspect, the best first.
+
+    Parameters
+    ----------
+    basis
+        What order, places and groups follow.
+    reason
+        Why people's scores are not the basis; empty where they are.
+    marked
+        Texts that people and the panel scored.
+    """
+
+    aspect: str
+    basis: Basis
+    reason: str
+    systems: tuple[SystemFinding, ...]
+    pairs: tuple[PairFinding, ...]
+    marked: int
+    is_weighted: bool
+    without_chance: int
+
+    @property
+    def apart(self) -> int:
+        """Pairs that are told apart."""
+        return sum(one.is_apart(self.basis) for one in self.pairs)
+
+    @property
+    def reversed_pairs(self) -> tuple[PairFinding, ...]:
+        """Pairs that people tell apart, and the panel the other way round."""
+        return tuple(
+            one
+            for one in self.pairs
+            if one.powered is not None
+            and one.is_apart("judges")
+            and one.is_apart("people and judges")
+            and one.judged.value * one.powered.value < 0
+        )
+
+
+def rank_systems(table: ScoreTable) -> AspectRanking:
+    """Rank the systems of a table; two of them at least.
+
+    Raise `ValueError` if there are fewer.
+    """
+    if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
+        raise ValueError(f"expected two systems, got {table.systems!r}")
+    with_people = table.marked >= FEWEST_MARKS
+    means = [_judged(table, number) for number in range(len(table.systems))]
+    powered = [
+        _powered_mean(table, number) if with_people else None
+        for number in range(len(table.systems))
+    ]
+    reason = _reason(table, powered)
+    basis: Basis = "judges" if reason else "people and judges"
+    values = [
+        judged.value if reason or with_help is None else with_help.value
+        for judged, with_help in zip(means, powered, strict=True)
+    ]
+    order = sorted(range(len(values)), key=lambda one: (math.isnan(values[one]), -values[one]))
+    found = _adjusted([*_pairs(table, order, with_people=with_people)])
+    where = places(_higher(table, found, basis), order=order)
+    return AspectRanking(
+        aspect=table.aspect,
+        basis=basis,
+        reason=reason,
+        systems=tuple(
+            SystemFinding(
+                system=table.systems[one],
+                texts=int(table.texts[one]),
+                scored=int(np.count_nonzero(~np.isnan(table.judged[one]))),
+                judged=means[one],
+                place=where[one],
+                powered=powered[one],
+            )
+            for one in order
+        ),
+        pairs=tuple(found),
+        marked=table.marked,
+        is_weighted=table.is_weighted,
+        without_chance=table.without_chance,
+    )
+
+
+def _reason(table: ScoreTable, powered: Sequence[PoweredEstimate | None]) -> str:
+    """Return why people's scores cannot order the systems; empty where they can."""
+    if not table.marked:
+        return "people marked no text"
+    if table.marked < FEWEST_MARKS:
+        return f"people marked {table.marked} texts, and {FEWEST_MARKS} are the least"
+    few = [
+        name
+        for name, one in zip(table.systems, powered, strict=True)
+        if one is None or math.isnan(one.error)
+    ]
+    if few:
+        return f"fewer than two inputs have a marked text of {', '.join(few)}"
+    return ""
+
+
+def _judged(table: ScoreTable, system: int) -> JudgedMean:
+    return judged_mean(table.judged[system], table.inputs)
+
+
+def _powered_mean(table: ScoreTable, system: int) -> PoweredEstimate:
+    return powered_mean(
+        table.people[system],
+        table.judged[system],
+        weights=table.weights[system],
+        clusters=table.inputs,
+        confidence=CONFIDENCE,
+    )
+
+
+def _pairs(table: ScoreTable, order: Sequence[int], *, with_people: bool) -> Iterator[PairFinding]:
+    for pair in combinations(order, 2):
+        judged = table.judged[[*pair]]
+        both = ~np.isnan(judged).any(axis=0)
+        difference = judged_mean((judged[0] - judged[1])[both], table.inputs[both])
+        powered = _powered_difference(table, pair, both) if with_people and both.any() else None
+        yield PairFinding(
+            first=table.systems[pair[0]],
+            second=table.systems[pair[1]],
+            judged=difference,
+            adjusted=difference.p,
+            more_inputs=more_inputs(difference),
+            powered=powered,
+            powered_adjusted=math.nan if powered is None else powered.p,
+            more_marks=(
+                math.nan
+                if powered is None
+                else marks_needed(powered, confidence=CONFIDENCE, power=POWER)
+            ),
+        )
+
+
+def _powered_difference(
+    table: ScoreTable, pair: tuple[int, int], both: np.ndarray
+) -> PoweredEstimate:
+    rows = np.ix_([*pair], np.flatnonzero(both))
+    return powered_difference(
+        table.people[rows],
+        table.judged[rows],
+        weights=table.weights[rows],
+        clusters=table.inputs[both],
+        confidence=CONFIDENCE,
+    )
+
+
+def _adjusted(found: Sequence[PairFinding]) -> list[PairFinding]:
+    judged = _holm([one.adjusted for one in found])
+    powered = _holm([one.powered_adjusted for one in found])
+    return [
+        replace(one, adjusted=p, powered_adjusted=with_people)
+        for one, p, with_people in zip(found, judged, powered, strict=True)
+    ]
+
+
+def _holm(values: Sequence[float]) -> list[float]:
+    with np.errstate(divide="ignore"):
+        return [float(p) for p in np.exp(holm(np.log(values)))]
+
+
+def _higher(table: ScoreTable, found: Sequence[PairFinding], basis: Basis) -> np.ndarray:
+    """Return which system is shown to be above which."""
+    number = {name: place for place, name in enumerate(table.systems)}
+    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
+    for one in found:
+        if one.is_apart(basis):
+            pair = (number[one.first], number[one.second])
+            higher[pair if one.value_on(basis) > 0 else pair[::-1]] = True
+    return higher

@@ -1,0 +1,72 @@
+"""Means of judges' scores over inputs, differences in pairs, and how many inputs these take."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
+
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.sampling_design import weighted_mean
+
+POWER = 0.8
+"""The chance that two systems are told apart, if they differ as they seem to."""
+CONFIDENCE = 0.95
+
+
+class JudgedMean(NamedTuple):
+    """A mean of judges' scores or of differences between them, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    error: float
+    p: float
+    """Two-sided, that it is 0."""
+    inputs: int
+    """Inputs with a value."""
+
+
+def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
+    """Return the mean of values, some of which may be NaN, over inputs like these.
+
+    Texts for one input hang together: several of them make no second input.
+    """
+    known = ~np.isnan(values)
+    mean = weighted_mean(
+        values[known],
+        np.ones(np.count_nonzero(known)),
+        clusters=inputs[known],
+        confidence=CONFIDENCE,
+    )
+    return JudgedMean(
+        mean.value,
+        mean.low,
+        mean.high,
+        mean.error,
+        _p(mean.value, mean.error, mean.clusters),
+        mean.clusters,
+    )
+
+
+def _p(value: float, error: float, inputs: int) -> float:
+    if math.isnan(error):
+        return math.nan
+    student = 2 * float(stdtr(inputs - 1, -abs(value) / error)) if error else float(value == 0)
+    # The least that flipped signs can say: few inputs that happen to agree prove nothing.
+    return min(1.0, max(student, 2.0 ** (1 - inputs)))
+
+
+def more_inputs(difference: JudgedMean) -> float:
+    """Return how many more inputs show the difference with a power of 80 %, if it stays.
+
+    Infinite where there is none; NaN where its error is unknown.
+    """
+    if math.isnan(difference.error):
+        return math.nan
+    if difference.value == 0:
+        return math.inf
+    reach = float(ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER))
+    needed = difference.inputs * (reach * difference.error / difference.value) ** 2
+    return max(0.0, math.ceil(needed) - difference.inputs)

@@ -54,8 +54,8 @@ class View:
     ConfigError
         On entry, if a file of aspects cannot be read.
     DataError
-        On entry, if results cannot be read, or hold no row, or none to show; two runs have no row in common; or
-        the file of texts that a reader named cannot be read.
+        On entry, if results cannot be read, or hold no row, or none to show; two runs have no
+        row in common; or the file of texts that a reader named cannot be read.
     StoreError
         On entry, if there is no room for temporary files.
     """

@@ -41,12 +41,16 @@ from spanjury.stats.correlations.system_pairs import (
 from spanjury.stats.correlations.system_pairs import system_accuracy as system_accuracy
 from spanjury.stats.effects import difference_effects as difference_effects
 from spanjury.stats.effects import scale_effects as scale_effects
+from spanjury.stats.moderation import MarkVariance as MarkVariance
+from spanjury.stats.moderation import mark_variance as mark_variance
+from spanjury.stats.moderation import moderated as moderated
 from spanjury.stats.monotone import decreasing_fit as decreasing_fit
 from spanjury.stats.monotone import decreasing_steps as decreasing_steps
 from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
 from spanjury.stats.prediction_powered import powered_mean as powered_mean
+from spanjury.stats.prediction_powered import powered_tuning as powered_tuning
 from spanjury.stats.proportions import Proportion as Proportion
 from spanjury.stats.proportions import clustered_proportion as clustered_proportion
 from spanjury.stats.raters.agreement import cohen_kappa as cohen_kappa
@@ -109,6 +113,7 @@ __all__ = [
     "Gamma",
     "Interval",
     "Localisation",
+    "MarkVariance",
     "OrdinalScores",
     "PairedStatistic",
     "PairedTest",
@@ -165,9 +170,11 @@ __all__ = [
     "level_correlations",
     "linear_pool",
     "localisation",
+    "mark_variance",
     "marks_needed",
     "matched_overlap",
     "matching",
+    "moderated",
     "ordinal_scores",
     "paired",
     "paired_permutation",
@@ -177,6 +184,7 @@ __all__ = [
     "perm_both",
     "powered_difference",
     "powered_mean",
+    "powered_tuning",
     "rater_redundancy",
     "resampled_correlations",
     "scale_effects",

@@ -14,15 +14,14 @@ from spanjury.orchestration.studies.ranking.means import (
     POWER,
     JudgedMean,
     judged_mean,
+    least_p,
     more_inputs,
 )
 from spanjury.orchestration.studies.ranking.score_table import ScoreTable
+from spanjury.orchestration.studies.ranking.with_people import FEWEST_MARKS, MarkedSystems
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.powered_estimates import PoweredEstimate
-from spanjury.stats.prediction_powered import marks_needed, powered_difference, powered_mean
-
-FEWEST_MARKS = 5
-"""Marked texts of an aspect from which on people's scores are used."""
+from spanjury.stats.prediction_powered import marks_needed
 
 Basis = Literal["judges", "people and judges"]
 
@@ -105,6 +104,8 @@ class AspectRanking:
         Why people's scores are not the basis; empty where they are.
     marked
         Texts that people and the panel scored.
+    tuning
+        People's points that a point of the panel counts; None where people marked too little.
     """
 
     aspect: str
@@ -113,6 +114,7 @@ class AspectRanking:
     systems: tuple[SystemFinding, ...]
     pairs: tuple[PairFinding, ...]
     marked: int
+    tuning: float | None
     is_weighted: bool
     without_chance: int
 
@@ -141,12 +143,9 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     """
     if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
         raise ValueError(f"expected two systems, got {table.systems!r}")
-    with_people = table.marked >= FEWEST_MARKS
+    people = MarkedSystems.of(table)
     means = [_judged(table, number) for number in range(len(table.systems))]
-    powered = [
-        _powered_mean(table, number) if with_people else None
-        for number in range(len(table.systems))
-    ]
+    powered = [people.mean(number) if people else None for number in range(len(table.systems))]
     reason = _reason(table, powered)
     basis: Basis = "judges" if reason else "people and judges"
     values = [
@@ -154,7 +153,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         for judged, with_help in zip(means, powered, strict=True)
     ]
     order = sorted(range(len(values)), key=lambda one: (math.isnan(values[one]), -values[one]))
-    found = _adjusted([*_pairs(table, order, with_people=with_people)])
+    found = _adjusted([*_pairs(table, order, people)])
     where = places(_higher(table, found, basis), order=order)
     return AspectRanking(
         aspect=table.aspect,
@@ -173,6 +172,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         ),
         pairs=tuple(found),
         marked=table.marked,
+        tuning=people.tuning if people else None,
         is_weighted=table.is_weighted,
         without_chance=table.without_chance,
     )
@@ -190,7 +190,7 @@ def _reason(table: ScoreTable, powered: Sequence[PoweredEstimate | None]) -> str
         if one is None or math.isnan(one.error)
     ]
     if few:
-        return f"fewer than two inputs have a marked text of {', '.join(few)}"
+        return f"no text of {', '.join(few)} is marked"
     return ""
 
 
@@ -198,22 +198,14 @@ def _judged(table: ScoreTable, system: int) -> JudgedMean:
     return judged_mean(table.judged[system], table.inputs)
 
 
-def _powered_mean(table: ScoreTable, system: int) -> PoweredEstimate:
-    return powered_mean(
-        table.people[system],
-        table.judged[system],
-        weights=table.weights[system],
-        clusters=table.inputs,
-        confidence=CONFIDENCE,
-    )
-
-
-def _pairs(table: ScoreTable, order: Sequence[int], *, with_people: bool) -> Iterator[PairFinding]:
+def _pairs(
+    table: ScoreTable, order: Sequence[int], people: MarkedSystems | None
+) -> Iterator[PairFinding]:
     for pair in combinations(order, 2):
         judged = table.judged[[*pair]]
         both = ~np.isnan(judged).any(axis=0)
         difference = judged_mean((judged[0] - judged[1])[both], table.inputs[both])
-        powered = _powered_difference(table, pair, both) if with_people and both.any() else None
+        powered = people.difference(pair, both) if people and both.any() else None
         yield PairFinding(
             first=table.systems[pair[0]],
             second=table.systems[pair[1]],
@@ -221,7 +213,7 @@ def _pairs(table: ScoreTable, order: Sequence[int], *, with_people: bool) -> Ite
             adjusted=difference.p,
             more_inputs=more_inputs(difference),
             powered=powered,
-            powered_adjusted=math.nan if powered is None else powered.p,
+            powered_adjusted=math.nan if powered is None else _floored(powered),
             more_marks=(
                 math.nan
                 if powered is None
@@ -230,17 +222,9 @@ def _pairs(table: ScoreTable, order: Sequence[int], *, with_people: bool) -> Ite
         )
 
 
-def _powered_difference(
-    table: ScoreTable, pair: tuple[int, int], both: np.ndarray
-) -> PoweredEstimate:
-    rows = np.ix_([*pair], np.flatnonzero(both))
-    return powered_difference(
-        table.people[rows],
-        table.judged[rows],
-        weights=table.weights[rows],
-        clusters=table.inputs[both],
-        confidence=CONFIDENCE,
-    )
+def _floored(powered: PoweredEstimate) -> float:
+    """Return its p-value, but no less than few marked inputs that happen to agree can show."""
+    return max(powered.p, least_p(powered.clusters))
 
 
 def _adjusted(found: Sequence[PairFinding]) -> list[PairFinding]:

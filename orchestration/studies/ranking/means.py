@@ -54,8 +54,15 @@ def _p(value: float, error: float, inputs: int) -> float:
     if math.isnan(error):
         return math.nan
     student = 2 * float(stdtr(inputs - 1, -abs(value) / error)) if error else float(value == 0)
-    # The least that flipped signs can say: few inputs that happen to agree prove nothing.
-    return min(1.0, max(student, 2.0 ** (1 - inputs)))
+    return max(student, least_p(inputs))
+
+
+def least_p(inputs: int) -> float:
+    """Return the least p-value that flipped signs of so many inputs can show.
+
+    Student's falls to 0 where few inputs happen to agree.
+    """
+    return 2.0 ** min(0, 1 - inputs)
 
 
 def more_inputs(difference: JudgedMean) -> float:

@@ -29,7 +29,7 @@ from spanjury.orchestration.studies.ranking.findings import (
 from spanjury.stats.powered_estimates import PoweredEstimate
 
 _VALUE = ".2f"
-_CHANGE = "+.2f"
+_CHANGE = "+.3f"
 _P = ".3f"
 
 

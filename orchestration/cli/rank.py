@@ -49,7 +49,7 @@ def rank(
     html: Html = None,
     json: Annotated[bool, Flag("Print JSON, not tables.")] = False,
 ) -> None:
-    """Rank systems by a panel's scores, with intervals, and say which cannot be told apart.
+    """Rank systems by a panel's scores, with intervals, and say which are not shown to differ.
 
     Where people marked some texts, the panel's scores are corrected by theirs: the estimates are
     unbiased however bad the panel is, and narrower than people's alone where it is good.

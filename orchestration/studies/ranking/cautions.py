@@ -35,7 +35,7 @@ def cautions(one: AspectRanking) -> Iterator[str]:
     if one.without_chance:
         yield (
             f"{one.without_chance} marked texts are left out: others have a chance with which they"
-            " were drawn, and nobody knows theirs"
+            " were drawn, and no one knows theirs"
         )
     if turned := one.reversed_pairs:
         names = _few([f"{pair.first} and {pair.second}" for pair in turned])

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.ranking.groups import LEVEL, Place, places
 from spanjury.orchestration.studies.ranking.means import (
-    CONFIDENCE,
     POWER,
     JudgedMean,
     judged_mean,
@@ -64,9 +64,10 @@ class PairFinding:
     adjusted, powered_adjusted
         P-values, held for all pairs of the aspect by Holm's method.
     more_inputs
-        That the panel's scores alone need, for a power of 80 %.
+        That the panel's scores alone need to show the pair to differ, among all pairs, with a
+        power of 80 %.
     more_marks
-        Of people, for a power of 80 %: infinite where not even marks of all texts would do.
+        Of people, for the same: infinite where not even marks of all texts would do.
     """
 
     first: str
@@ -88,7 +89,7 @@ class PairFinding:
         return self.powered.value if with_people and self.powered else self.judged.value
 
     def is_apart(self, basis: Basis) -> bool:
-        """Whether the two are told apart."""
+        """Whether the two are shown to differ."""
         return self.adjusted_on(basis) <= LEVEL
 
 
@@ -120,7 +121,7 @@ class AspectRanking:
 
     @property
     def apart(self) -> int:
-        """Pairs that are told apart."""
+        """Pairs that are shown to differ."""
         return sum(one.is_apart(self.basis) for one in self.pairs)
 
     @property
@@ -201,9 +202,11 @@ def _judged(table: ScoreTable, system: int) -> JudgedMean:
 def _pairs(
     table: ScoreTable, order: Sequence[int], people: MarkedSystems | None
 ) -> Iterator[PairFinding]:
+    # Of all pairs, as Holm's first step takes it: what it lets pass, the others do too.
+    confidence = 1 - LEVEL / math.comb(len(order), 2)
     for pair in combinations(order, 2):
         judged = table.judged[[*pair]]
-        both = ~np.isnan(judged).any(axis=0)
+        both: NDArray[np.bool_] = np.asarray(~np.isnan(judged).any(axis=0))
         difference = judged_mean((judged[0] - judged[1])[both], table.inputs[both])
         powered = people.difference(pair, both) if people and both.any() else None
         yield PairFinding(
@@ -211,13 +214,13 @@ def _pairs(
             second=table.systems[pair[1]],
             judged=difference,
             adjusted=difference.p,
-            more_inputs=more_inputs(difference),
+            more_inputs=more_inputs(difference, confidence=confidence),
             powered=powered,
             powered_adjusted=math.nan if powered is None else _floored(powered),
             more_marks=(
                 math.nan
                 if powered is None
-                else marks_needed(powered, confidence=CONFIDENCE, power=POWER)
+                else marks_needed(powered, confidence=confidence, power=POWER)
             ),
         )
 
@@ -241,7 +244,7 @@ def _holm(values: Sequence[float]) -> list[float]:
         return [float(p) for p in np.exp(holm(np.log(values)))]
 
 
-def _higher(table: ScoreTable, found: Sequence[PairFinding], basis: Basis) -> np.ndarray:
+def _higher(table: ScoreTable, found: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
     """Return which system is shown to be above which."""
     number = {name: place for place, name in enumerate(table.systems)}
     higher = np.zeros((len(number), len(number)), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Groups and ranks of systems, from which pairs of them are told apart."""
+"""Groups and ranks of systems, by the pairs of them that are shown to differ."""
 
 from collections.abc import Sequence
 from string import ascii_lowercase
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEVEL = 0.05
-"""Above this p-value, adjusted for all pairs, two systems are not told apart."""
+"""Above this p-value, adjusted for all pairs, two systems are not shown to differ."""
 
 
 class Place(NamedTuple):
@@ -38,12 +38,12 @@ def places(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Place]:
 
 
 def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
-    """Return the letters of each system's groups: those that share none are told apart [1]_.
+    """Return the letters of each system's groups: those that share none are shown to differ [1]_.
 
     Parameters
     ----------
     apart
-        Shape ``(systems, systems)``, symmetric: whether two are told apart.
+        Shape ``(systems, systems)``, symmetric: whether two are shown to differ.
     order
         The systems, those first that are named first.
 

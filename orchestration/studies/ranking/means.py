@@ -11,7 +11,7 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 
 POWER = 0.8
-"""The chance that two systems are told apart, if they differ as they seem to."""
+"""The chance that two systems are shown to differ, if they do as they seem to."""
 CONFIDENCE = 0.95
 
 
@@ -65,7 +65,7 @@ def least_p(inputs: int) -> float:
     return 2.0 ** min(0, 1 - inputs)
 
 
-def more_inputs(difference: JudgedMean) -> float:
+def more_inputs(difference: JudgedMean, *, confidence: float = CONFIDENCE) -> float:
     """Return how many more inputs show the difference with a power of 80 %, if it stays.
 
     Infinite where there is none; NaN where its error is unknown.
@@ -74,6 +74,6 @@ def more_inputs(difference: JudgedMean) -> float:
         return math.nan
     if difference.value == 0:
         return math.inf
-    reach = float(ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER))
+    reach = float(ndtri((1 + confidence) / 2) + ndtri(POWER))
     needed = difference.inputs * (reach * difference.error / difference.value) ** 2
     return max(0.0, math.ceil(needed) - difference.inputs)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanjury.stats.arrays import FloatArray
 
-_NOBODY: Mapping[str, float] = MappingProxyType({})
+_NO_PEOPLE: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class RankedText:
     system: str
     source: str
     score: float | None
-    people: Mapping[str, float] = field(default_factory=lambda: _NOBODY)
+    people: Mapping[str, float] = field(default_factory=lambda: _NO_PEOPLE)
     chance: float | None = None
 
     @property
@@ -60,7 +60,7 @@ class ScoreTable:
     weights
         One over the chance that a text had to be marked; all alike where no chance is known.
     without_chance
-        Marks that were left out, as others have a chance and nobody knows theirs.
+        Marks that were left out, as others have a chance and no one knows theirs.
     """
 
     aspect: str

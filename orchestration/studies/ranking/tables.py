@@ -31,6 +31,7 @@ from spanjury.stats.powered_estimates import PoweredEstimate
 _VALUE = ".2f"
 _CHANGE = "+.3f"
 _P = ".3f"
+_LEAST_P = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +101,13 @@ _METHOD = (
     "Brackets are 95 % intervals for inputs like these: texts for one input, of whatever number,"
     " count as one observation of a system. Differences are of the inputs that both systems have"
     " scores for, input by input, and their p-values are held for all pairs of an aspect by"
-    " Holm's method. Systems that share a letter are not told apart. A place is from the best to"
-    " the worst that pairs leave open. Inputs and marks that are still needed give a power of 80 %"
-    " for one pair by itself, at 5 %, if the difference stays as it is. Estimates by people and"
-    " judges are prediction-powered (Angelopoulos et al. 2023): the panel's means, put on people's"
-    " scale and corrected by what it misses on marked texts. They are unbiased if the marked texts"
-    " were drawn at random, or by the chances in their rows; a good panel makes them narrower."
+    " Holm's method. Systems that share a letter are not shown to differ. A place is from the best"
+    " to the worst that pairs leave open. The inputs and marks that are still needed show a pair"
+    " to differ among all pairs with a power of 80 %, if its difference stays as it is. Estimates"
+    " by people and judges are prediction-powered (Angelopoulos et al. 2023): the panel's means,"
+    " put on people's scale and corrected by what it misses on marked texts. They are unbiased if"
+    " the marked texts were drawn at random, or by the chances in their rows; a good panel makes"
+    " them narrower. Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
 )
 
 
@@ -118,7 +120,7 @@ def _blocks(one: AspectRanking) -> Iterator[Block]:
 
 
 def _basis(one: AspectRanking) -> str:
-    count = f"{one.apart} of {len(one.pairs)} pairs of systems are told apart."
+    count = f"{one.apart} of {len(one.pairs)} pairs of systems are shown to differ."
     if one.basis == "judges":
         return (
             f"{count} Order and groups follow the panel's scores alone, as {one.reason}: a panel"
@@ -180,7 +182,7 @@ def _neighbours(one: AspectRanking) -> Sequence[PairFinding]:
 
 def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
     by_people = one.basis != "judges"
-    headings = [
+    headings: list[Column | str] = [
         *("first", "second"),
         *numeric("panel's difference", "p (Holm)", only="page" if by_people else None),
         *numeric("inputs"),
@@ -189,7 +191,7 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
     if by_people:
         headings += numeric("difference by people and judges", "p (Holm)", "more marks")
     return table(
-        [*headings, "told apart"],
+        [*headings, Column("shown to differ")],
         (_pair(each, one) for each in pairs),
         title="" if only_page else "Systems that follow each other",
         note="the first less the second",
@@ -202,7 +204,7 @@ def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
     yield Cell(pair.first)
     yield Cell(pair.second)
     yield Cell(pair.judged.value, _CHANGE, interval=(pair.judged.low, pair.judged.high))
-    yield Cell(pair.adjusted, _P)
+    yield _p(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
     if one.basis != "judges":
@@ -211,12 +213,16 @@ def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
             yield from (Cell(None), Cell(None), Cell(None))
         else:
             yield Cell(powered.value, _CHANGE, interval=(powered.low, powered.high))
-            yield Cell(pair.powered_adjusted, _P)
+            yield _p(pair.powered_adjusted)
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:
         yield Cell("no input in common", mark="failed")
     else:
         yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
+
+
+def _p(value: float) -> Cell:
+    return Cell("< 0.001" if value < _LEAST_P else value, _P)
 
 
 def _more(count: float, *, is_apart: bool) -> Cell:

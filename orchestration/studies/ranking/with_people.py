@@ -66,7 +66,7 @@ class MarkedSystems:
 
     def difference(self, pair: tuple[int, int], columns: NDArray[np.bool_]) -> PoweredEstimate:
         """Estimate people's difference of two systems, over the texts in some columns."""
-        table, rows = self.table, np.ix_([*pair], np.flatnonzero(columns))
+        table, rows = self.table, np.ix_(np.array(pair), np.flatnonzero(columns))
         found = powered_difference(
             table.people[rows],
             table.judged[rows],

@@ -115,7 +115,7 @@ def test_the_inputs_that_are_needed_are_those_of_a_power_analysis() -> None:
     assert needed == math.ceil(share**2)
 
 
-def test_systems_share_a_letter_unless_they_are_told_apart() -> None:
+def test_systems_share_a_letter_unless_they_are_shown_to_differ() -> None:
     apart = np.zeros((4, 4), dtype=bool)
     for one, other in ((0, 2), (0, 3), (1, 3)):
         apart[one, other] = apart[other, one] = True
@@ -188,7 +188,7 @@ def test_estimates_hold_people_s_means_at_the_stated_rate_whatever_the_judge() -
     assert widths < 0.8 * plain
 
 
-def test_equal_systems_are_told_apart_in_one_of_twenty_rankings_at_most() -> None:
+def test_equal_systems_seem_to_differ_in_one_of_twenty_rankings_at_most() -> None:
     rng = np.random.default_rng(8)
     draws = 200
     by_judges = by_people = 0
@@ -216,7 +216,7 @@ def test_marks_without_a_chance_are_left_out_where_others_have_one() -> None:
 
     assert (ranking.marked, ranking.without_chance) == (INPUTS, INPUTS)
     assert ranking.is_weighted
-    assert any("nobody knows theirs" in one for one in cautions(ranking))
+    assert any("no one knows theirs" in one for one in cautions(ranking))
 
 
 def test_chances_make_up_for_a_sample_of_bad_texts() -> None:
@@ -265,13 +265,13 @@ def test_annotators_who_disagree_wholly_are_no_truth() -> None:
     assert not annotators_caution(rows[:4])
 
 
-def test_a_report_says_who_is_not_told_apart_and_json_has_all_figures() -> None:
+def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> None:
     ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
     found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=("a note",))
     page = report_markdown(ranking_report(found))
     values = ranking_json(found)
 
-    assert "2 of 3 pairs of systems are told apart" in page
+    assert "2 of 3 pairs of systems are shown to differ" in page
     assert "a note" in page
     aspects = values["aspects"]
     assert isinstance(aspects, list)

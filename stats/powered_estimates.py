@@ -131,13 +131,17 @@ def _plain_error(parts: Parts) -> float:
 
 
 def _tuned_error(parts: Parts, *, tuning: float, chosen: bool) -> float:
-    """Return the error from what is left at each cluster, raised by its own pull (HC3).
+    """Return the error from what is left at each cluster, raised by its own pull.
 
-    A cluster pulls at a tuning that was chosen from these parts, too.
+    Of a tuning that was chosen from these parts a cluster pulls at the tuning, too, and its whole
+    pull is made up for (HC3); else half of it, as is right for a plain mean (HC2).
     """
-    slope = parts.judge**2 / (parts.judge @ parts.judge) if chosen else 0.0
-    pull = parts.share + slope
-    left = (parts.people - tuning * parts.judge) / (1 - np.minimum(pull, MOST_PULL))
+    residuals = parts.people - tuning * parts.judge
+    if not chosen:
+        share = np.minimum(parts.share, MOST_PULL)
+        return float(np.sqrt((residuals**2 / (1 - share)).sum()))
+    pull = parts.share + parts.judge**2 / (parts.judge @ parts.judge)
+    left = residuals / (1 - np.minimum(pull, MOST_PULL))
     return float(np.sqrt(left @ left))
 
 

@@ -69,21 +69,15 @@ def draw(job: SampleJob) -> Drawn:
     read or nothing has a score; `StoreError` if the rows cannot be written.
     """
     run = MarkedRun(job.run, data=job.data, columns=job.columns)
-    texts = _distinct(run.texts)
+    texts = texts_of_run(run)
     if job.size > len(texts):
         raise ConfigError(f"{job.run} has {len(texts)} texts: {job.size} are more than there are")
-    scores = _Scores(run.results, texts, aspects=job.aspects)
-    if job.purpose == "disagreement" and not scores.has_several_seats:
+    features = features_of(run, texts, aspects=job.aspects)
+    if job.purpose == "disagreement" and np.isnan(features.spread).all():
         raise ConfigError(
             f"no text of {job.run} was scored by two seats, so none disagree: sample for"
             " calibration or audit"
         )
-    segments = [one.segment for one in texts]
-    features = TextFeatures(
-        quality=scores.quality(),
-        spread=scores.spread(),
-        novelty=novelty([one.output for one in segments], [input_of(one) for one in segments]),
-    )
     sample = draw_sample(features, size=job.size, purpose=job.purpose, seed=job.seed)
     rows = _as_they_were(run, [texts[one] for one in sample.chosen], output=job.output)
     write_segments(
@@ -96,10 +90,26 @@ def draw(job: SampleJob) -> Drawn:
     return Drawn(job.size, len(texts), tuple(sample.strata()))
 
 
-def _distinct(texts: Sequence[MarkedText]) -> list[MarkedText]:
-    """Return each text once, with the aspects of all its tasks."""
+def features_of(
+    run: MarkedRun, texts: Sequence[MarkedText], *, aspects: Sequence[str] = ()
+) -> TextFeatures:
+    """Return what a run says of some of its texts, over some aspects or all.
+
+    Raise `ConfigError` if an aspect was not judged, and `DataError` if nothing has a score.
+    """
+    scores = _Scores(run.results, texts, aspects=aspects)
+    segments = [one.segment for one in texts]
+    return TextFeatures(
+        quality=scores.quality(),
+        spread=scores.spread(),
+        novelty=novelty([one.output for one in segments], [input_of(one) for one in segments]),
+    )
+
+
+def texts_of_run(run: MarkedRun) -> list[MarkedText]:
+    """Return each text of a run once, with the aspects of all its tasks."""
     found: dict[TextName, MarkedText] = {}
-    for one in texts:
+    for one in run.texts:
         name = _name(one)
         known = found.get(name)
         found[name] = replace(one, aspects={**known.aspects, **one.aspects}) if known else one
@@ -161,11 +171,6 @@ class _Scores:
         }
         if all(row.score is None for row in self._rows.values()):
             raise DataError(f"{results}: no text has a score")
-
-    @property
-    def has_several_seats(self) -> bool:
-        """Whether any text was scored by two seats."""
-        return bool((~np.isnan(self.spread())).any())
 
     def quality(self) -> FloatArray:
         """Return the mean of the panel's scores over aspects."""

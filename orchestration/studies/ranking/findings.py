@@ -13,6 +13,7 @@ from spanjury.orchestration.studies.ranking.groups import LEVEL, Place, places
 from spanjury.orchestration.studies.ranking.means import (
     POWER,
     JudgedMean,
+    inputs_to_show,
     judged_mean,
     least_p,
     more_inputs,
@@ -217,12 +218,16 @@ def _pairs(
             more_inputs=more_inputs(difference, confidence=confidence),
             powered=powered,
             powered_adjusted=math.nan if powered is None else _floored(powered),
-            more_marks=(
-                math.nan
-                if powered is None
-                else marks_needed(powered, confidence=confidence, power=POWER)
-            ),
+            more_marks=_more_marks(powered, confidence=confidence),
         )
+
+
+def _more_marks(powered: PoweredEstimate | None, *, confidence: float) -> float:
+    if powered is None:
+        return math.nan
+    needed = marks_needed(powered, confidence=confidence, power=POWER)
+    missing = inputs_to_show(confidence=confidence) - powered.clusters
+    return needed if math.isnan(needed) else max(needed, 2.0 * missing)
 
 
 def _floored(powered: PoweredEstimate) -> float:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
+from scipy.special import ndtri, stdtr, stdtrit
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
@@ -13,6 +13,8 @@ from spanjury.stats.sampling_design import weighted_mean
 POWER = 0.8
 """The chance that two systems are shown to differ, if they do as they seem to."""
 CONFIDENCE = 0.95
+_STEPS = 20
+"""Until the number of inputs stays."""
 
 
 class JudgedMean(NamedTuple):
@@ -74,6 +76,16 @@ def more_inputs(difference: JudgedMean, *, confidence: float = CONFIDENCE) -> fl
         return math.nan
     if difference.value == 0:
         return math.inf
-    reach = float(ndtri((1 + confidence) / 2) + ndtri(POWER))
-    needed = difference.inputs * (reach * difference.error / difference.value) ** 2
-    return max(0.0, math.ceil(needed) - difference.inputs)
+    share = difference.inputs * (difference.error / difference.value) ** 2
+    power = float(ndtri(POWER))
+    needed = share * (float(ndtri((1 + confidence) / 2)) + power) ** 2
+    for _ in range(_STEPS):  # Student's reach falls as inputs grow in number
+        freedom = max(1.0, needed - 1)
+        needed = share * (float(stdtrit(freedom, (1 + confidence) / 2)) + power) ** 2
+    least = inputs_to_show(confidence=confidence)
+    return max(0.0, math.ceil(max(needed, least)) - difference.inputs)
+
+
+def inputs_to_show(*, confidence: float) -> int:
+    """Return how many inputs can show anything at all, by `least_p`."""
+    return 1 + math.ceil(-math.log2(1 - confidence))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.random import Generator
-from scipy.stats import binomtest, ttest_1samp, ttest_rel
+from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
 
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.ranking.cautions import annotators_caution, cautions
@@ -110,9 +110,16 @@ def test_the_inputs_that_are_needed_are_those_of_a_power_analysis() -> None:
     shifts = rng.normal(0.2, 1, size=50)
     found = judged_mean(shifts, np.arange(50))
 
-    needed = 50 + more_inputs(found)
-    share = (1.959964 + 0.841621) * shifts.std(ddof=1) / abs(shifts.mean())
-    assert needed == math.ceil(share**2)
+    size = 50 + int(more_inputs(found))
+    shift = abs(shifts.mean()) / shifts.std(ddof=1) * math.sqrt(size)
+    assert nct.sf(t.ppf(0.975, size - 1), size - 1, shift) == pytest.approx(0.8, abs=0.01)
+
+
+def test_five_inputs_that_agree_show_nothing_and_six_may() -> None:
+    found = judged_mean(np.array([2.0, 2.1, 1.9, 2.0, 2.0]), np.arange(5))
+
+    assert found.p == 2**-4
+    assert more_inputs(found) == 1
 
 
 def test_systems_share_a_letter_unless_they_are_shown_to_differ() -> None:

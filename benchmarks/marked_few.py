@@ -19,7 +19,12 @@ import numpy as np
 
 from spanjury.orchestration.services.ranking.reading import RankJob, read_texts_to_rank
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, rank_systems
-from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
+from spanjury.orchestration.studies.ranking.means import judged_mean
+from spanjury.orchestration.studies.ranking.score_table import (
+    RankedText,
+    ScoreTable,
+    score_table,
+)
 
 
 @dataclass(slots=True)
@@ -68,7 +73,9 @@ def _tally(texts: Sequence[RankedText], *, marks: int, draws: int, seed: int) ->
         hidden = [
             one if number in kept else replace(one, people={}) for number, one in enumerate(texts)
         ]
-        _add(tally, rank_systems(score_table(hidden, aspect="")), truth)
+        table = score_table(hidden, aspect="")
+        _add_textbook(tally, table, truth)
+        _add(tally, rank_systems(table), truth)
     _add_judges(tally, rank_systems(score_table(_unmarked(texts), aspect="")), truth)
     return tally
 
@@ -82,6 +89,14 @@ def _truth(texts: Sequence[RankedText]) -> Mapping[str, float]:
 
 def _unmarked(texts: Sequence[RankedText]) -> list[RankedText]:
     return [replace(one, people={}) for one in texts]
+
+
+def _add_textbook(tally: Tally, table: ScoreTable, truth: Mapping[str, float]) -> None:
+    """Take what Student's interval of each system's own marks holds."""
+    for system, marks in zip(table.systems, table.people, strict=True):
+        mean = judged_mean(marks, table.inputs)
+        if mean.inputs > 1:
+            tally.add("systems: the textbook's hold", mean.low <= truth[system] <= mean.high)
 
 
 def _add(tally: Tally, found: AspectRanking, truth: Mapping[str, float]) -> None:

@@ -1,5 +1,6 @@
 """`spanjury rank` and `spanjury sample`, from files to tables, rows and pages."""
 
+import importlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -218,3 +219,33 @@ def test_a_view_of_rows_that_are_not_in_the_run_says_so(tmp_path: Path, judge: J
 
     assert done.exit_code == 1
     assert "no text of run has an id and a system" in complaint(done.stderr)
+
+
+def test_the_benchmarks_hide_marks_and_compare_with_all(
+    tmp_path: Path,
+    judge: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judge(rows(), "run")
+    write(tmp_path / "human.jsonl", scored(rows()))
+    monkeypatch.syspath_prepend(Path(__file__).parents[3])
+    files = (str(tmp_path / "run"), "--human", str(tmp_path / "human.jsonl"), "--draws", "3")
+
+    few = importlib.import_module("benchmarks.marked_few")
+    monkeypatch.setattr("sys.argv", ["marked_few", *files, "--marks", "12"])
+    few.main()
+    said = capsys.readouterr().out
+    assert "consistency: 12 marks of 24 texts, 3 draws" in said
+    figures = dict(line.strip().rsplit(maxsplit=1) for line in said.splitlines()[1:])
+    assert figures["judges alone: pairs shown to differ, rightly"] == "1.000"
+    assert figures["judges alone: pairs shown to differ, wrongly"] == "0.000"
+
+    sampled = importlib.import_module("benchmarks.sampled_marks")
+    monkeypatch.setattr(sampled, "SIZES", (24,))
+    monkeypatch.setattr("sys.argv", ["sampled_marks", *files, "--aspect", "consistency"])
+    sampled.main()
+    said = capsys.readouterr().out
+    assert "24 texts, mean 4.250, 6 below" in said  # 18 of 5 and 6 of 2
+    plain = next(line.split() for line in said.splitlines() if line.startswith("random"))
+    assert plain[:5] == ["random", "24", "4.250", "0.000", "1.00"]

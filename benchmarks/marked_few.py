@@ -28,7 +28,7 @@ from spanjury.orchestration.studies.ranking.score_table import (
 
 
 @dataclass(slots=True)
-class Tally:
+class Figures:
     """Figures of draws, by name; each is a mean."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
@@ -60,24 +60,24 @@ def main() -> None:
         known = [one for one in texts if one.people]
         if known:
             print(f"{aspect}: {given.marks} marks of {len(known)} texts, {given.draws} draws")
-            tally = _tally(known, marks=given.marks, draws=given.draws, seed=given.seed)
-            print(*tally.lines(), sep="\n")
+            figures = _figures(known, marks=given.marks, draws=given.draws, seed=given.seed)
+            print(*figures.lines(), sep="\n")
 
 
-def _tally(texts: Sequence[RankedText], *, marks: int, draws: int, seed: int) -> Tally:
+def _figures(texts: Sequence[RankedText], *, marks: int, draws: int, seed: int) -> Figures:
     truth = _truth(texts)
     rng = np.random.default_rng(seed)
-    tally = Tally()
+    figures = Figures()
     for _ in range(draws):
         kept = set(rng.choice(len(texts), marks, replace=False).tolist())
         hidden = [
             one if number in kept else replace(one, people={}) for number, one in enumerate(texts)
         ]
         table = score_table(hidden, aspect="")
-        _add_textbook(tally, table, truth)
-        _add(tally, rank_systems(table), truth)
-    _add_judges(tally, rank_systems(score_table(_unmarked(texts), aspect="")), truth)
-    return tally
+        _add_textbook(figures, table, truth)
+        _add(figures, rank_systems(table), truth)
+    _add_judges(figures, rank_systems(score_table(_unmarked(texts), aspect="")), truth)
+    return figures
 
 
 def _truth(texts: Sequence[RankedText]) -> Mapping[str, float]:
@@ -91,44 +91,44 @@ def _unmarked(texts: Sequence[RankedText]) -> list[RankedText]:
     return [replace(one, people={}) for one in texts]
 
 
-def _add_textbook(tally: Tally, table: ScoreTable, truth: Mapping[str, float]) -> None:
+def _add_textbook(figures: Figures, table: ScoreTable, truth: Mapping[str, float]) -> None:
     """Take what Student's interval of each system's own marks holds."""
     for system, marks in zip(table.systems, table.people, strict=True):
         mean = judged_mean(marks, table.inputs)
         if mean.inputs > 1:
-            tally.add("systems: the textbook's hold", mean.low <= truth[system] <= mean.high)
+            figures.add("systems: the textbook's hold", mean.low <= truth[system] <= mean.high)
 
 
-def _add(tally: Tally, found: AspectRanking, truth: Mapping[str, float]) -> None:
+def _add(figures: Figures, found: AspectRanking, truth: Mapping[str, float]) -> None:
     for one in found.systems:
         powered, right = one.powered, truth[one.system]
         if powered is None or not powered.error > 0:
             continue
-        tally.add("systems: people alone hold", powered.plain_low <= right <= powered.plain_high)
-        tally.add("systems: people and judges hold", powered.low <= right <= powered.high)
-        tally.add("systems: width, people alone", powered.plain_high - powered.plain_low)
-        tally.add("systems: width, people and judges", powered.high - powered.low)
-        tally.add("systems: squared error, people alone", (powered.plain - right) ** 2)
-        tally.add("systems: squared error, people and judges", (powered.value - right) ** 2)
-        tally.add("systems: bias, people and judges", powered.value - right)
+        figures.add("systems: people alone hold", powered.plain_low <= right <= powered.plain_high)
+        figures.add("systems: people and judges hold", powered.low <= right <= powered.high)
+        figures.add("systems: width, people alone", powered.plain_high - powered.plain_low)
+        figures.add("systems: width, people and judges", powered.high - powered.low)
+        figures.add("systems: squared error, people alone", (powered.plain - right) ** 2)
+        figures.add("systems: squared error, people and judges", (powered.value - right) ** 2)
+        figures.add("systems: bias, people and judges", powered.value - right)
     for pair in found.pairs:
         if pair.powered is not None and pair.powered.error > 0:
             right = truth[pair.first] - truth[pair.second]
             powered = pair.powered
-            tally.add("pairs: people and judges hold", powered.low <= right <= powered.high)
-    tally.add("pairs shown to differ, rightly", _shown(found, truth, rightly=True))
-    tally.add("pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
+            figures.add("pairs: people and judges hold", powered.low <= right <= powered.high)
+    figures.add("pairs shown to differ, rightly", _shown(found, truth, rightly=True))
+    figures.add("pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
 
 
-def _add_judges(tally: Tally, found: AspectRanking, truth: Mapping[str, float]) -> None:
+def _add_judges(figures: Figures, found: AspectRanking, truth: Mapping[str, float]) -> None:
     for one in found.systems:
         held = one.judged.low <= truth[one.system] <= one.judged.high
-        tally.add("judges alone: systems hold", held)
+        figures.add("judges alone: systems hold", held)
     for pair in found.pairs:
         right = truth[pair.first] - truth[pair.second]
-        tally.add("judges alone: pairs hold", pair.judged.low <= right <= pair.judged.high)
-    tally.add("judges alone: pairs shown to differ, rightly", _shown(found, truth, rightly=True))
-    tally.add("judges alone: pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
+        figures.add("judges alone: pairs hold", pair.judged.low <= right <= pair.judged.high)
+    figures.add("judges alone: pairs shown to differ, rightly", _shown(found, truth, rightly=True))
+    figures.add("judges alone: pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
 
 
 def _shown(found: AspectRanking, truth: Mapping[str, float], *, rightly: bool) -> int:

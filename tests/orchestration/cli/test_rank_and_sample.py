@@ -155,6 +155,21 @@ def test_sampled_rows_are_those_of_the_data_with_their_chance(tmp_path: Path, ju
         assert (about["for"], about["seed"], about["of"]) == ("audit", 1, 24)
 
 
+def test_meta_says_that_a_sample_is_not_all_texts(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    chances = [{"meta": {"sampling": {"inclusion": 1 / (1 + place % 2)}}} for place in range(24)]
+    sample = [{**one, **about} for one, about in zip(scored(rows()), chances, strict=True)]
+    write(tmp_path / "sample.jsonl", sample)
+    write(tmp_path / "all.jsonl", scored(rows()))
+
+    for name, is_said in (("sample", True), ("all", False)):
+        flags = ("--draws", "0", "--no-progress")
+        done = call(tmp_path, "meta", "run", "--human", f"{name}.jsonl", *flags)
+        assert done.exit_code == 0, done.stderr
+        said = " ".join(done.stderr.split())
+        assert ("24 texts were drawn for people with different chances" in said) == is_said
+
+
 def test_bad_input_of_a_rank_is_one_clear_line(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     judge(rows()[::2], "one")

@@ -27,7 +27,7 @@ _MODULES = {
     "correlations.system_pairs": ("soft_pairwise_accuracy", "system_accuracy"),
     "effects": ("difference_effects", "scale_effects"),
     "moderation": ("MarkVariance", "mark_variance", "moderated"),
-    "monotone": ("decreasing_fit", "decreasing_steps"),
+    "monotone": ("centred_fit", "decreasing_fit", "decreasing_steps", "increasing_fit"),
     "powered_estimates": ("PoweredEstimate",),
     "prediction_powered": (
         "marks_needed",

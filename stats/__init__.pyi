@@ -44,8 +44,10 @@ from spanjury.stats.effects import scale_effects as scale_effects
 from spanjury.stats.moderation import MarkVariance as MarkVariance
 from spanjury.stats.moderation import mark_variance as mark_variance
 from spanjury.stats.moderation import moderated as moderated
+from spanjury.stats.monotone import centred_fit as centred_fit
 from spanjury.stats.monotone import decreasing_fit as decreasing_fit
 from spanjury.stats.monotone import decreasing_steps as decreasing_steps
+from spanjury.stats.monotone import increasing_fit as increasing_fit
 from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
@@ -129,6 +131,7 @@ __all__ = [
     "bootstrap",
     "cauchy",
     "caught_share",
+    "centred_fit",
     "character_overlap",
     "clustered_proportion",
     "cohen_kappa",
@@ -160,6 +163,7 @@ __all__ = [
     "harmonic_mean_paper",
     "harmonic_mean_wilson",
     "holm",
+    "increasing_fit",
     "items_for_rate",
     "items_needed",
     "joint_sign_flip",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import Usage
-from spanjury.judges.core.decision import Decision, DecisionBasis
+from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import Outcome
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
@@ -118,8 +118,8 @@ class PanelReport(Report):
     ------
     ValueError
         If there is a decision without its basis or without a score, the text is ``ok`` with an
-        error of severity `GRAVE` or more, or ``faulty`` without any error or a probability at
-        its threshold.
+        error of severity `GRAVE` or more by anything but its score, or ``faulty`` without any
+        error or a probability at its threshold.
     """
 
     signature: str = ""
@@ -138,7 +138,8 @@ class PanelReport(Report):
             raise ValueError(f"decision {self.decision!r} with the basis {self.basis!r}")
         if self.decision is not None and self.score is None:
             raise ValueError(f"{self.decision.value} without a score")
-        if self.decision is Decision.OK and any(is_grave(span) for span in self.spans):
+        by_score = self.basis is not None and self.basis.ground is Ground.SCORE
+        if self.decision is Decision.OK and not by_score and any(map(is_grave, self.spans)):
             raise ValueError("ok with an error of severity 4 or 5")
         if self.decision is Decision.FAULTY and not (self.spans or self._is_over_threshold):
             raise ValueError("faulty without an error or a probability over its threshold")

@@ -16,6 +16,7 @@ from spanjury.orchestration.cli.command import CommandGroup, Flag, command
 with lazily():
     from spanjury.orchestration.cli import (
         bench_spans,
+        calibrate,
         compare,
         distil_build,
         distil_gate,
@@ -64,6 +65,7 @@ class _Commands(CommandGroup):
         "perturb": lambda: perturb.perturb,
         "meta": lambda: meta.meta,
         "compare": lambda: compare.compare,
+        "calibrate": lambda: calibrate.calibrate,
         "rank": lambda: rank.rank,
         "sample": lambda: sample.sample,
         "mcp": lambda: serve_mcp.mcp,

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from spanjury.judges.core import MAX_SEVERITY, fingerprint
-from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.engine.thresholds import Signal, Thresholds
 
 QUANTILES = 20
 """Steps of the quantiles in which a calibration remembers what the panel said."""
@@ -125,8 +125,10 @@ class AspectCalibration:
     made_on
         The marks, in words.
     seen
-        Quantiles, in steps of 5 %, of what the panel said of these texts: the probability of an
-        error, or its score where it states none.
+        Quantiles, in steps of 5 %, of what the panel says of these texts.
+    signal
+        What that is: the probability of an error or, where no seat states one, the score after
+        the map.
     stages
         Of a cascade of this panel.
     """
@@ -138,6 +140,7 @@ class AspectCalibration:
     sources: int
     made_on: str
     seen: tuple[float, ...]
+    signal: Signal = "probability"
     stages: tuple[StageCalibration, ...] = ()
 
     def __post_init__(self) -> None:
@@ -150,6 +153,14 @@ class AspectCalibration:
             len(weights) != MAX_SEVERITY or list(weights) != sorted(weights) or weights[0] < 0
         ):
             raise ValueError(f"weights must be five numbers from 0 up, got {weights!r}")
+
+    def score(self, score: float) -> float:
+        """Return what the panel's score is on people's scale."""
+        return self.score_map.at(score) if self.score_map else score
+
+    def before(self, others: tuple[Thresholds, ...]) -> tuple[Thresholds, ...]:
+        """Return the thresholds that were fitted, if any, and behind them `others`."""
+        return (self.thresholds, *others) if self.thresholds else others
 
     def distance(self, said: Sequence[float]) -> float:
         """Return how far `said` is from what was seen: 0, the same, to 1, nothing in common.

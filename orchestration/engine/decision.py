@@ -2,10 +2,12 @@
 
 Where the seats' probabilities have thresholds that were measured for these judges, they
 decide, and the false-alarm rate is known. Errors that other seats mark decide by their
-severity, and how often that is wrong is not known. The graver of the two holds.
+severity, and how often that is wrong is not known. The graver of the two holds. Where a
+calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
+false alarms, which errors of any severity would break.
 
-It promises that a text with an error of severity 4 or 5 is never ``ok``, and that none is
-``faulty`` without an error or a probability over its threshold.
+It promises that a text with an error of severity 4 or 5 is never ``ok`` but by such a score, and
+that none is ``faulty`` without an error or a probability over its threshold.
 """
 
 import math
@@ -25,7 +27,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.engine.thresholds import Signal, Thresholds
 
 MOST_CERTAIN = 0.999
 """The nearest to certainty that one seat's probability counts: no seat overrules all others."""
@@ -66,6 +68,7 @@ def decide(
     score: float,
     scale: Scale,
     thresholds: Sequence[Thresholds] = (),
+    bare_score: float | None = None,
 ) -> Decided:
     """Return the decision on a text.
 
@@ -79,12 +82,18 @@ def decide(
         The panel's, on `scale`.
     thresholds
         Those that were measured; the ones that are for other judges do not count.
+    bare_score
+        The panel's before it was mapped to people's; None where it was not.
     """
     stating = [seat for seat in seats if seat.report.error_probability is not None]
     known = [seat.report.error_probability for seat in stating]
     probability = combined_probability([share for share in known if share is not None])
     measured = _fitting(frozenset(map(_judge, stating)), thresholds)
-    if measured is None or probability is None:
+    by_score = _fitting(frozenset(seat.seat for seat in seats), thresholds, signal="score")
+    if by_score is not None:
+        bare = score if bare_score is None else bare_score
+        rulings = [_by_lost_score(bare, by_score, scale=scale, spans=spans)]
+    elif measured is None or probability is None:
         rulings = [_by_spans(spans, score=score, scale=scale)]
         if probability is not None:
             rulings.append(_by_unmeasured(probability, spans))
@@ -113,8 +122,12 @@ def _judge(seat: SeatReport) -> str:
     return seat.signature.partition("|")[0]
 
 
-def _fitting(judges: frozenset[str], thresholds: Sequence[Thresholds]) -> Thresholds | None:
-    return next((one for one in thresholds if one.judges == judges), None)
+def _fitting(
+    judges: frozenset[str], thresholds: Sequence[Thresholds], *, signal: Signal = "probability"
+) -> Thresholds | None:
+    """Return the first thresholds that are for these judges, or for the scores of these seats."""
+    fitting = (one for one in thresholds if one.judges == judges and one.signal == signal)
+    return next(fitting, None)
 
 
 def _found_by(seats: Collection[str], spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
@@ -153,6 +166,30 @@ def _by_thresholds(
     return Decision.OK, DecisionBasis(
         ground=Ground.PROBABILITY, reason=f"The {below}", threshold=measured.doubtful
     )
+
+
+def _by_lost_score(
+    score: float, measured: Thresholds, *, scale: Scale, spans: Sequence[ErrorSpan]
+) -> tuple[Decision, DecisionBasis]:
+    """Compare the share of the scale that is lost; without an error no score makes faulty."""
+    width = scale.high - scale.low
+    lost = (scale.high - score) / width
+    levels = (
+        (Decision.FAULTY, measured.faulty, measured.faulty_alarms),
+        (Decision.DOUBTFUL, measured.doubtful, measured.doubtful_alarms),
+    )
+    for decision, threshold, alarms in levels:
+        if lost >= threshold and (spans or decision is Decision.DOUBTFUL):
+            return decision, DecisionBasis(
+                ground=Ground.SCORE,
+                reason=f"The score of the judges is {score:.2f},"
+                f" {scale.high - threshold * width:.2f} or less.",
+                false_alarms=alarms,
+                measured_on=measured.measured_on,
+            )
+    above = scale.high - measured.doubtful * width
+    reason = f"The score of the judges is {score:.2f}, above {above:.2f}."
+    return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=reason)
 
 
 def _by_unmeasured(

@@ -41,6 +41,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.aggregation import far_from_all
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.decision import decide, decision_signature
 from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.engine.thresholds import Thresholds
@@ -105,6 +106,9 @@ class Panel:
         Makes the score of the consolidated spans, instead of the aggregation; None for that.
     thresholds
         Of the probability of an error, for the judges that they were measured with.
+    calibration
+        Made for this panel of people's marks: it maps scores and has thresholds of its own, aspect
+        by aspect; None for none.
     observer
         Watches each assessment; it changes nothing.
 
@@ -120,6 +124,7 @@ class Panel:
     consolidator: Consolidator
     span_score: "span_scores.SpanScore | None" = None
     thresholds: tuple[Thresholds, ...] = ()
+    calibration: Calibration | None = None
     observer: Observer = unobserved
     signature: str = field(init=False)
 
@@ -135,6 +140,7 @@ class Panel:
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
             decision=fingerprint(decision_signature(self.thresholds)),
+            **({"calibration": self.calibration.digest} if self.calibration else {}),
         )
         object.__setattr__(self, "signature", panel)  # the dataclass is frozen
 
@@ -203,6 +209,13 @@ class Panel:
     def _score_name(self) -> str:
         return "from-spans" if self.span_score else self.aggregation_name
 
+    def _calibration(self, aspect: Aspect) -> AspectCalibration | None:
+        return self.calibration.on(aspect.task.name, aspect.name) if self.calibration else None
+
+    def _span_score(self, calibrated: AspectCalibration | None) -> "span_scores.SpanScore | None":
+        weights = calibrated.severity_weights if calibrated else None
+        return self.span_score.weighed(weights) if self.span_score and weights else self.span_score
+
     def _unscored(self, verdict: Verdict, *, outcome: Outcome, reason: str) -> PanelReport:
         return PanelReport(
             outcome=outcome,
@@ -220,9 +233,10 @@ class Panel:
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)
         agreed = verdict if near == verdict.seats else replace(verdict, seats=near)
         merged = await self.consolidator.consolidate(agreed)
-        by_spans = self.span_score
-        score = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
-        if score is None:
+        calibrated = self._calibration(verdict.aspect)
+        by_spans = self._span_score(calibrated)
+        bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
+        if bare is None:
             reason = (
                 "no seat that was consolidated names the errors that its score is due to so that "
                 "one is kept and counts"
@@ -230,12 +244,16 @@ class Panel:
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
         unseen = (seat for seat in scored if seat.report.spans and seat.seat not in seen)
+        score, thresholds = bare, self.thresholds
+        if calibrated is not None:
+            score, thresholds = calibrated.score(bare), calibrated.before(thresholds)
         decided = decide(
             scored,
             merged.spans,
             score=score,
             scale=verdict.aspect.scale,
-            thresholds=self.thresholds,
+            thresholds=thresholds,
+            bare_score=bare,
         )
         return PanelReport(
             score=score,

@@ -1,7 +1,7 @@
 """A panel's score that follows from the spans it reports, instead of from its seats' scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
@@ -57,6 +57,11 @@ class SpanScore:
         made = [self.span_map.score(output, marked, aspect=aspect) for marked in lists]
         scores = [score for score in made if score is not None]
         return fmean(scores) if scores else None
+
+    def weighed(self, weights: tuple[float, ...]) -> "SpanScore":
+        """Return the same with these weights of the severities, and a straight line to nothing."""
+        penalty = replace(self.span_map.penalty, weights=weights)
+        return SpanScore(span_map=SpanMap(penalty=penalty), over=self.over)
 
     def _counts(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
         """Say whether a seat names no error, or some that count and of which `spans` keep any."""

@@ -1,5 +1,6 @@
 """A job: judge the rows of a file and write the results, for the command line and Python alike."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Literal, Protocol, TypeVar
 from anyio import to_thread
 
 from spanjury.judges.core import UNANSWERED, Aspect, DataError, Memory, Outcome, Result, Segment
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import assess_in_order, pair
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
@@ -25,6 +27,9 @@ from spanjury.orchestration.services.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results, result_line
 from spanjury.orchestration.wiring.sources import by_source, open_source
+
+with lazily():
+    from spanjury.orchestration.services import calibration_use
 
 T = TypeVar("T")
 
@@ -117,12 +122,15 @@ def plan(job: Job) -> Plan:
         If the file or, unless they are skipped, a row cannot be read; or no row is left,
         but for a shard, which may have none.
     ConfigError
-        If a task or an aspect is unknown.
+        If a task or an aspect is unknown, or the panel's calibration is of none of the aspects.
     """
     bad: list[DataError] = []
     held = _Held()
     read = held.holding(_segments(job, bad))
-    assessments = sum(1 for _ in _paired(job, read))
+    judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
+    assessments = judged.total()
+    if job.panel.calibration is not None:
+        calibration_use.check_aspects(job.panel.calibration, judged)
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
     return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)

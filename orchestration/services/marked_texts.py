@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Scale, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, ErrorSpan, Scale, Segment
 from spanjury.orchestration.services.exam_texts import read_texts
 from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
 from spanjury.orchestration.services.marks.readings import Reading, read_readings
@@ -36,6 +36,8 @@ class JudgedText:
         The panel's result, with its seats.
     segment
         The text itself; None where no file with the texts is at hand.
+    meaning
+        The aspect with its definition; None where no file of aspects has it.
     source
         What the text was made of: texts of one source are never in two folds.
     people
@@ -50,6 +52,7 @@ class JudgedText:
     scale: Scale
     source: str
     segment: Segment | None = None
+    meaning: Aspect | None = None
     people: Mapping[str, float] = field(default_factory=dict)
     spans: tuple[ErrorSpan, ...] | None = None
     inclusion: float = 1.0
@@ -179,6 +182,7 @@ def _judged(row: ReportedRow, said: _People, *, known: KnownAspects) -> JudgedTe
         scale=aspect.scale if aspect else Scale(),
         source=input_of(segment) if segment else row.id,
         segment=segment,
+        meaning=aspect,
         people=about.people if about else {},
         spans=about.spans if about else None,
         inclusion=_inclusion(segment),

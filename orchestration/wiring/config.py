@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal, TypeVar, cast
@@ -165,6 +165,9 @@ class PanelConfig:
         The consolidator's model, where it asks one; the first of `models` by default.
     seed
         For every judge that takes a seed and names none.
+    calibration
+        A file of ``spanjury calibrate`` that was made for this panel; in a panel file, its path
+        begins at the folder of that file.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -176,6 +179,7 @@ class PanelConfig:
     score: str = "aggregate"
     consolidate_model: ModelConfig | str | None = None
     seed: int | None = None
+    calibration: Path | None = None
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:
@@ -213,11 +217,14 @@ def read_panel_file(path: Path) -> PanelConfig:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _PANEL.get().validate_python(with_todays_models(values))
+        panel = _PANEL.get().validate_python(with_todays_models(values))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"the panel file {path} cannot be read: {error}") from error
     except pydantic.ValidationError as error:
         raise ConfigError(f"the panel file {path} does not fit: {_first_problem(error)}") from error
+    if panel.calibration is None:
+        return panel
+    return replace(panel, calibration=path.absolute().parent / panel.calibration)
 
 
 def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:

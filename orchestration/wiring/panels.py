@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
 from spanjury.judges.core import (
@@ -44,7 +46,7 @@ from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
-    from spanjury.orchestration.wiring import metrics
+    from spanjury.orchestration.wiring import calibrations, metrics
 
 __all__ = ["open_configured_panel"]
 
@@ -104,7 +106,7 @@ async def open_configured_panel(
         ]
         reports = memory if recorder is None else NoMemory()
         behind = _remembered(_distinct(seats), reports, again=again, draw=draw)
-        yield Panel(
+        panel = Panel(
             seats=_traced(_recorded(behind, recorder), tracing),
             aggregation=checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate),
             aggregation_name=config.aggregate,
@@ -113,6 +115,19 @@ async def open_configured_panel(
             thresholds=SHIPPED,
             observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
         )
+        yield calibrated(panel, config.calibration)
+
+
+def calibrated(panel: Panel, file: Path | None) -> Panel:
+    """Return the panel with the calibration in a file; None for none.
+
+    Raise `ConfigError` if the file cannot be read, or was made for another panel.
+    """
+    if file is None:
+        return panel
+    calibration = calibrations.read_calibration(file)
+    calibrations.check_made_for(panel, calibration, file=file)
+    return replace(panel, calibration=calibration)
 
 
 async def _seats(seat: SeatConfig, config: PanelConfig, models: Models) -> list[Seat]:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.monotone import decreasing_fit, decreasing_steps
+from spanjury.stats.monotone import (
+    centred_fit,
+    decreasing_fit,
+    decreasing_steps,
+    increasing_fit,
+)
 
 NUMBERS = st.floats(-100, 100)
 POINTS = st.lists(st.tuples(st.integers(0, 6), NUMBERS), min_size=1, max_size=30)
@@ -62,3 +67,30 @@ def test_a_column_that_would_raise_gets_no_step() -> None:
 def test_bad_numbers_are_refused(x: list[float], y: list[float], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         decreasing_fit(x, y)
+
+
+def test_a_rising_fit_pools_by_the_weights_it_is_given() -> None:
+    # by hand: 6 with weight 1 stands before 3 with weight 2, so (6 + 2 * 3) / 3 at both
+    fit = increasing_fit([1, 2, 3], [6, 3, 9], weights=[1, 2, 1])
+    assert fit.knots.tolist() == [1, 2, 3]
+    assert fit.values.tolist() == pytest.approx([4, 4, 9])
+
+
+def test_a_centred_fit_stands_at_the_weighted_centre_of_each_flat_stretch() -> None:
+    # by hand: the stretch of 4 has its centre at (1 * 1 + 2 * 2) / 3
+    fit = centred_fit([1, 2, 3], [6, 3, 9], weights=[1, 2, 1])
+    assert fit.knots.tolist() == pytest.approx([5 / 3, 3])
+    assert fit.values.tolist() == pytest.approx([4, 9])
+
+
+@given(POINTS)
+def test_a_centred_fit_rises_strictly(points: list[tuple[int, float]]) -> None:
+    fit = centred_fit(*zip(*points, strict=True))
+    assert all(before < after for before, after in pairwise(fit.knots))
+    assert all(before < after for before, after in pairwise(fit.values))
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [1, -1], [1, math.nan]])
+def test_a_weight_is_a_number_above_0(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        increasing_fit([1, 2], [1, 2], weights=weights)

@@ -130,6 +130,10 @@ class PanelFlags(Flags, title="Judges"):
     ] = ()
     model_base_url: ModelBaseUrls = ()
     seed: Seed = None
+    calibration: Annotated[
+        Path | None,
+        Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
+    ] = None
     calls: CallFlags = CallFlags()
     scoring: ScoringFlags = ScoringFlags()
 
@@ -146,6 +150,7 @@ class PanelFlags(Flags, title="Judges"):
             self.scoring.applied(panel),
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
+            calibration=self.calibration.absolute() if self.calibration else panel.calibration,
         )
 
     def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":

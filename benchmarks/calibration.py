@@ -1,0 +1,136 @@
+"""Calibration on QAGS, by four judges that were recorded: what is promised and what is attained.
+
+    python -m benchmarks.calibration [--data ../shared/data] [--splits 1000]
+
+Prints how often thresholds raise a false alarm on texts that they were not set on, over random
+splits, and the calibration of the mean of the four scores by all texts and by thirty of them, with
+what these suffice for.
+"""
+
+import argparse
+import gzip
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import default_rng
+
+from spanjury.orchestration.services.panels import find_aspect
+from spanjury.orchestration.studies.calibration.enough import enough
+from spanjury.orchestration.studies.calibration.findings import AspectFindings, aspect_findings
+from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
+from spanjury.orchestration.studies.calibration.held_out import alarms
+from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+
+__all__ = ["Attained", "attained", "read_texts"]
+
+DATA = Path("../shared/data")
+FILE = "judgements/qags_four_judges.jsonl.gz"
+RATES = (0.05, 0.1, 0.2)
+MARKED = (30, 60, 120, 237)
+THIRTY = 30
+
+
+class Attained(NamedTuple):
+    """The share of false alarms on new texts, over splits, and its standard error."""
+
+    share: float
+    error: float
+    silent: float
+    """Share of the splits with too few texts without error for any threshold."""
+
+
+def read_texts(data: Path = DATA) -> CalibrationTexts:
+    """Read the summaries with people's scores and the mean score of the judges."""
+    with gzip.open(data / FILE, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    texts = tuple(
+        TextOnAspect(
+            source=row["id"],
+            score=fmean(scores),
+            people={"people": 1 + 4 * row["human"]},
+            is_clean=row["human"] == 1,
+            scored=frozenset({"four"}),
+        )
+        for row in rows
+        if (scores := [one for one in row["scores"].values() if one is not None])
+    )
+    aspect = find_aspect("summarization", "consistency")
+    return CalibrationTexts(aspect=aspect, texts=texts, made_on=f"{len(texts)} summaries of QAGS")
+
+
+def attained(texts: CalibrationTexts, *, rate: float, marked: int, splits: int) -> Attained:
+    """Set thresholds on so many texts drawn at random, and count alarms on the others."""
+    rng = default_rng(1)
+    shares, silent = [], 0
+    for _ in range(splits):
+        inside = np.zeros(len(texts.texts), dtype=np.bool_)
+        inside[rng.permutation(inside.size)[:marked]] = True
+        thresholds = fit_thresholds(texts.part(inside), Terms(rate=rate))
+        silent += thresholds is None
+        others = texts.part(~inside & texts.clean)
+        raised = alarms(others.suspicions(), thresholds)[0] if thresholds else np.zeros(1)
+        shares.append(float(raised.mean()))
+    error = float(np.std(shares)) / math.sqrt(splits)
+    return Attained(fmean(shares), error, silent / splits)
+
+
+def _promises(texts: CalibrationTexts, *, splits: int) -> Iterator[str]:
+    yield f"| marked | {' | '.join(f'promised {rate:.0%}' for rate in RATES)} |"
+    yield f"|---|{'---|' * len(RATES)}"
+    for marked in MARKED:
+        found = [attained(texts, rate=rate, marked=marked, splits=splits) for rate in RATES]
+        yield f"| {marked} | {' | '.join(map(_shown, found))} |"
+
+
+def _shown(one: Attained) -> str:
+    none = f" (none set in {one.silent:.0%})" if one.silent else ""
+    return f"{one.share:.1%} ± {1.96 * one.error:.1%}{none}"
+
+
+def _calibrations(named: Sequence[tuple[str, CalibrationTexts]]) -> Iterator[str]:
+    for name, texts in named:
+        found = aspect_findings(texts, Terms())
+        yield f"\n{name}: {found.clean} without error; kept: {', '.join(found.kept)}"
+        yield from _figures(found)
+        yield from (f"  {one}" for one in enough(found))
+
+
+def _figures(found: AspectFindings) -> Iterator[str]:
+    for one in found.changes:
+        before, after = one.before, one.after
+        yield (
+            f"  {one.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
+            f"{after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
+        )
+    for alarm in found.alarms[:1]:  # without errors in the data, no score makes a text faulty
+        raised, caught = alarm.attained, alarm.caught
+        yield (
+            f"  {alarm.level}: promised {alarm.promised:.0%}, attained {raised.value:.1%}"
+            f" [{raised.low:.1%}, {raised.high:.1%}], caught {caught.value:.1%}"
+            f" [{caught.low:.1%}, {caught.high:.1%}]"
+        )
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--splits", type=int, default=1000)
+    given = parser.parse_args()
+    texts = read_texts(given.data)
+    drawn = np.zeros(len(texts.texts), dtype=np.bool_)
+    drawn[default_rng(1).permutation(drawn.size)[:THIRTY]] = True
+    lines = [
+        *_promises(texts, splits=given.splits),
+        *_calibrations([("all texts", texts), ("thirty texts", texts.part(drawn))]),
+    ]
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

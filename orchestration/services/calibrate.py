@@ -1,0 +1,237 @@
+"""A calibration, from a run and people's marks to a file that a panel names."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    DataError,
+    Outcome,
+    Scale,
+    Task,
+    is_grave,
+    unstamped,
+)
+from spanjury.orchestration.engine.calibration import Calibration, aspect_key, panel_digest
+from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
+from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
+from spanjury.orchestration.studies.calibration.findings import aspect_findings
+from spanjury.orchestration.studies.calibration.fitting import Terms
+from spanjury.orchestration.studies.calibration.tables import (
+    CalibrationFindings,
+    calibration_json,
+    calibration_report,
+)
+from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+
+_CALIBRATED = "|calibration:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateJob:
+    """A run to calibrate its panel on.
+
+    Parameters
+    ----------
+    results, human, data, columns, aspects
+        As in `read_marked`.
+    people_scale
+        The worst and the best score of people; None for those of the aspect.
+    clean_from
+        The lowest score of people, on their scale, that a text without error has where no one
+        looked for errors; None for the best.
+    """
+
+    results: Path
+    human: Path | None = None
+    data: Path | None = None
+    columns: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    people_scale: tuple[float, float] | None = None
+    clean_from: float | None = None
+    terms: Terms
+
+
+def calibrate(job: CalibrateJob) -> CalibrationFindings:
+    """Fit a calibration to the marked texts of a run, and see what it gains on held-out ones.
+
+    Raise `ConfigError` if people's scores are not on the scale, or the run was calibrated already,
+    and `DataError` if fewer than `FEWEST` texts of every aspect are marked and scored, all are
+    alike, or the rows are of several panels; and as `read_marked` does.
+    """
+    marked = read_marked(
+        job.results, human=job.human, data=job.data, columns=job.columns, aspects=job.aspects
+    )
+    signature = _one_panel(marked, job)
+    by_aspect = {key: _scored(marked, *key) for key in marked.aspects}
+    usable = {key: texts for key, texts in by_aspect.items() if len(texts) >= FEWEST}
+    if not usable:
+        raise DataError(_too_few(marked, by_aspect))
+    texts = [_texts(one, marked, job) for one in usable.values()]
+    if not any(map(_can_fit, texts)):
+        raise DataError(
+            f"{marked.name}: people say the same of all {len(texts[0].texts)} texts, that each has"
+            " an error; thresholds take texts without error, a map of scores takes different ones"
+        )
+    found = [aspect_findings(one, job.terms) for one in texts]
+    kept = {aspect_key(one.task, one.aspect): one.calibration for one in found if one.kept}
+    return CalibrationFindings(
+        results=str(job.results),
+        marks=marked.name,
+        terms=job.terms,
+        calibration=Calibration(panel=panel_digest(signature), seats=_seats(marked), aspects=kept)
+        if kept
+        else None,
+        aspects=tuple(found),
+        enough=tuple(tuple(enough(one)) for one in found),
+        cautions=tuple(
+            tuple(cautions(about, one, job.terms)) for about, one in zip(texts, found, strict=True)
+        ),
+        notes=tuple(_notes(marked, by_aspect)),
+    )
+
+
+def write_calibration_report(folder: Path, found: CalibrationFindings) -> list[Path]:
+    """Write pages and values into `folder`; raise `StoreError` if that fails."""
+    return write_report(
+        folder,
+        calibration_report(found),
+        data=calibration_json(found),
+        page="calibration",
+        values="calibration",
+    )
+
+
+def _one_panel(marked: MarkedTexts, job: CalibrateJob) -> str:
+    """Return the signature of the panel that judged all marked texts."""
+    signatures = {unstamped(one.row.signature) for one in marked.marked}
+    if any(_CALIBRATED in one for one in signatures):
+        raise ConfigError(
+            f"{job.results} was judged with a calibration: name a run without one, or judge its"
+            " texts again without --calibration"
+        )
+    if len({panel_digest(one) for one in signatures}) > 1:
+        raise DataError(f"{job.results}: the marked texts were judged by different panels")
+    return signatures.pop()
+
+
+def _scored(marked: MarkedTexts, task: str, aspect: str) -> tuple[JudgedText, ...]:
+    """Return the marked texts that the panel scored."""
+    on_aspect = marked.on(task, aspect)
+    return tuple(one for one in on_aspect if one.is_marked and one.row.score is not None)
+
+
+def _too_few(marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]) -> str:
+    counts = ", ".join(f"{len(texts)} of {aspect}" for (_, aspect), texts in by_aspect.items())
+    outcomes = Counter(
+        one.row.outcome.value for one in marked.marked if one.row.outcome is not Outcome.SCORED
+    )
+    unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
+    return (
+        f"{marked.name}: {counts} are marked by people and scored by the panel{unscored};"
+        f" {FEWEST} of an aspect are the least"
+    )
+
+
+def _can_fit(texts: CalibrationTexts) -> bool:
+    scores = {one.human for one in texts.texts if one.human is not None}
+    return bool(texts.clean.any()) or len(scores) > 1
+
+
+def _texts(
+    judged: Sequence[JudgedText], marked: MarkedTexts, job: CalibrateJob
+) -> CalibrationTexts:
+    first = judged[0]
+    low, high = job.people_scale or (first.scale.low, first.scale.high)
+    _check_scale(judged, low=low, high=high, is_named=job.people_scale is not None)
+    clean_from = high if job.clean_from is None else job.clean_from
+    judges = {_judge(seat.signature) for one in judged for seat in one.row.seats}
+    return CalibrationTexts(
+        aspect=first.meaning or _unknown(first),
+        texts=tuple(_text(one, low=low, high=high, clean_from=clean_from) for one in judged),
+        made_on=f"{len(judged)} texts of {Path(marked.name).name}",
+        judges=frozenset(judges),
+    )
+
+
+def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> TextOnAspect:
+    row, scale = judged.row, judged.scale
+    factor = (scale.high - scale.low) / (high - low)
+    human = judged.human
+    clean = None if human is None else human >= clean_from
+    assert row.score is not None
+    scoring = [seat for seat in row.seats if seat.score is not None]
+    all_state = all(seat.error_probability is not None for seat in scoring)
+    return TextOnAspect(
+        source=judged.source,
+        score=row.score,
+        probability=row.error_probability,
+        is_grave=any(map(is_grave, row.spans)),
+        people={name: scale.low + (score - low) * factor for name, score in judged.people.items()},
+        is_clean=not judged.spans if judged.spans is not None else clean,
+        scored=frozenset(seat.judge for seat in scoring),
+        stating=frozenset(_judge(seat.signature) for seat in scoring if all_state),
+        output=judged.segment.output if judged.segment else "",
+        spans=row.spans,
+        inclusion=judged.inclusion,
+    )
+
+
+def _check_scale(judged: Sequence[JudgedText], *, low: float, high: float, is_named: bool) -> None:
+    given = [score for one in judged for score in one.people.values()]
+    if not low < high:
+        raise ConfigError(f"people's scale goes from {low:g} to {high:g}: expected a lower end")
+    if given and not low <= min(given) <= max(given) <= high:
+        hint = "" if is_named else "; name theirs by --people-scale, as 0:1"
+        raise ConfigError(
+            f"people's scores on {judged[0].row.aspect} go from {min(given):g} to {max(given):g},"
+            f" which is not on the scale from {low:g} to {high:g}{hint}"
+        )
+
+
+def _unknown(judged: JudgedText) -> Aspect:
+    """Return an aspect of which the name and the scale alone are known."""
+    task = Task(name=judged.row.task, description="")
+    return Aspect(name=judged.row.aspect, task=task, definition="", kind="content", scale=Scale())
+
+
+def _judge(signature: str) -> str:
+    """Return the name of the judge that a signature is of."""
+    return signature.partition("|")[0]
+
+
+def _seats(marked: MarkedTexts) -> tuple[str, ...]:
+    seats = marked.marked[0].row.seats
+    return tuple(sorted(f"{seat.judge}={unstamped(seat.signature)}" for seat in seats))
+
+
+def _notes(
+    marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]
+) -> Iterator[str]:
+    if marked.other_versions:
+        yield (
+            f"{marked.other_versions} marked texts are left out: they are other versions of the"
+            " texts that the run judged"
+        )
+    for (task, aspect), texts in by_aspect.items():
+        if len(texts) < FEWEST:
+            yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"
+        yield from _silent(marked.on(task, aspect), aspect)
+
+
+def _silent(judged: Sequence[JudgedText], aspect: str) -> Iterator[str]:
+    """Say which seats never scored a marked text, and why."""
+    ends: dict[str, Counter[Outcome]] = {}
+    for one in judged:
+        for seat in one.row.seats if one.is_marked else ():
+            ends.setdefault(seat.judge, Counter())[seat.outcome] += 1
+    for name, outcomes in ends.items():
+        if Outcome.SCORED not in outcomes:
+            how = ", ".join(outcome.value for outcome in outcomes)
+            yield (
+                f"the seat {name} never scored {aspect} ({how}): the calibration is of the others"
+            )

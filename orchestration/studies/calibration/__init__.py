@@ -1,0 +1,1 @@
+"""Calibration of a panel on texts that people marked: fits, folds, figures."""

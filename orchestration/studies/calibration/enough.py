@@ -1,0 +1,127 @@
+"""Say whether the marked texts suffice, and what to keep in mind of them."""
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from spanjury.orchestration.report import figure
+from spanjury.orchestration.studies.calibration.findings import (
+    AGREEMENT,
+    AlarmFindings,
+    AspectFindings,
+)
+from spanjury.orchestration.studies.calibration.fitting import Terms
+from spanjury.orchestration.studies.calibration.texts import CalibrationTexts
+from spanjury.stats.correlations.correlation import correlation
+
+FEWEST = 5
+"""Marked texts from which on anything is fitted."""
+_HALVES = 3
+"""More texts, for each that there is, that halve an interval: its width goes with their root."""
+_FEW = 30
+"""Sources below which an interval of percentiles is too narrow."""
+_WIDTH = 0.1
+"""Half the width of an interval that most conclusions can do with."""
+
+
+def enough(found: AspectFindings) -> Iterator[str]:
+    """Say for what the texts suffice, and how many more would do."""
+    for alarm in found.alarms:
+        yield _for_rate(found, alarm)
+    if known := _known(found):
+        yield known
+    if agreement := _agreement(found):
+        yield agreement
+
+
+def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
+    takes = (
+        f"{alarm.level}, at {figure(alarm.promised, '.1%')} false alarms, takes {alarm.needed}"
+        f" texts without error; {found.clean} are marked"
+    )
+    if found.clean < alarm.needed:
+        lacking = alarm.needed - found.clean
+        return f"{takes}: {lacking} more {'is' if lacking == 1 else 'are'} needed"
+    if alarm.threshold is not None:
+        return f"{takes}: enough"
+    why = "too many of them look as if they had an error"
+    if found.signal == "probability" and found.grave_share > alarm.promised:
+        why = (
+            f"the panel marks an error of severity 4 or 5 in {figure(found.grave_share, '.0%')} of"
+            " them, which makes a text doubtful"
+        )
+    return f"{takes}, but no threshold keeps the rate: {why}"
+
+
+def _known(found: AspectFindings) -> str:
+    attained = found.alarms[0].attained
+    if math.isnan(attained.low):
+        return ""
+    return (
+        f"the rate itself is known to {figure(attained.low, '.0%')} to"
+        f" {figure(attained.high, '.0%')} on held-out texts;"
+        f" {_HALVES * found.clean} more without error would halve that interval"
+    )
+
+
+def _agreement(found: AspectFindings) -> str:
+    change = next((one for one in found.changes if one.name == AGREEMENT), None)
+    if change is None or math.isnan(change.before.low):
+        return ""
+    before, texts = change.before, found.calibration.texts
+    half = (before.high - before.low) / 2
+    says = (
+        f"the rank correlation with people is known to {figure(before.low, '~.2f')} to"
+        f" {figure(before.high, '~.2f')}"
+    )
+    if half <= _WIDTH:
+        return says
+    wanted = math.ceil(texts * (half / _WIDTH) ** 2)
+    return f"{says}; about {wanted - texts} more marked texts would bring it to ± {_WIDTH}"
+
+
+def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> Iterator[str]:
+    """Say what makes the figures worth less than they look."""
+    if not found.faulty:
+        yield "people find an error in none of the texts: what is caught is not known"
+    if not found.clean:
+        yield (
+            "people find an error in all of the texts: thresholds are set on texts without error,"
+            " so there is none"
+        )
+    if len({one.human for one in texts.texts if one.human is not None}) == 1:
+        yield "people gave all texts one score: there is nothing to map scores to"
+    sources = len(set(texts.sources))
+    if sources < _FEW:
+        yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
+    if terms.confidence is not None and sources < len(texts.texts):
+        yield (
+            "several texts are of one source, and alike: the confidence of the rate is less than"
+            " it says"
+        )
+    if texts.are_weighted:
+        yield (
+            "the texts were drawn with different probabilities: the map and the thresholds weigh"
+            " them so, correlations and distances do not"
+            + (", and no confidence is promised" if terms.confidence is not None else "")
+        )
+    yield from _disagreements(texts)
+
+
+def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
+    """Say which people do not agree at all on the texts that both scored."""
+    raters = sorted({rater for one in texts.texts for rater in one.people})
+    for first, second in combinations(raters, 2):
+        both = [one.people for one in texts.texts if {first, second} <= one.people.keys()]
+        if len(both) < FEWEST:
+            continue
+        pairs = np.array([(one[first], one[second]) for one in both])
+        found = correlation(pairs[:, 0], pairs[:, 1])
+        if found.value <= 0.0:
+            yield (
+                f"{first or 'one person'} and {second or 'another'} do not agree on the"
+                f" {len(both)} texts that both scored ({figure(found.value, '~.2f')}): their mean"
+                " says little, so settle what an error is before you calibrate to it"
+            )

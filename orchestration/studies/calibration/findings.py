@@ -1,0 +1,275 @@
+"""Findings of a calibration: what it gains and promises, seen on texts that were held out."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from numpy.typing import NDArray
+
+from spanjury.orchestration.engine.calibration import AspectCalibration
+from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.studies.calibration.fitting import FAULTY_SHARE, Terms, fit
+from spanjury.orchestration.studies.calibration.held_out import HeldOut, hold_out
+from spanjury.orchestration.studies.calibration.texts import BoolArray, CalibrationTexts
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.conformal import items_for_rate
+from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.proportions import clustered_proportion
+from spanjury.stats.sampling_design import weighted_mean
+
+_BINS, _PER_BIN = 10, 5
+_BOUNDS = (0.025, 0.975)
+Statistic = Callable[[FloatArray, FloatArray], float]
+
+
+class Bounded(NamedTuple):
+    """A figure and its 95 % interval; NaN where it is not defined."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A figure before calibration and after it, on held-out texts.
+
+    Parameters
+    ----------
+    difference
+        After less before, on the same draws of sources.
+    higher_is_better
+        Which way is a gain.
+    """
+
+    name: str
+    before: Bounded
+    after: Bounded
+    difference: Bounded
+    higher_is_better: bool
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the gain is more than chance explains."""
+        bound = self.difference.low if self.higher_is_better else -self.difference.high
+        return bound > 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlarmFindings:
+    """A threshold, what it promises, and what it does to held-out texts.
+
+    Parameters
+    ----------
+    threshold
+        None where too few texts allow none.
+    needed
+        Texts without error that the promise takes at least.
+    promised
+        Rate of false alarms that is not exceeded.
+    attained
+        Share of the held-out texts without error that raise an alarm.
+    caught
+        Share of the held-out texts with an error that do.
+    """
+
+    level: str
+    threshold: float | None
+    promised: float
+    needed: int
+    attained: Bounded
+    caught: Bounded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectFindings:
+    """The calibration of one aspect, and what is known of it.
+
+    Parameters
+    ----------
+    clean, faulty
+        Marked texts without error, and with one.
+    grave_share
+        Share of the texts without error in which the panel marks an error of severity 4 or 5.
+    changes
+        By the map of scores, and by the weights of severities.
+    kept
+        Parts of the calibration that were kept: those that gain, and thresholds.
+    """
+
+    task: str
+    aspect: str
+    calibration: AspectCalibration
+    signal: str
+    clean: int
+    faulty: int
+    grave_share: float
+    folds: int
+    changes: tuple[Change, ...]
+    alarms: tuple[AlarmFindings, ...]
+    kept: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was kept."""
+        return not self.kept
+
+
+MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
+AGREEMENT, DISTANCE, CALIBRATION_ERROR = "rank correlation", "distance", "calibration error"
+BY_SPANS = "severities"
+
+
+def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
+    """Fit, hold out, and keep what gains."""
+    held = hold_out(texts, terms)
+    changes = tuple(_changes(texts, held, terms).values())
+    gains = {one.name for one in changes if one.is_gain}
+    fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
+    kept = {
+        MAP: fitted.score_map,
+        WEIGHTS: fitted.severity_weights,
+        THRESHOLDS: fitted.thresholds,
+    }
+    clean = texts.clean
+    grave = np.array([one.is_grave for one in texts.texts])
+    return AspectFindings(
+        task=texts.aspect.task.name,
+        aspect=texts.aspect.name,
+        calibration=fitted,
+        signal=texts.suspicions().signal,
+        clean=int(clean.sum()),
+        faulty=int(texts.faulty.sum()),
+        grave_share=float(grave[clean].mean()) if clean.any() else math.nan,
+        folds=min(terms.folds, len(set(texts.sources))),
+        changes=changes,
+        alarms=_alarms(texts, held, set_to=fitted.thresholds, terms=terms),
+        kept=tuple(name for name, part in kept.items() if part is not None),
+    )
+
+
+def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[str, Change]:
+    human = texts.human
+    compared: dict[str, tuple[FloatArray, FloatArray, Statistic, bool]] = {
+        AGREEMENT: (texts.scores, held.mapped, rank_correlation, True),
+        DISTANCE: (texts.scores, held.mapped, distance, False),
+        CALIBRATION_ERROR: (texts.scores, held.mapped, calibration_error, False),
+        BY_SPANS: (-held.usual_penalties, -held.fitted_penalties, rank_correlation, True),
+    }
+    found = {}
+    for name, (before, after, statistic, higher) in compared.items():
+        known = ~np.isnan(human) & ~np.isnan(after)
+        if known.any():
+            pair = before[known], after[known]
+            compare = partial(_compared, sources=np.array(texts.sources)[known], terms=terms)
+            made = compare(pair, human[known], statistic=statistic)
+            found[name] = Change(
+                name=name,
+                before=made[0],
+                after=made[1],
+                difference=made[2],
+                higher_is_better=higher,
+            )
+    return found
+
+
+def rank_correlation(scores: FloatArray, human: FloatArray) -> float:
+    """Return Spearman's correlation of scores with people's."""
+    return correlation(scores, human).value
+
+
+def distance(scores: FloatArray, human: FloatArray) -> float:
+    """Return the root mean square distance of scores from people's, in points of the scale."""
+    return float(np.sqrt(np.square(scores - human).mean()))
+
+
+def calibration_error(scores: FloatArray, human: FloatArray) -> float:
+    """Return how far groups of texts with like scores are from people's mean, on average.
+
+    The groups are of equal size, ten at most, with five texts or more.
+    """
+    order = np.argsort(scores, kind="stable")
+    parts = max(1, min(_BINS, scores.size // _PER_BIN))
+    groups = np.array_split(order, parts)
+    apart = [abs(float(scores[one].mean() - human[one].mean())) * one.size for one in groups]
+    return sum(apart) / scores.size
+
+
+def _compared(
+    pair: tuple[FloatArray, FloatArray],
+    human: FloatArray,
+    *,
+    sources: NDArray[np.str_],
+    statistic: Statistic,
+    terms: Terms,
+) -> tuple[Bounded, Bounded, Bounded]:
+    """Return a figure before and after, and their difference, over draws of sources."""
+    before, after = pair
+    drawn = np.array(
+        [
+            (statistic(before[items], human[items]), statistic(after[items], human[items]))
+            for items in _draws(sources, draws=terms.draws, rng=default_rng(terms.seed))
+        ]
+    ).reshape(-1, 2)
+    values = statistic(before, human), statistic(after, human)
+    return (
+        _bounded(values[0], drawn[:, 0]),
+        _bounded(values[1], drawn[:, 1]),
+        _bounded(values[1] - values[0], drawn[:, 1] - drawn[:, 0]),
+    )
+
+
+def _draws(sources: NDArray[np.str_], *, draws: int, rng: Generator) -> list[NDArray[np.intp]]:
+    """Draw sources with replacement, each with all its texts."""
+    _, where = np.unique(sources, return_inverse=True)
+    order = np.argsort(where, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(where))[:-1])
+    picks = rng.integers(len(members), size=(draws, len(members)))
+    return [np.concatenate([members[one] for one in pick]) for pick in picks]
+
+
+def _bounded(value: float, drawn: FloatArray) -> Bounded:
+    defined = drawn[~np.isnan(drawn)]
+    if not defined.size or math.isnan(value):
+        return Bounded(value)
+    low, high = np.quantile(defined, _BOUNDS)
+    return Bounded(value, float(low), float(high))
+
+
+def _alarms(
+    texts: CalibrationTexts, held: HeldOut, *, set_to: Thresholds | None, terms: Terms
+) -> tuple[AlarmFindings, ...]:
+    levels = (
+        ("doubtful", terms.rate, set_to.doubtful if set_to else None, held.doubtful),
+        ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else None, held.faulty),
+    )
+    return tuple(
+        AlarmFindings(
+            level=level,
+            threshold=value if value is not None and math.isfinite(value) else None,
+            promised=rate,
+            needed=items_for_rate(rate, confidence=terms.confidence),
+            attained=_share(raised, texts.clean, texts),
+            caught=_share(raised, texts.faulty, texts),
+        )
+        for level, rate, value, raised in levels
+    )
+
+
+def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Bounded:
+    """Return the share of some texts that raise an alarm, over their sources."""
+    known = among & ~np.isnan(raised)
+    if not known.any():
+        return Bounded()
+    sources = np.array(texts.sources)[known]
+    if texts.are_weighted:
+        inclusion = 1.0 / texts.weights[known]
+        mean = weighted_mean(raised[known], inclusion, clusters=sources)
+        return Bounded(mean.value, max(0.0, mean.low), min(1.0, mean.high))
+    _, where = np.unique(sources, return_inverse=True)
+    share = clustered_proportion(np.bincount(where, raised[known]), np.bincount(where))
+    return Bounded(share.value, share.low, share.high)

@@ -1,0 +1,182 @@
+"""A calibration fitted to marked texts: a map of scores, thresholds, weights of severities.
+
+Nothing here says how well a fit does: that is to be seen on texts that it was not fitted to.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from spanjury.judges.scoring.fitting import ScoredSpans, fit_weights
+from spanjury.judges.scoring.penalty import SpanPenalty
+from spanjury.orchestration.engine.calibration import QUANTILES, AspectCalibration, ScoreMap
+from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.studies.calibration.texts import BoolArray, CalibrationTexts
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.conformal import conformal_threshold
+from spanjury.stats.monotone import centred_fit
+
+_DISTINCT = 2
+"""Scores of people below which no map is fitted."""
+_MARKED = 5
+"""Texts with an error marked by the panel from which on severities are weighed."""
+FAULTY_SHARE = 0.5
+"""Part of the false-alarm rate that is promised for ``faulty``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Terms of a calibration.
+
+    Parameters
+    ----------
+    rate
+        Share of the texts without error that may be called doubtful or faulty.
+    confidence
+        How sure the rate is to hold for all texts like these; None for a rate that holds on the
+        average over sets of marked texts.
+    folds
+        The most parts that texts are dealt into, by source.
+    draws, seed
+        Of the bootstrap.
+    """
+
+    rate: float = 0.1
+    confidence: float | None = None
+    folds: int = 10
+    draws: int = 1000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, share in (("rate", self.rate), ("confidence", self.confidence)):
+            if share is not None and not 0.0 < share < 1.0:
+                raise ValueError(f"the {name} must be between 0 and 1, got {share!r}")
+
+
+def fit(
+    texts: CalibrationTexts, terms: Terms, *, with_map: bool = True, with_weights: bool = True
+) -> AspectCalibration:
+    """Fit a calibration; parts that the texts do not allow are left out.
+
+    Parameters
+    ----------
+    with_map, with_weights
+        Whether a map of scores, and weights of severities, are wanted.
+    """
+    score_map = fit_map(texts) if with_map else None
+    signal = texts.suspicions().signal
+    said: list[float] = texts.scores.tolist()
+    if signal == "probability":
+        said = [one.probability for one in texts.texts if one.probability is not None]
+    elif score_map:
+        said = list(map(score_map.at, said))
+    return AspectCalibration(
+        score_map=score_map,
+        thresholds=fit_thresholds(texts, terms),
+        severity_weights=fit_severities(texts) if with_weights else None,
+        texts=len(texts.texts),
+        sources=len(set(texts.sources)),
+        made_on=texts.made_on,
+        seen=quantiles(said),
+        signal=signal,
+    )
+
+
+def fit_map(texts: CalibrationTexts) -> ScoreMap | None:
+    """Fit the panel's score to people's, never falling; None if people's do not differ."""
+    human = texts.human
+    known = ~np.isnan(human)
+    if len(np.unique(human[known])) < _DISTINCT:
+        return None
+    fitted = centred_fit(texts.scores[known], human[known], weights=texts.weights[known])
+    return ScoreMap(knots=tuple(fitted.knots.tolist()), values=tuple(fitted.values.tolist()))
+
+
+def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
+    """Set thresholds that keep the false-alarm rate; None if no threshold can.
+
+    An error of severity 4 or 5 makes a text doubtful at any threshold of a probability, so it
+    counts as an alarm there.
+    """
+    suspicions = texts.suspicions()
+    usable = texts.clean & ~np.isnan(suspicions.values)
+    weights = texts.weights[usable]
+    values, with_grave = suspicions.values[usable], suspicions.with_grave[usable]
+    doubtful = threshold(with_grave, weights, rate=terms.rate, confidence=terms.confidence)
+    if doubtful > 1.0:
+        return None
+    rate = terms.rate * FAULTY_SHARE
+    faulty = max(threshold(values, weights, rate=rate, confidence=terms.confidence), doubtful)
+    faulty = faulty if faulty <= 1.0 else math.inf
+    return Thresholds(
+        judges=suspicions.judges,
+        beside=texts.judges - suspicions.judges
+        if suspicions.signal == "probability"
+        else (frozenset()),
+        doubtful=doubtful,
+        faulty=faulty,
+        doubtful_alarms=_share(with_grave >= doubtful, weights),
+        faulty_alarms=_share((values >= faulty) & suspicions.may_be_faulty[usable], weights),
+        texts=int(usable.sum()),
+        data=texts.made_on,
+        signal=suspicions.signal,
+        promised=terms.rate,
+    )
+
+
+def threshold(
+    values: FloatArray, weights: FloatArray, *, rate: float, confidence: float | None
+) -> float:
+    """Return the lowest threshold that keeps false alarms at `rate`; infinite if none does.
+
+    Texts that stand for different numbers of others are weighed so, and a new one is taken to
+    weigh as much as the heaviest.
+    """
+    if not values.size:
+        return math.inf
+    if np.ptp(weights) <= 0.0:
+        return conformal_threshold(values, rate=rate, confidence=confidence).value
+    order = np.argsort(-values, kind="stable")
+    heaviest = float(weights.max())
+    shares = (np.cumsum(weights[order]) + heaviest) / (float(weights.sum()) + heaviest)
+    if heaviest / (float(weights.sum()) + heaviest) > rate:
+        return math.inf
+    over = np.flatnonzero(shares > rate)
+    bound = values[order][over[0]] if over.size else -math.inf
+    return float(np.nextafter(bound, math.inf))
+
+
+def fit_severities(texts: CalibrationTexts) -> tuple[float, ...] | None:
+    """Fit the weight of each severity to people's scores; None where too few errors are marked."""
+    rows = [
+        ScoredSpans(output=one.output, spans=one.spans, score=one.human)
+        for one in texts.texts
+        if one.human is not None
+    ]
+    if sum(bool(row.spans) for row in rows) < _MARKED:
+        return None
+    try:
+        fitted = fit_weights(rows, aspect=texts.aspect)
+    except ValueError:  # people's scores do not fall with what the panel marks
+        return None
+    return tuple(accumulate(fitted.penalty.weights, max))
+
+
+def penalties(texts: CalibrationTexts, weights: tuple[float, ...] | None) -> FloatArray:
+    """Return the penalty of each text's errors; None for the usual weights."""
+    penalty = SpanPenalty() if weights is None else SpanPenalty(weights=weights)
+    made = [penalty.of(one.output, one.spans, aspect=texts.aspect) for one in texts.texts]
+    return np.array(made, dtype=np.float64)
+
+
+def quantiles(said: Sequence[float]) -> tuple[float, ...]:
+    """Return the quantiles of what the panel said, in steps of 5 %."""
+    steps = np.linspace(0.0, 1.0, QUANTILES + 1)
+    return tuple(np.quantile(said, steps, method="inverted_cdf").tolist())
+
+
+def _share(chosen: BoolArray, weights: FloatArray) -> float:
+    return min(1.0, float(weights[chosen].sum() / weights.sum()))

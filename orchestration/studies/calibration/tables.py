@@ -1,0 +1,198 @@
+"""A calibration as a report: what it gains on held-out texts, what it promises, what is lacking."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanjury.judges.core import VERSION
+from spanjury.orchestration.engine.calibration import Calibration
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    figure,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.studies.calibration.findings import (
+    AGREEMENT,
+    BY_SPANS,
+    AspectFindings,
+    Bounded,
+    Change,
+)
+from spanjury.orchestration.studies.calibration.fitting import Terms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationFindings:
+    """All that is known of a calibration.
+
+    Parameters
+    ----------
+    results, marks
+        Where the scores and the marks are from.
+    calibration
+        None where nothing was kept of any aspect.
+    notes, cautions, enough
+        Sentences; the last two by aspect.
+    """
+
+    results: str
+    marks: str
+    terms: Terms
+    calibration: Calibration | None
+    aspects: tuple[AspectFindings, ...]
+    enough: tuple[tuple[str, ...], ...]
+    cautions: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def calibration_report(found: CalibrationFindings) -> Report:
+    """Return the report of a calibration."""
+    return Report(
+        title="Calibration of a panel",
+        facts=(
+            prose("results: {}", code(found.results)),
+            prose("marks: {}", code(found.marks)),
+            prose("false alarms promised: {}", _promise(found.terms)),
+            prose(
+                "digest: {}",
+                code(found.calibration.digest if found.calibration else "nothing was kept"),
+            ),
+        ),
+        sections=(
+            Bullets(list(found.notes), tone="caution"),
+            *(
+                Section(one.aspect, list(_aspect(one, enough, cautions)))
+                for one, enough, cautions in zip(
+                    found.aspects, found.enough, found.cautions, strict=True
+                )
+            ),
+        ),
+    )
+
+
+def calibration_json(found: CalibrationFindings) -> dict[str, object]:
+    """Return the findings for a machine; None for what is undefined."""
+    return {
+        "spanjury": VERSION,
+        "results": found.results,
+        "marks": found.marks,
+        "terms": plain(found.terms),
+        "digest": found.calibration.digest if found.calibration else None,
+        "panel": found.calibration.panel if found.calibration else None,
+        "notes": list(found.notes),
+        "aspects": [
+            {
+                "task": one.task,
+                "aspect": one.aspect,
+                "texts": one.calibration.texts,
+                "sources": one.calibration.sources,
+                "clean": one.clean,
+                "faulty": one.faulty,
+                "folds": one.folds,
+                "signal": one.signal,
+                "changes": [plain(change) for change in one.changes],
+                "alarms": [plain(alarm) for alarm in one.alarms],
+                "kept": list(one.kept),
+                "enough": list(enough),
+                "cautions": list(cautions),
+            }
+            for one, enough, cautions in zip(
+                found.aspects, found.enough, found.cautions, strict=True
+            )
+        ],
+    }
+
+
+def _promise(terms: Terms) -> str:
+    rate = figure(terms.rate, ".1%")
+    if terms.confidence is None:
+        return f"{rate} of new texts of the same kind, on the average over sets of marked texts"
+    sure = figure(terms.confidence, ".0%")
+    return f"{rate} of all texts of the same kind, {sure} sure"
+
+
+def _aspect(
+    found: AspectFindings, enough: tuple[str, ...], cautions: tuple[str, ...]
+) -> Iterator[Block]:
+    about = found.calibration
+    kept = ", ".join(found.kept) or "nothing"
+    yield Paragraph(
+        f"{about.texts} marked texts of {about.sources} sources, {found.clean} without error and"
+        f" {found.faulty} with one. Kept: {kept}."
+    )
+    yield _changes(found)
+    yield _alarms(found)
+    yield Bullets(list(enough))
+    yield Bullets(list(cautions), tone="caution")
+
+
+def _changes(found: AspectFindings) -> Table:
+    return table(
+        [
+            Column("measure", wrap=False),
+            *numeric("before", "after"),
+            *numeric("difference", only="page"),
+            Column("gain", wrap=False),
+        ],
+        (
+            [
+                one.name,
+                _bounded(one, one.before),
+                _bounded(one, one.after),
+                _bounded(one, one.difference, sign="+"),
+                "yes" if one.is_gain else "no",
+            ]
+            for one in found.changes
+        ),
+        note=(
+            f"Of held-out texts, by {found.folds} folds of sources, with 95 % intervals over"
+            " sources. Distance (root mean square) and calibration error are in points of the"
+            " scale. A map keeps the order of scores: its rank correlation is lower here as far as"
+            " the folds' maps differ. Severities: rank correlation of the errors' weight."
+        ),
+    )
+
+
+def _bounded(change: Change, one: Bounded, *, sign: str = "") -> Cell:
+    bare = "~" if change.name in {AGREEMENT, BY_SPANS} else ""
+    return Cell(one.value, f"{bare}{sign}.3f", interval=(one.low, one.high))
+
+
+def _alarms(found: AspectFindings) -> Table:
+    what = (
+        "the probability of an error"
+        if found.signal == "probability"
+        else "the share of the scale that the score has lost"
+    )
+    return table(
+        [
+            Column("decision", wrap=False),
+            *numeric("from", "promised", "false alarms", "caught"),
+            *numeric("takes", only="page"),
+        ],
+        (
+            [
+                one.level,
+                Cell(one.threshold, ".3f"),
+                Cell(one.promised, ".1%"),
+                Cell(one.attained.value, ".1%", interval=one.attained[1:]),
+                Cell(one.caught.value, ".1%", interval=one.caught[1:]),
+                one.needed,
+            ]
+            for one in found.alarms
+        ),
+        note=(
+            f"From: {what}. False alarms among the texts without error, caught among those with"
+            " one, both on held-out texts."
+        ),
+    )

@@ -1,0 +1,270 @@
+"""A calibration fitted to texts whose truth is known."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from fakes.judges import ASPECT, mark
+from numpy.random import default_rng
+
+from spanjury.orchestration.studies.calibration.enough import cautions, enough
+from spanjury.orchestration.studies.calibration.findings import (
+    AGREEMENT,
+    DISTANCE,
+    MAP,
+    THRESHOLDS,
+    aspect_findings,
+    calibration_error,
+    distance,
+)
+from spanjury.orchestration.studies.calibration.fitting import (
+    Terms,
+    fit,
+    fit_map,
+    fit_severities,
+    fit_thresholds,
+    threshold,
+)
+from spanjury.orchestration.studies.calibration.held_out import alarms, fold_numbers
+from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.stats.conformal import conformal_threshold
+
+TEXT = "The bridge opened in 1935."
+QUICK = Terms(draws=100)
+
+
+def text(number: int, score: float, human: float | None = None, **more: object) -> TextOnAspect:
+    return TextOnAspect(
+        source=f"source {number}",
+        score=score,
+        people={} if human is None else {"anna": human},
+        **{  # type: ignore[arg-type]  # fields by name
+            "is_clean": None if human is None else human == 5,
+            "output": TEXT,
+            "scored": frozenset({"a"}),
+            **more,
+        },
+    )
+
+
+def texts(some: Sequence[TextOnAspect]) -> CalibrationTexts:
+    return CalibrationTexts(aspect=ASPECT, texts=tuple(some), made_on="made-up texts")
+
+
+def drawn(number: int, *, seed: int) -> CalibrationTexts:
+    """Draw texts of which half have an error, with scores that are far too high but in order."""
+    rng = default_rng(seed)
+    clean = rng.random(number) < 0.5
+    scores = 4 + 1 / (1 + np.exp(-rng.normal(np.where(clean, 1, -1), 1)))
+    human = np.where(clean, 5.0, 2.0)
+    pairs = zip(scores.tolist(), human.tolist(), strict=True)
+    return texts([text(n, score, by_people) for n, (score, by_people) in enumerate(pairs)])
+
+
+def test_a_threshold_keeps_its_promise_over_a_thousand_sets_of_marks() -> None:
+    # An alarm on a new text without error has a probability of 4 / 41 with 40 of them; the mean
+    # over the splits is within four standard errors of it, and so is the promise kept.
+    rng = default_rng(11)
+    marked, new, splits = 40, 50, 1000
+    raised = np.empty(splits)
+    for split in range(splits):
+        scores = (5 - 4 * rng.beta(1, 3, marked + new)).tolist()
+        made = texts([text(n, score, 5.0) for n, score in enumerate(scores)])
+        inside = np.arange(marked + new) < marked
+        thresholds = fit_thresholds(made.part(inside), Terms(rate=0.1))
+        assert thresholds is not None
+        doubtful, _ = alarms(made.part(~inside).suspicions(), thresholds)
+        raised[split] = doubtful.mean()
+    error = raised.std() / math.sqrt(splits)
+    assert raised.mean() == pytest.approx(4 / 41, abs=4 * error)
+    assert raised.mean() - 4 * error < 0.1
+
+
+def test_a_confidence_keeps_the_rate_in_most_sets_of_marks() -> None:
+    # With uniform scores the rate of alarms of a threshold is known: it is 1 less the threshold.
+    rng = default_rng(12)
+    over = 0
+    for _ in range(1000):
+        scores = rng.random(60)
+        value = threshold(scores, np.ones(60), rate=0.1, confidence=0.9)
+        over += 1 - value > 0.1
+    assert over <= 100 + 4 * math.sqrt(1000 * 0.1 * 0.9)
+
+
+def test_weights_count_texts_for_as_many_as_they_stand_for() -> None:
+    scores = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
+    # By hand: a new text may weigh 2 of 8. With 0.8 among the alarms (2 + 1 + 2) / 8 would raise
+    # one, which is too many; 0.9 alone makes (1 + 2) / 8.
+    value = threshold(scores, np.array([1.0, 2, 1, 1, 1]), rate=0.4, confidence=None)
+    assert value == np.nextafter(0.8, 1)
+    assert threshold(scores, np.array([1.0, 2, 1, 1, 1]), rate=0.2, confidence=None) == math.inf
+
+
+def test_nearly_equal_weights_make_nearly_the_usual_threshold() -> None:
+    scores = default_rng(3).random(50)
+    weights = np.ones(50)
+    weights[0] += 1e-12
+    assert threshold(scores, weights, rate=0.1, confidence=None) == (
+        conformal_threshold(scores, rate=0.1).value
+    )
+
+
+def test_a_grave_error_counts_as_an_alarm() -> None:
+    # Of 20 texts without error one may raise an alarm, beside the new one; two have a grave error.
+    by = frozenset({"reader"})
+    plain = [text(n, 4, 5.0, probability=n / 20, stating=by) for n in range(18)]
+    grave = [text(n, 4, 5.0, probability=0.0, is_grave=True, stating=by) for n in (18, 19)]
+    one, two = (fit_thresholds(texts([*plain, *grave[:some]]), Terms(rate=0.1)) for some in (1, 2))
+    assert one is not None
+    assert one.doubtful_alarms == pytest.approx(1 / 19)
+    assert two is None
+
+
+def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
+    grave = [text(n, 4, 5.0, is_grave=True) for n in range(20)]
+    made = fit_thresholds(texts(grave), Terms(rate=0.1))
+    assert made is not None
+    assert made.doubtful_alarms == 0.0
+
+
+def test_texts_on_which_a_seat_failed_set_no_threshold() -> None:
+    usual = [text(n, 4.0, 5.0) for n in range(12)]
+    failed = [text(n, 1.0, 5.0, scored=frozenset()) for n in range(12, 16)]
+    made = fit_thresholds(texts([*usual, *failed]), Terms(rate=0.1))
+    assert made is not None
+    assert made.texts == 12
+    assert made.judges == {"a"}
+
+
+def test_a_probability_is_the_signal_where_one_is_stated() -> None:
+    stated = [
+        text(n, 4.0, 5.0, probability=n / 20, stating=frozenset({"reader"})) for n in range(20)
+    ]
+    made = fit_thresholds(texts(stated), Terms(rate=0.1))
+    assert made is not None
+    assert (made.signal, made.judges) == ("probability", frozenset({"reader"}))
+    assert made.doubtful == np.nextafter(0.9, 1)  # one of twenty, and a new one, are 2 of 21
+    assert made.faulty == np.nextafter(0.95, 1)
+
+
+def test_the_map_stands_at_the_centres_of_pooled_scores() -> None:
+    made = fit_map(texts([text(0, 3, 2), text(1, 4, 1), text(2, 5, 5)]))
+    assert made is not None
+    assert (made.knots, made.values) == ((3.5, 5.0), (1.5, 5.0))
+
+
+def test_there_is_no_map_to_one_score_and_no_severity_of_few_errors() -> None:
+    alike = texts([text(n, n, 3) for n in range(5)])
+    assert fit_map(alike) is None
+    assert fit_severities(alike) is None
+
+
+def test_severities_weigh_what_people_take_off() -> None:
+    # People take off nothing for an error of severity 1, and 3 points for one of severity 3.
+    light, heavy = (mark(TEXT, "1935", severity=one) for one in (1, 3))
+    some = [text(n, 3, 5, spans=(light,)) for n in range(5)]
+    some += [text(n, 3, 2, spans=(heavy,)) for n in range(5, 10)]
+    weights = fit_severities(texts([*some, text(10, 5, 5)]))
+    assert weights is not None
+    assert (weights[0], weights[2], weights[4]) == pytest.approx((0, 3, 3))
+
+
+def test_a_source_is_in_one_fold_whatever_the_order() -> None:
+    sources = ("c", "a", "b", "a", "c", "d")
+    folds = fold_numbers(sources, folds=3, seed=1)
+    by_name = dict(zip(sources, folds.tolist(), strict=True))
+    assert [by_name[one] for one in sources] == folds.tolist()
+    again = fold_numbers(sources[::-1], folds=3, seed=1)
+    assert again.tolist() == folds.tolist()[::-1]
+    assert set(folds.tolist()) == {0, 1, 2}
+
+
+def test_distances_and_calibration_errors_are_in_points() -> None:
+    scores, human = np.array([4.0, 4, 4, 4, 4]), np.array([1.0, 4, 4, 4, 7])
+    assert distance(scores, human) == pytest.approx(math.sqrt(18 / 5))
+    assert calibration_error(scores, human) == 0.0
+    assert calibration_error(scores + 1, human) == pytest.approx(1.0)
+
+
+def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
+    found = aspect_findings(drawn(200, seed=5), QUICK)
+    assert found.kept == (MAP, THRESHOLDS)
+    change = {one.name: one for one in found.changes}
+    assert change[DISTANCE].is_gain
+    assert change[DISTANCE].after.value < change[DISTANCE].before.value
+    assert not change[AGREEMENT].is_gain  # a map that rises changes no order
+    doubtful, faulty = found.alarms
+    assert doubtful.attained.low < 0.1
+    assert doubtful.caught.value > 0.1
+    assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
+
+
+def test_what_does_not_gain_is_not_kept() -> None:
+    rng = default_rng(1)
+    right = [text(n, score, score) for n, score in enumerate(rng.integers(1, 6, 60).tolist())]
+    found = aspect_findings(texts(right), QUICK)
+    assert MAP not in found.kept
+    assert found.calibration.score_map is None
+
+
+def test_thirty_texts_say_what_they_suffice_for() -> None:
+    made = drawn(30, seed=6)
+    found = aspect_findings(made, QUICK)
+    said = list(enough(found))
+    assert said[0].startswith("doubtful, at 10.0% false alarms, takes 9 texts without error;")
+    assert said[0].endswith(": enough")
+    assert said[1].endswith(f"{19 - found.clean} more are needed")
+    assert found.alarms[1].threshold is None
+    assert any("would halve that interval" in one for one in said)
+    assert any("more marked texts would bring it to" in one for one in said)
+
+
+def test_nothing_is_held_out_of_one_source() -> None:
+    alike = [TextOnAspect(source="one", score=n, people={"": n}) for n in range(1, 6)]
+    found = aspect_findings(texts(alike), QUICK)
+    assert found.changes == ()
+    assert math.isnan(found.alarms[0].attained.value)
+    assert found.kept == ()
+
+
+def test_people_who_do_not_agree_are_named() -> None:
+    some = [
+        TextOnAspect(source=str(n), score=3, people={"anna": n, "ben": 6 - n}, is_clean=n == 5)
+        for n in (1, 2, 3, 4, 5)
+    ]
+    made = texts(some)
+    said = list(cautions(made, aspect_findings(made, QUICK), QUICK))
+    assert any("anna and ben do not agree on the 5 texts" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("human", "says"),
+    [(5.0, "an error in none of the texts"), (2.0, "an error in all of the texts")],
+)
+def test_one_class_is_said(human: float, says: str) -> None:
+    made = texts([text(n, 3 + n / 10, human) for n in range(10)])
+    said = " ".join(cautions(made, aspect_findings(made, QUICK), QUICK))
+    assert says in said
+    assert "one score" in said
+
+
+def test_texts_drawn_with_different_probabilities_are_said() -> None:
+    made = texts([text(n, n % 5 + 1, n % 4 + 2, inclusion=0.5 if n else 0.1) for n in range(20)])
+    terms = Terms(draws=100, confidence=0.9)
+    said = " ".join(cautions(made, aspect_findings(made, terms), terms))
+    assert "different probabilities" in said
+    assert "no confidence is promised" in said
+
+
+def test_what_was_seen_is_what_the_panel_says_after_the_map() -> None:
+    made = fit(drawn(50, seed=2), QUICK)
+    assert made.signal == "score"
+    assert made.seen[-1] == pytest.approx(5.0)
+    assert made.seen[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("terms", [{"rate": 0.0}, {"rate": 1.0}, {"confidence": 1.0}])
+def test_a_promise_is_a_share(terms: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Terms(**terms)  # type: ignore[arg-type]  # fields by name

@@ -136,14 +136,16 @@ def _basis(one: AspectRanking) -> str:
 def _systems(one: AspectRanking) -> Table:
     with_people = one.basis != "judges" or any(each.powered for each in one.systems)
     headings = [
-        Column("system"),
-        *numeric("panel"),
+        Column("system", wrap=False),
+        _interval("panel"),
         Column("coverage", "right"),
+        Column("texts", "right", only="page"),
         Column("place", "right"),
-        Column("groups"),
+        Column("groups", wrap=False),
     ]
     if with_people:
-        headings += numeric("people alone", "people and judges", "marks", "worth")
+        headings += [_interval("people alone"), _interval("people and judges")]
+        headings += numeric("marks", "worth")
     return table(
         headings,
         (
@@ -154,11 +156,17 @@ def _systems(one: AspectRanking) -> Table:
     )
 
 
+def _interval(heading: str) -> Column:
+    """Return a column of values whose intervals a narrow terminal puts below them."""
+    return Column(heading, "right", wrap=True)
+
+
 def _system(one: SystemFinding) -> Iterator[Cell]:
     place = one.place
     yield Cell(one.system)
     yield Cell(one.judged.value, _VALUE, interval=(one.judged.low, one.judged.high))
-    yield Cell(one.coverage, ".0%", note=f"of {one.texts}")
+    yield Cell(one.coverage, ".0%")
+    yield Cell(one.texts)
     yield Cell(f"{place.best}" if place.best == place.worst else f"{place.best}-{place.worst}")
     yield Cell(place.groups)
 
@@ -182,16 +190,23 @@ def _neighbours(one: AspectRanking) -> Sequence[PairFinding]:
 
 def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
     by_people = one.basis != "judges"
-    headings: list[Column | str] = [
-        *("first", "second"),
-        *numeric("panel's difference", "p (Holm)", only="page" if by_people else None),
-        *numeric("inputs"),
-        *numeric("more inputs", only="page" if by_people else None),
+    if_not_by_people = "page" if by_people else None
+    headings = [
+        Column("first", wrap=False),
+        Column("second", wrap=False),
+        Column("panel's difference", "right", wrap=True, only=if_not_by_people),
+        Column("p (Holm)", "right", only=if_not_by_people),
+        Column("inputs", "right"),
+        Column("more inputs", "right", wrap=True, only=if_not_by_people),
     ]
     if by_people:
-        headings += numeric("difference by people and judges", "p (Holm)", "more marks")
+        headings += [
+            _interval("difference by people and judges"),
+            Column("p (Holm)", "right"),
+            Column("more marks", "right", wrap=True),
+        ]
     return table(
-        [*headings, Column("shown to differ")],
+        [*headings, Column("shown to differ", max_width=9)],
         (_pair(each, one) for each in pairs),
         title="" if only_page else "Systems that follow each other",
         note="the first less the second",

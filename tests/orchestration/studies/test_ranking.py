@@ -1,13 +1,16 @@
 """Systems ranked: by hand, and where the truth is known from a simulation."""
 
 import math
+from io import StringIO
 
 import numpy as np
 import pytest
 from numpy.random import Generator
+from rich.console import Console
 from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
 
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.ranking.cautions import annotators_caution, cautions
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, rank_systems
 from spanjury.orchestration.studies.ranking.groups import group_letters, places
@@ -286,3 +289,15 @@ def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> 
     assert [one["place"]["groups"] for one in aspect["systems"]] == ["a", "b", "b"]
     assert [one["is_apart"] for one in aspect["pairs"]] == [True, True, False]
     assert aspect["pairs"][2]["more_marks"] is None
+
+
+def test_a_terminal_of_80_columns_cuts_nothing() -> None:
+    ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
+    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(report_view(ranking_report(found)))
+    shown = console.export_text()
+
+    assert "\u2026" not in shown
+    assert all(f"\u2502{name} " in shown for name in NAMES)
+    assert "worth" in shown

@@ -20,6 +20,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.ranking.cautions import cautions
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
@@ -190,7 +191,7 @@ def _neighbours(one: AspectRanking) -> Sequence[PairFinding]:
 
 def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
     by_people = one.basis != "judges"
-    if_not_by_people = "page" if by_people else None
+    if_not_by_people: Medium | None = "page" if by_people else None
     headings = [
         Column("first", wrap=False),
         Column("second", wrap=False),

@@ -41,6 +41,9 @@ from spanjury.stats.correlations.system_pairs import (
 from spanjury.stats.correlations.system_pairs import system_accuracy as system_accuracy
 from spanjury.stats.effects import difference_effects as difference_effects
 from spanjury.stats.effects import scale_effects as scale_effects
+from spanjury.stats.moderation import MarkVariance as MarkVariance
+from spanjury.stats.moderation import mark_variance as mark_variance
+from spanjury.stats.moderation import moderated as moderated
 from spanjury.stats.monotone import centred_fit as centred_fit
 from spanjury.stats.monotone import decreasing_fit as decreasing_fit
 from spanjury.stats.monotone import decreasing_steps as decreasing_steps
@@ -49,6 +52,7 @@ from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
 from spanjury.stats.prediction_powered import powered_mean as powered_mean
+from spanjury.stats.prediction_powered import powered_tuning as powered_tuning
 from spanjury.stats.proportions import Proportion as Proportion
 from spanjury.stats.proportions import clustered_proportion as clustered_proportion
 from spanjury.stats.raters.agreement import cohen_kappa as cohen_kappa
@@ -111,6 +115,7 @@ __all__ = [
     "Gamma",
     "Interval",
     "Localisation",
+    "MarkVariance",
     "OrdinalScores",
     "PairedStatistic",
     "PairedTest",
@@ -169,9 +174,11 @@ __all__ = [
     "level_correlations",
     "linear_pool",
     "localisation",
+    "mark_variance",
     "marks_needed",
     "matched_overlap",
     "matching",
+    "moderated",
     "ordinal_scores",
     "paired",
     "paired_permutation",
@@ -181,6 +188,7 @@ __all__ = [
     "perm_both",
     "powered_difference",
     "powered_mean",
+    "powered_tuning",
     "rater_redundancy",
     "resampled_correlations",
     "scale_effects",

@@ -1,5 +1,6 @@
 """Estimates from the parts of a prediction-powered one: tuning, error, interval."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,8 @@ class PoweredEstimate(NamedTuple):
     """As many marks without a judge would have that error; infinite where there is none."""
     floor: float
     """The standard error that more marks of these items leave, of the items themselves."""
+    plain_error: float
+    """The standard error of people's marks alone."""
 
 
 class Parts(NamedTuple):
@@ -61,14 +64,21 @@ class Parts(NamedTuple):
     clusters: int
 
 
-def tuned_estimate(parts: Parts, *, confidence: float) -> PoweredEstimate:
-    """Return the estimate of least error, and that of people alone, from its parts."""
+def tuned_estimate(
+    parts: Parts, *, confidence: float, given: float | None = None
+) -> PoweredEstimate:
+    """Return the estimate of least error, and that of people alone, from its parts.
+
+    A tuning that is given is taken as a constant: it was chosen from much more than these parts.
+    """
     tuned = parts.clusters >= LEAST_TUNED
-    tuning = _tuning(parts) if tuned else 0.0
-    used = int(tuning != 0)  # a degree of freedom
+    tuning = (_tuning(parts) if tuned else 0.0) if given is None else given
+    used = int(tuning != 0 and given is None)  # a degree of freedom
     value = parts.plain + tuning * parts.gap
     plain = _plain_error(parts)
-    error = _tuned_error(parts, tuning=tuning) if used else plain
+    error = plain
+    if tuning != 0 and parts.clusters > 1:
+        error = _tuned_error(parts, tuning=tuning, chosen=given is None)
     reach, plain_reach = (
         size * float(stdtrit(parts.clusters - lost, (1 + confidence) / 2)) if size > 0 else size
         for size, lost in ((error, 1 + used), (plain, 1))
@@ -93,15 +103,23 @@ def tuned_estimate(parts: Parts, *, confidence: float) -> PoweredEstimate:
         clusters=parts.clusters,
         effective_marks=effective,
         floor=abs(tuning) * float(np.sqrt((parts.whole**2).sum())),
+        plain_error=plain,
     )
 
 
-def _tuning(parts: Parts) -> float:
-    """Return the slope that leaves the least variance; 0 for a judge that says nothing."""
-    varied = float(parts.judge @ parts.judge)
-    if varied <= ROUNDING * float(parts.whole @ parts.whole):
+def common_tuning(parts: Sequence[Parts]) -> float:
+    """Return the slope that leaves the least variance, summed over estimates.
+
+    0 for a judge that says nothing.
+    """
+    varied = sum(float(one.judge @ one.judge) for one in parts)
+    if varied <= ROUNDING * sum(float(one.whole @ one.whole) for one in parts):
         return 0.0
-    return float(parts.people @ parts.judge) / varied
+    return sum(float(one.people @ one.judge) for one in parts) / varied
+
+
+def _tuning(parts: Parts) -> float:
+    return common_tuning([parts])
 
 
 def _plain_error(parts: Parts) -> float:
@@ -112,10 +130,18 @@ def _plain_error(parts: Parts) -> float:
     return float(np.sqrt(varied * parts.clusters / (parts.clusters - 1)))
 
 
-def _tuned_error(parts: Parts, *, tuning: float) -> float:
-    """Return the error from what is left at each cluster, raised by its own pull (HC3)."""
+def _tuned_error(parts: Parts, *, tuning: float, chosen: bool) -> float:
+    """Return the error from what is left at each cluster, raised by its own pull.
+
+    Of a tuning that was chosen from these parts a cluster pulls at the tuning, too, and its whole
+    pull is made up for (HC3); else half of it, as is right for a plain mean (HC2).
+    """
+    residuals = parts.people - tuning * parts.judge
+    if not chosen:
+        share = np.minimum(parts.share, MOST_PULL)
+        return float(np.sqrt((residuals**2 / (1 - share)).sum()))
     pull = parts.share + parts.judge**2 / (parts.judge @ parts.judge)
-    left = (parts.people - tuning * parts.judge) / (1 - np.minimum(pull, MOST_PULL))
+    left = residuals / (1 - np.minimum(pull, MOST_PULL))
     return float(np.sqrt(left @ left))
 
 

@@ -15,7 +15,12 @@ from spanjury.stats.arrays import (
     cluster_numbers,
     safe_divide,
 )
-from spanjury.stats.powered_estimates import Parts, PoweredEstimate, tuned_estimate
+from spanjury.stats.powered_estimates import (
+    Parts,
+    PoweredEstimate,
+    common_tuning,
+    tuned_estimate,
+)
 
 
 def powered_mean(
@@ -24,6 +29,7 @@ def powered_mean(
     *,
     weights: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
+    tuning: float | None = None,
     confidence: float = 0.95,
 ) -> PoweredEstimate:
     """Estimate the mean that people would give by prediction-powered inference [1]_.
@@ -43,6 +49,9 @@ def powered_mean(
         proportion to it: finite and above 0 for the marked ones, never looked at for others.
     clusters
         Shape ``(items,)``; labels of items that hang together, such as outputs for one input.
+    tuning
+        One that was chosen from much more than these marks, as by `powered_tuning`; None for
+        the one of least error here.
     confidence
         Of the interval, in ``(0, 1)``.
 
@@ -83,7 +92,9 @@ def powered_mean(
     if scores.ndim != 3:  # noqa: PLR2004 - people and judge, one row, items
         raise ValueError(f"expected one axis, of items, got the shape {np.shape(judged)}")
     parts = _all_parts(scores, weights=weights, clusters=clusters)
-    return tuned_estimate(parts[0], confidence=checked_share("confidence", confidence))
+    return tuned_estimate(
+        parts[0], confidence=checked_share("confidence", confidence), given=tuning
+    )
 
 
 def powered_difference(
@@ -92,6 +103,7 @@ def powered_difference(
     *,
     weights: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
+    tuning: float | None = None,
     confidence: float = 0.95,
 ) -> PoweredEstimate:
     """Estimate by how much people's mean of one system is above another's on the same inputs.
@@ -105,7 +117,7 @@ def powered_difference(
         Shape ``(2, inputs)`` or ``(inputs,)``; as in `powered_mean`.
     clusters
         Shape ``(inputs,)``; each input is one where None, so that systems are compared in pairs.
-    confidence
+    tuning, confidence
         As in `powered_mean`.
 
     Returns
@@ -143,7 +155,57 @@ def powered_difference(
         items=one.items + other.items,
         clusters=min(one.clusters, other.clusters),
     )
-    return tuned_estimate(parts, confidence=checked_share("confidence", confidence))
+    return tuned_estimate(parts, confidence=checked_share("confidence", confidence), given=tuning)
+
+
+def powered_tuning(
+    people: ArrayLike,
+    judged: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+) -> float:
+    """Return the tuning that leaves several systems' means the least error, all together.
+
+    Few marks of each system bear no slope of its own: that of least error for the means of all
+    [1]_ is steadier, and each mean is unbiased whatever the tuning is.
+
+    Parameters
+    ----------
+    people, judged
+        Shape ``(systems, inputs)``; otherwise as in `powered_mean`.
+    weights
+        Shape ``(systems, inputs)`` or ``(inputs,)``; as in `powered_mean`.
+    clusters
+        Shape ``(inputs,)``; as in `powered_mean`.
+
+    Returns
+    -------
+    float
+        People's points that a point of the judge counts; 0 without marks, or for a judge that
+        says nothing of these items.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    References
+    ----------
+    .. [1] Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
+       arXiv:2311.01453, section 6
+
+    Examples
+    --------
+    >>> marks = [[1, 2, 3, *[np.nan] * 6], [4, 5, 6, *[np.nan] * 6]]
+    >>> round(powered_tuning(marks, [[2, 4, 6] * 3, [8, 10, 12] * 3]), 2)
+    0.5
+    """
+    scores = np.stack(_pair(people, judged))
+    if scores.ndim != 3:  # noqa: PLR2004 - people and judge, systems, inputs
+        raise ValueError(f"expected shape (systems, inputs), got {np.shape(judged)}")
+    parts = _all_parts(scores, weights=weights, clusters=clusters)
+    return common_tuning([one for one in parts if one.clusters > 1])
 
 
 def marks_needed(

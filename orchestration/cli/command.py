@@ -35,7 +35,7 @@ _SHOWS_ALL = "spanjury.shows_all"
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag that is spelled as its field: ``max_cost`` is ``--max-cost``.
+    """A flag that is spelled as its field: ``max_cost`` is ``--max-cost``, ``for_`` is ``--for``.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Flag:
 
     def option(self, name: str, kind: object) -> ParameterInfo:
         """Return the flag as typer knows it, for the field `name` of the type `kind`."""
-        spelled = f"--{name.replace('_', '-')}"
+        spelled = f"--{name.rstrip('_').replace('_', '-')}"
         variable = f"SPANJURY_{name.upper()}" if self.env is True else self.env or None
         option: ParameterInfo = typer.Option(
             *filter(None, (spelled, self.also)),

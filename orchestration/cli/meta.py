@@ -102,6 +102,11 @@ def meta(
             say(note)
     else:
         collected = agreement.collect(job)
+    if collected.unequal:
+        say(
+            f"{collected.unequal} texts were drawn for people with different chances: agreement is"
+            " that on this sample, whose scores may vary more or less than those of all texts"
+        )
 
     async def work() -> "findings.MetaFindings":
         show = _be_quiet if no_progress else _say_done

@@ -24,6 +24,7 @@ with lazily():
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import run as server
     from spanjury.orchestration.services.marks import book, marked_run
+    from spanjury.orchestration.services.sampling import sampled
     from spanjury.orchestration.services.view import page_file, sources
     from spanjury.orchestration.services.view import view as views
     from spanjury.orchestration.wiring import marks as marks_files
@@ -43,6 +44,10 @@ class TextFlags(Flags, title="Texts"):
         tuple[str, ...],
         Flag("Column of a field in it, as output=summary; repeatable.", "NAME=COLUMN"),
     ] = ()
+    rows: Annotated[
+        Path | None,
+        Flag("Show the texts of this file only, by id and system: of 'spanjury sample'.", "FILE"),
+    ] = None
     aspects_file: AspectsFiles = ()
 
 
@@ -86,7 +91,12 @@ def view(
     if file.html is None:  # before rows are read, which would go on meanwhile
         require(server)
     found = sources.find_runs(runs, data=texts.data, columns=texts.column)
-    with views.View(found, title=title, aspects_files=texts.aspects_file) as opened:
+    with views.View(
+        found,
+        title=title,
+        aspects_files=texts.aspects_file,
+        only=sampled.read_names(texts.rows) if texts.rows else None,
+    ) as opened:
         if file.html is not None:
             _write(opened, file.html, file)
             return

@@ -37,6 +37,7 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
 from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.studies.sampling.chances import chance_of
 
 T = TypeVar("T")
 
@@ -80,6 +81,8 @@ class Collected:
         Spans that people marked; None without any.
     lengths
         Id of the segment -> code points of its output.
+    unequal
+        Texts that were drawn for people with other chances than others were, if any.
     """
 
     ratings: tuple[Ratings, ...]
@@ -87,6 +90,7 @@ class Collected:
     annotators: tuple[Annotator, ...]
     gold: Gold | None
     lengths: Mapping[str, int]
+    unequal: int = 0
 
 
 def collect(job: MetaJob) -> Collected:
@@ -122,6 +126,7 @@ def collect(job: MetaJob) -> Collected:
         annotators=judged.annotators,
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},
+        unequal=_drawn_unequally(segments),
     )
     if not collected.ratings and not collected.spans:
         raise DataError(
@@ -185,6 +190,11 @@ async def measure(
         spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
         annotators=people.get(_PEOPLE, ()),
     )
+
+
+def _drawn_unequally(segments: Sequence[Segment]) -> int:
+    chances = [chance for one in segments if (chance := chance_of(one)) is not None]
+    return len(chances) if len(set(chances)) > 1 else 0
 
 
 def _refuse_strange(

@@ -10,7 +10,12 @@ from scipy.stats import binomtest, ttest_1samp
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.powered_estimates import PoweredEstimate
-from spanjury.stats.prediction_powered import marks_needed, powered_difference, powered_mean
+from spanjury.stats.prediction_powered import (
+    marks_needed,
+    powered_difference,
+    powered_mean,
+    powered_tuning,
+)
 
 DRAWS = 1000
 
@@ -282,3 +287,32 @@ def test_a_system_without_marks_has_no_difference() -> None:
     empty = powered_mean([], [])
     assert math.isnan(empty.value)
     assert math.isnan(empty.plain)
+
+
+def test_one_tuning_for_several_systems_is_the_slope_within_them() -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(6, 400)) + np.arange(6)[:, np.newaxis]
+    judged = 2 * scores - 5 * np.arange(6)[:, np.newaxis]  # leans against the better ones
+    people = np.where(rng.random(scores.shape) < 0.1, scores, np.nan)
+    tuning = powered_tuning(people, judged)
+
+    # Of a judge without noise it is the scale; a slope over all systems would be below 0.
+    assert tuning == pytest.approx(0.5, abs=0.02)
+    found = powered_mean(people[5], judged[5], tuning=tuning)
+    assert found.tuning == tuning
+    assert found.value == pytest.approx(5, abs=0.15)
+    assert found.effective_marks > 5 * found.marked
+
+
+def test_a_tuning_that_is_given_costs_no_degree_of_freedom() -> None:
+    marks = [1.0, 2.0, 4.0, *[math.nan] * 9]
+    given = powered_mean(marks, [1.0, 2.0, 4.0] * 4, tuning=0.0)
+
+    assert (given.value, given.low, given.high) == (given.plain, given.plain_low, given.plain_high)
+    assert given.error == given.plain_error
+    assert given.effective_marks == pytest.approx(3)
+
+
+def test_a_tuning_of_several_systems_takes_two_axes() -> None:
+    with pytest.raises(ValueError, match="systems, inputs"):
+        powered_tuning([1.0], [1.0])

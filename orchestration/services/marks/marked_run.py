@@ -63,6 +63,15 @@ class MarkedRun:
         """The file of results, or what there is of it."""
         return self._run.results
 
+    @property
+    def data(self) -> Path | None:
+        """The file of the texts; None where nothing says which it is."""
+        return self._run.texts.data if self._run.texts else None
+
+    def segments(self) -> Iterator[Segment]:
+        """Yield the rows of the data, as they are; none where nothing says where they are."""
+        return _segments(self._run.texts) if self._run.texts else iter(())
+
     @cached_property
     def texts(self) -> tuple[MarkedText, ...]:
         """The texts that were judged, in the order of the data.

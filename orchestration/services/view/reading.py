@@ -2,7 +2,7 @@
 
 from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
@@ -32,6 +32,8 @@ class RunReading:
         Of its texts; None where nothing says where they are.
     said
         A temporary file of what is searched in its rows.
+    only
+        Id and system of the texts that are shown; all where it is None.
     """
 
     def __init__(
@@ -42,8 +44,10 @@ class RunReading:
         names: Names,
         store: TextStore | None,
         said: Spool,
+        only: Collection[tuple[str, str]] | None = None,
     ) -> None:
         self.run = run
+        self._only = only
         self.lines = lines
         self.columns = RunColumns(names)
         self.store = store
@@ -60,7 +64,8 @@ class RunReading:
         for piece in self.lines.pieces():
             first = len(self.columns)
             for place, row in piece:
-                self._add(row, place=place)
+                if self._only is None or (row.id, row.system) in self._only:
+                    self._add(row, place=place)
             yield range(first, len(self.columns))
 
     def _add(self, row: Row, *, place: int) -> None:
@@ -194,9 +199,15 @@ class Pairing:
 
 
 def open_readings(
-    runs: Sequence[ViewedRun], stack: ExitStack, *, names: Names
+    runs: Sequence[ViewedRun],
+    stack: ExitStack,
+    *,
+    names: Names,
+    only: Collection[tuple[str, str]] | None = None,
 ) -> tuple[RunReading, ...]:
     """Open the files of runs, until the stack is closed; runs of the same texts share them.
+
+    Texts that are not among `only`, if given, are left out.
 
     Raise `DataError` if results cannot be read, and `StoreError` without room for temporary files.
     """
@@ -216,6 +227,7 @@ def open_readings(
                 names=names,
                 store=stores.get(run.texts),
                 said=stack.enter_context(open_spool()),
+                only=only,
             )
         )
     return tuple(readings)

@@ -1,6 +1,6 @@
 """A view of one run, or of two that are compared: all that a page asks for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -46,21 +46,29 @@ class View:
         Of the page; made of the runs' names where it is empty.
     aspects_files
         TOML files with more aspects, beside those of the runs.
+    only
+        Id and system of the texts that are shown; all where it is None.
 
     Raises
     ------
     ConfigError
         On entry, if a file of aspects cannot be read.
     DataError
-        On entry, if results cannot be read, or hold no row; two runs have no row in common; or
-        the file of texts that a reader named cannot be read.
+        On entry, if results cannot be read, or hold no row, or none to show; two runs have no
+        row in common; or the file of texts that a reader named cannot be read.
     StoreError
         On entry, if there is no room for temporary files.
     """
 
     def __init__(
-        self, runs: Sequence[ViewedRun], *, title: str = "", aspects_files: Sequence[Path] = ()
+        self,
+        runs: Sequence[ViewedRun],
+        *,
+        title: str = "",
+        aspects_files: Sequence[Path] = (),
+        only: Collection[tuple[str, str]] | None = None,
     ) -> None:
+        self._only = only
         self.runs = tuple(runs)
         self.title = title or " and ".join(run.name for run in runs)
         self.marking: Marking | None = None
@@ -76,7 +84,9 @@ class View:
                 self._aspects_files,
                 of_runs=[file for run in self.runs for file in run.aspects_files],
             )
-            self._pairing = Pairing(open_readings(self.runs, stack, names=self._names))
+            self._pairing = Pairing(
+                open_readings(self.runs, stack, names=self._names, only=self._only)
+            )
             self._details = Details(self._pairing, self._aspects)
             self._asked = [Asked(run, self._aspects) for run in self.runs]
             self._thread = RowThread(self._pairing)
@@ -103,6 +113,9 @@ class View:
         self._thread.wait(lambda: bool(self.rows and (pairing.shared or is_alone)))
         if self._thread.problem is not None and not self.rows:
             raise self._thread.problem
+        if self._only is not None and not self.rows:
+            names = " and ".join(run.name for run in self.runs)
+            raise DataError(f"no text of {names} has an id and a system of the rows to show")
         if not (is_alone or pairing.shared):
             names = " and ".join(run.name for run in self.runs)
             raise DataError(f"{names} have no row in common: no id, system, task and aspect")

@@ -1,0 +1,79 @@
+"""Samples of each kind from a run whose texts people scored, over and over.
+
+    python -m benchmarks.sampled_marks RUN --human TEXTS [--data TEXTS] --aspect NAME
+        [--draws 300] [--below 4]
+
+Prints, for samples of 50 and 200 texts, the mean of people's scores that a sample gives by the
+chances of its texts, its standard deviation over draws, how many intervals of 95 % hold the mean
+of all texts, the mean without the chances, and how many texts below a score a sample finds. Then
+the same of plain random samples.
+"""
+
+import argparse
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from spanjury.orchestration.services.exam_texts import read_texts
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.sampling.drawing import features_of, texts_of_run
+from spanjury.orchestration.studies.sampling.drawing import Purpose, TextFeatures, draw_sample
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.sampling_design import weighted_mean
+
+SIZES = (50, 200)
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    for name in ("--human", "--data"):
+        parser.add_argument(name, type=Path, required=name == "--human")
+    parser.add_argument("--aspect", required=True)
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--below", type=float, default=4.0)
+    given = parser.parse_args()
+    run = MarkedRun(given.run, data=given.data)
+    people = {one.segment_id: one.human_score(given.aspect) for one in read_texts(given.human)}
+    texts = [one for one in texts_of_run(run) if people.get(one.segment.segment_id) is not None]
+    scores = np.array([people[one.segment.segment_id] for one in texts], dtype=np.float64)
+    features = features_of(run, texts, aspects=(given.aspect,))
+    print(f"{len(texts)} texts, mean {scores.mean():.3f}, {np.sum(scores < given.below)} below")
+    print(f"{'for':<14}{'size':>5}{'mean':>8}{'sd':>7}{'held':>7}{'bare':>7}{'below':>7}")
+    for size in SIZES:
+        for purpose in (*PURPOSES, None):
+            found = _draws(scores, features, size=size, purpose=purpose, draws=given.draws)
+            print(
+                f"{purpose or 'random':<14}{size:>5}{found[:, 0].mean():>8.3f}"
+                f"{found[:, 0].std():>7.3f}{found[:, 1].mean():>7.2f}{found[:, 2].mean():>7.3f}"
+                f"{_below(scores, found[:, 3:], given.below):>7.1f}"
+            )
+
+
+def _draws(
+    scores: FloatArray, features: TextFeatures, *, size: int, purpose: Purpose | None, draws: int
+) -> FloatArray:
+    """Return the weighted mean, whether it holds the truth, the bare mean and the texts."""
+    rows = []
+    for seed in range(draws):
+        if purpose is None:
+            chosen = np.random.default_rng(seed).choice(scores.size, size, replace=False)
+            chances = np.full(size, size / scores.size)
+        else:
+            sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
+            chosen, chances = sample.chosen, sample.inclusion[sample.chosen]
+        found = weighted_mean(scores[chosen], chances)
+        held = found.low <= scores.mean() <= found.high
+        rows.append([found.value, held, scores[chosen].mean(), *chosen])
+    return np.array(rows, dtype=np.float64)
+
+
+def _below(scores: FloatArray, chosen: FloatArray, limit: float) -> float:
+    return float((scores[chosen.astype(np.intp)] < limit).sum(axis=1).mean())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Systems ranked: runs and people's scores, from files to a report."""

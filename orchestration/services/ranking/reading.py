@@ -1,0 +1,231 @@
+"""The texts to rank: results of runs, with people's scores of them where there are any."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment, unstamped
+from spanjury.orchestration.services.marked_texts import MarkedTexts, read_marked
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.marks.readings import read_readings
+from spanjury.orchestration.services.sampling.sampled import TextName, read_chances
+from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.ranking.score_table import RankedText
+from spanjury.orchestration.studies.sampling.chances import chance_of
+from spanjury.orchestration.wiring.read_results import read_result_scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankJob:
+    """Systems to rank.
+
+    Parameters
+    ----------
+    runs
+        Folders or names of runs, or files of results. A row without a system is of a system
+        called as its run.
+    human
+        Texts with people's scores; None for the marks beside the runs, if there are any.
+    sample
+        The texts that were drawn for people to mark, with their chances.
+    data, columns
+        The texts of bare files of results, and what the columns of a file are called.
+    aspects
+        None for all that were judged.
+    """
+
+    runs: tuple[Path, ...]
+    human: Path | None = None
+    sample: Path | None = None
+    data: Path | None = None
+    columns: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextsToRank:
+    """Texts to rank, aspect by aspect, and what must be known of them."""
+
+    aspects: Mapping[str, Sequence[RankedText]]
+    people: str
+    notes: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    """A result, and people's scores of the same text."""
+
+    name: TextName
+    aspect: str
+    source: str
+    score: float | None
+    signature: str
+    people: Mapping[str, float] = {}
+    chance: float | None = None
+    scale: Scale | None = None
+
+
+def read_texts_to_rank(job: RankJob) -> TextsToRank:
+    """Read results, people's scores and the chances of sampled texts.
+
+    Raise `ConfigError` if an aspect was not judged or a text was judged in two runs, and
+    `DataError` if a file cannot be read, there is one system only, or people's scores are named
+    and are of no text of any run.
+    """
+    chances = read_chances(job.sample) if job.sample else None
+    reader = _Reader(job, chances)
+    rows = [one for path, name in _named(job.runs) for one in reader.rows(path, name)]
+    if job.human is not None and not reader.people:
+        raise DataError(reader.problems[0])
+    known = list(dict.fromkeys(row.aspect for _, row in rows))
+    if strange := [name for name in job.aspects if name not in known]:
+        raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(known)}")
+    _refuse_twice(rows)
+    systems = list(dict.fromkeys(name for name, _ in rows))
+    if len(systems) < 2:  # noqa: PLR2004  a rank takes two
+        called = f"one system only, {systems[0]!r}" if systems else "no system"
+        raise DataError(
+            f"there is {called}: to rank takes two; name them in the rows, under 'system', or"
+            " give a run of each"
+        )
+    aspects = {name: [_text(one) for one in rows if one[1].aspect == name] for name in known}
+    return TextsToRank(
+        aspects={name: aspects[name] for name in job.aspects or known},
+        people="; ".join(reader.people),
+        notes=(*reader.notes(), *_panel_notes([row for _, row in rows])),
+    )
+
+
+def _named(runs: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Return each run with a name of its own."""
+    distinct = list(dict.fromkeys(runs))
+    names = [path.parent.name if path.is_file() else path.name for path in distinct]
+    return [
+        (path, name if name and names.count(name) == 1 else str(path))
+        for path, name in zip(distinct, names, strict=True)
+    ]
+
+
+class _Reader:
+    """Reads runs one by one, and keeps what is to be said of them."""
+
+    def __init__(self, job: RankJob, chances: Mapping[TextName, float] | None) -> None:
+        self._job = job
+        self._chances = chances
+        self.people: list[str] = []
+        self.problems: list[str] = []
+        self._other_versions = 0
+        self._without_texts: list[str] = []
+
+    def rows(self, path: Path, name: str) -> Iterator[tuple[str, _Row]]:
+        """Yield the rows of a run, each with its system."""
+        run = MarkedRun(path, data=self._job.data, columns=self._job.columns)
+        own = {(one.segment_id, one.system): one for one in run.segments()}
+        if not own:
+            self._without_texts.append(name)
+        marked = self._marked(path, run)
+        found = self._with_people(marked, own) if marked else self._bare(run, own)
+        for row in found:
+            yield row.name[1] or name, row
+
+    def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
+        """Return the run beside people's scores; None where there are none of it."""
+        job = self._job
+        if job.human is None and not (run.marks.exists() and read_readings(run).chosen()):
+            return None
+        try:
+            found = read_marked(path, human=job.human, data=job.data, columns=job.columns)
+        except DataError as error:  # of this run; another may have marks
+            self.problems.append(str(error))
+            return None
+        self.people.append(found.name)
+        self._other_versions += found.other_versions
+        return found
+
+    def _with_people(self, marked: MarkedTexts, own: Mapping[TextName, Segment]) -> Iterator[_Row]:
+        for one in marked.texts:
+            name = one.row.id, one.row.system
+            segment = own.get(name)
+            yield _Row(
+                name=name,
+                aspect=one.row.aspect,
+                source=input_of(segment) if segment else one.source,
+                score=one.row.score,
+                signature=one.row.signature,
+                people=one.people,
+                chance=self._chance(name, one.segment),
+                scale=one.scale,
+            )
+
+    def _chance(self, name: TextName, segment: Segment | None) -> float | None:
+        if self._chances is not None:
+            return self._chances.get(name)
+        return chance_of(segment) if segment else None
+
+    @staticmethod
+    def _bare(run: MarkedRun, own: Mapping[TextName, Segment]) -> Iterator[_Row]:
+        for one in read_result_scores(run.results):
+            name = one.segment_id, one.system
+            yield _Row(
+                name=name,
+                aspect=one.aspect,
+                source=input_of(own[name]) if name in own else one.segment_id,
+                score=one.score,
+                signature=one.signature,
+            )
+
+    def notes(self) -> Iterator[str]:
+        """Say what is left out or taken for granted."""
+        if self._without_texts:
+            yield (
+                f"{', '.join(self._without_texts)}: nothing says where the texts are, so that one"
+                " id stands for one input: name their file by --data"
+            )
+        if self.people and self.problems:
+            yield from self.problems
+        if self._other_versions:
+            yield (
+                f"{self._other_versions} marked texts are left out: they are other versions of"
+                " the texts that were judged"
+            )
+
+
+def _text(row: tuple[str, _Row]) -> RankedText:
+    system, one = row
+    return RankedText(
+        system=system, source=one.source, score=one.score, people=one.people, chance=one.chance
+    )
+
+
+def _refuse_twice(rows: Sequence[tuple[str, _Row]]) -> None:
+    seen: set[tuple[str, str, str]] = set()
+    for system, row in rows:
+        key = row.name[0], system, row.aspect
+        if key in seen:
+            raise ConfigError(
+                f"{row.name[0]!r} of the system {system!r} was judged twice on {row.aspect}: name"
+                " runs of different systems, or one run of all; two panels on the same texts are"
+                " compared by 'spanjury compare'"
+            )
+        seen.add(key)
+
+
+def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
+    """Say where scores of different panels, or people on another scale, are beside each other."""
+    by_aspect: dict[str, list[_Row]] = {}
+    for row in rows:
+        by_aspect.setdefault(row.aspect, []).append(row)
+    for aspect, here in by_aspect.items():
+        if len(panels := {unstamped(row.signature) for row in here}) > 1:
+            yield (
+                f"{aspect}: {len(panels)} different panels judged these texts, so that systems may"
+                " differ by their judges"
+            )
+        scores = [score for row in here for score in row.people.values()]
+        scale = next((row.scale for row in here if row.scale is not None), None)
+        if scale and scores and not (scale.low <= min(scores) and max(scores) <= scale.high):
+            yield (
+                f"{aspect}: people's scores run from {min(scores):g} to {max(scores):g} and the"
+                f" panel's scale from {scale.low:g} to {scale.high:g}: estimates with people are on"
+                " people's scale"
+            )

@@ -1,0 +1,1 @@
+"""Samples of a run's texts for people to mark, drawn and read again."""

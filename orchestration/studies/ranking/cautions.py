@@ -1,0 +1,63 @@
+"""Cautions: why a ranking should not be taken at its face value."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from spanjury.orchestration.studies.ranking.findings import AspectRanking
+from spanjury.orchestration.studies.ranking.score_table import RankedText
+from spanjury.stats.raters.agreement import krippendorff_alpha
+
+_FEW_INPUTS = 10
+"""Inputs below which Student's interval leans on the shape of scores."""
+_FEW_SHARED = 5
+"""Texts of two annotators, or more, from which on their agreement is looked at."""
+_COVERED = 0.95
+_NAMED = 3
+
+
+def cautions(one: AspectRanking) -> Iterator[str]:
+    """Yield, in sentences, what to keep in mind when a ranking is read."""
+    thin = [each for each in one.systems if each.coverage < _COVERED]
+    if thin:
+        yield (
+            f"{_few([f'{each.system} ({each.scored} of {each.texts})' for each in thin])}: only"
+            " so many texts have a score; the others are in no figure, and may be worse"
+        )
+    if alone := [pair for pair in one.pairs if not pair.judged.inputs]:
+        yield (
+            f"{len(alone)} of {len(one.pairs)} pairs have no input in common and are not"
+            " compared: a difference of their means may be one of their inputs"
+        )
+    few = [each.system for each in one.systems if 0 < each.judged.inputs < _FEW_INPUTS]
+    if few:
+        yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
+    if one.without_chance:
+        yield (
+            f"{one.without_chance} marked texts are left out: others have a chance with which they"
+            " were drawn, and no one knows theirs"
+        )
+    if turned := one.reversed_pairs:
+        names = _few([f"{pair.first} and {pair.second}" for pair in turned])
+        yield f"{names}: the panel has them the other way round than people: it leans"
+
+
+def annotators_caution(texts: Sequence[RankedText]) -> str:
+    """Say that people disagree so much that their mean is no truth; empty where they do not."""
+    names = sorted({name for one in texts for name in one.people})
+    shared = [one for one in texts if len(one.people) > 1]
+    if len(shared) < _FEW_SHARED:
+        return ""
+    rows = [[one.people.get(name, np.nan) for name in names] for one in shared]
+    alpha = krippendorff_alpha(rows, level="interval").value
+    if not alpha <= 0:
+        return ""
+    return (
+        f"annotators agree no better than by chance on {len(shared)} texts that several scored"
+        f" (alpha {alpha:.2f}): the mean of their scores says nothing of systems"
+    )
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

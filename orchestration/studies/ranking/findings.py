@@ -1,0 +1,260 @@
+"""Systems compared: means, differences in pairs, groups; by judges, and with people's help."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.orchestration.studies.ranking.groups import LEVEL, Place, places
+from spanjury.orchestration.studies.ranking.means import (
+    POWER,
+    JudgedMean,
+    inputs_to_show,
+    judged_mean,
+    least_p,
+    more_inputs,
+)
+from spanjury.orchestration.studies.ranking.score_table import ScoreTable
+from spanjury.orchestration.studies.ranking.with_people import FEWEST_MARKS, MarkedSystems
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.prediction_powered import marks_needed
+
+Basis = Literal["judges", "people and judges"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemFinding:
+    """A system on one aspect.
+
+    Parameters
+    ----------
+    texts, scored
+        Its texts, and those that have a score of the panel: the mean is of these.
+    judged
+        The panel's mean over inputs like these.
+    place
+        By the basis of the ranking.
+    powered
+        People's mean, with the panel's help; None where they marked too little of the aspect.
+    """
+
+    system: str
+    texts: int
+    scored: int
+    judged: JudgedMean
+    place: Place
+    powered: PoweredEstimate | None
+
+    @property
+    def coverage(self) -> float:
+        """Share of its texts that have a score."""
+        return self.scored / self.texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFinding:
+    """The difference of two systems, the first less the second, over inputs that both share.
+
+    Parameters
+    ----------
+    adjusted, powered_adjusted
+        P-values, held for all pairs of the aspect by Holm's method.
+    more_inputs
+        That the panel's scores alone need to show the pair to differ, among all pairs, with a
+        power of 80 %.
+    more_marks
+        Of people, for the same: infinite where not even marks of all texts would do.
+    """
+
+    first: str
+    second: str
+    judged: JudgedMean
+    adjusted: float
+    more_inputs: float
+    powered: PoweredEstimate | None
+    powered_adjusted: float
+    more_marks: float
+
+    def adjusted_on(self, basis: Basis) -> float:
+        """Return the adjusted p-value that decides."""
+        return self.adjusted if basis == "judges" else self.powered_adjusted
+
+    def value_on(self, basis: Basis) -> float:
+        """Return the difference that decides."""
+        with_people = basis != "judges" and self.powered is not None
+        return self.powered.value if with_people and self.powered else self.judged.value
+
+    def is_apart(self, basis: Basis) -> bool:
+        """Whether the two are shown to differ."""
+        return self.adjusted_on(basis) <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectRanking:
+    """The systems on one aspect, the best first.
+
+    Parameters
+    ----------
+    basis
+        What order, places and groups follow.
+    reason
+        Why people's scores are not the basis; empty where they are.
+    marked
+        Texts that people and the panel scored.
+    tuning
+        People's points that a point of the panel counts; None where people marked too little.
+    """
+
+    aspect: str
+    basis: Basis
+    reason: str
+    systems: tuple[SystemFinding, ...]
+    pairs: tuple[PairFinding, ...]
+    marked: int
+    tuning: float | None
+    is_weighted: bool
+    without_chance: int
+
+    @property
+    def apart(self) -> int:
+        """Pairs that are shown to differ."""
+        return sum(one.is_apart(self.basis) for one in self.pairs)
+
+    @property
+    def reversed_pairs(self) -> tuple[PairFinding, ...]:
+        """Pairs that people tell apart, and the panel the other way round."""
+        return tuple(
+            one
+            for one in self.pairs
+            if one.powered is not None
+            and one.is_apart("judges")
+            and one.is_apart("people and judges")
+            and one.judged.value * one.powered.value < 0
+        )
+
+
+def rank_systems(table: ScoreTable) -> AspectRanking:
+    """Rank the systems of a table; two of them at least.
+
+    Raise `ValueError` if there are fewer.
+    """
+    if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
+        raise ValueError(f"expected two systems, got {table.systems!r}")
+    people = MarkedSystems.of(table)
+    means = [_judged(table, number) for number in range(len(table.systems))]
+    powered = [people.mean(number) if people else None for number in range(len(table.systems))]
+    reason = _reason(table, powered)
+    basis: Basis = "judges" if reason else "people and judges"
+    values = [
+        judged.value if reason or with_help is None else with_help.value
+        for judged, with_help in zip(means, powered, strict=True)
+    ]
+    order = sorted(range(len(values)), key=lambda one: (math.isnan(values[one]), -values[one]))
+    found = _adjusted([*_pairs(table, order, people)])
+    where = places(_higher(table, found, basis), order=order)
+    return AspectRanking(
+        aspect=table.aspect,
+        basis=basis,
+        reason=reason,
+        systems=tuple(
+            SystemFinding(
+                system=table.systems[one],
+                texts=int(table.texts[one]),
+                scored=int(np.count_nonzero(~np.isnan(table.judged[one]))),
+                judged=means[one],
+                place=where[one],
+                powered=powered[one],
+            )
+            for one in order
+        ),
+        pairs=tuple(found),
+        marked=table.marked,
+        tuning=people.tuning if people else None,
+        is_weighted=table.is_weighted,
+        without_chance=table.without_chance,
+    )
+
+
+def _reason(table: ScoreTable, powered: Sequence[PoweredEstimate | None]) -> str:
+    """Return why people's scores cannot order the systems; empty where they can."""
+    if not table.marked:
+        return "people marked no text"
+    if table.marked < FEWEST_MARKS:
+        return f"people marked {table.marked} texts, and {FEWEST_MARKS} are the least"
+    few = [
+        name
+        for name, one in zip(table.systems, powered, strict=True)
+        if one is None or math.isnan(one.error)
+    ]
+    if few:
+        return f"no text of {', '.join(few)} is marked"
+    return ""
+
+
+def _judged(table: ScoreTable, system: int) -> JudgedMean:
+    return judged_mean(table.judged[system], table.inputs)
+
+
+def _pairs(
+    table: ScoreTable, order: Sequence[int], people: MarkedSystems | None
+) -> Iterator[PairFinding]:
+    # Of all pairs, as Holm's first step takes it: what it lets pass, the others do too.
+    confidence = 1 - LEVEL / math.comb(len(order), 2)
+    for pair in combinations(order, 2):
+        judged = table.judged[[*pair]]
+        both: NDArray[np.bool_] = np.asarray(~np.isnan(judged).any(axis=0))
+        difference = judged_mean((judged[0] - judged[1])[both], table.inputs[both])
+        powered = people.difference(pair, both) if people and both.any() else None
+        yield PairFinding(
+            first=table.systems[pair[0]],
+            second=table.systems[pair[1]],
+            judged=difference,
+            adjusted=difference.p,
+            more_inputs=more_inputs(difference, confidence=confidence),
+            powered=powered,
+            powered_adjusted=math.nan if powered is None else _floored(powered),
+            more_marks=_more_marks(powered, confidence=confidence),
+        )
+
+
+def _more_marks(powered: PoweredEstimate | None, *, confidence: float) -> float:
+    if powered is None:
+        return math.nan
+    needed = marks_needed(powered, confidence=confidence, power=POWER)
+    missing = inputs_to_show(confidence=confidence) - powered.clusters
+    return needed if math.isnan(needed) else max(needed, 2.0 * missing)
+
+
+def _floored(powered: PoweredEstimate) -> float:
+    """Return its p-value, but no less than few marked inputs that happen to agree can show."""
+    return max(powered.p, least_p(powered.clusters))
+
+
+def _adjusted(found: Sequence[PairFinding]) -> list[PairFinding]:
+    judged = _holm([one.adjusted for one in found])
+    powered = _holm([one.powered_adjusted for one in found])
+    return [
+        replace(one, adjusted=p, powered_adjusted=with_people)
+        for one, p, with_people in zip(found, judged, powered, strict=True)
+    ]
+
+
+def _holm(values: Sequence[float]) -> list[float]:
+    with np.errstate(divide="ignore"):
+        return [float(p) for p in np.exp(holm(np.log(values)))]
+
+
+def _higher(table: ScoreTable, found: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
+    """Return which system is shown to be above which."""
+    number = {name: place for place, name in enumerate(table.systems)}
+    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
+    for one in found:
+        if one.is_apart(basis):
+            pair = (number[one.first], number[one.second])
+            higher[pair if one.value_on(basis) > 0 else pair[::-1]] = True
+    return higher

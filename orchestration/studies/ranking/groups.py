@@ -1,0 +1,79 @@
+"""Groups and ranks of systems, by the pairs of them that are shown to differ."""
+
+from collections.abc import Sequence
+from string import ascii_lowercase
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL = 0.05
+"""Above this p-value, adjusted for all pairs, two systems are not shown to differ."""
+
+
+class Place(NamedTuple):
+    """The place of a system: from `best` to `worst`, 1 for the first; letters of its groups."""
+
+    best: int
+    worst: int
+    groups: str
+
+
+def places(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Place]:
+    """Return the place of each system.
+
+    Parameters
+    ----------
+    higher
+        Shape ``(systems, systems)``: whether the row's system is shown to be above the column's.
+    order
+        The systems, the best first: groups are named in this order.
+    """
+    ahead, behind = higher.sum(axis=0), higher.sum(axis=1)
+    letters = group_letters(higher | higher.T, order=order)
+    size = len(higher)
+    return [
+        Place(int(ahead[one]) + 1, size - int(behind[one]), letters[one]) for one in range(size)
+    ]
+
+
+def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
+    """Return the letters of each system's groups: those that share none are shown to differ [1]_.
+
+    Parameters
+    ----------
+    apart
+        Shape ``(systems, systems)``, symmetric: whether two are shown to differ.
+    order
+        The systems, those first that are named first.
+
+    References
+    ----------
+    .. [1] Piepho (2004), Journal of Computational and Graphical Statistics 13(2):456-466
+    """
+    groups: list[frozenset[int]] = [frozenset(order)]
+    for place, one in enumerate(order):
+        for other in order[place + 1 :]:
+            if apart[one, other]:
+                groups = _parted(groups, one, other)
+    rank = {system: place for place, system in enumerate(order)}
+    named = sorted(groups, key=lambda group: sorted(rank[one] for one in group))
+    return [
+        "".join(_letter(number) for number, group in enumerate(named) if one in group)
+        for one in range(len(order))
+    ]
+
+
+def _parted(groups: list[frozenset[int]], one: int, other: int) -> list[frozenset[int]]:
+    """Have no group hold both; a group within another is none."""
+    kept = [group for group in groups if not {one, other} <= group]
+    halves = [group - {gone} for group in groups if {one, other} <= group for gone in (one, other)]
+    for half in halves:
+        if not any(half <= group for group in kept):
+            kept.append(half)
+    return kept
+
+
+def _letter(number: int) -> str:
+    around, letter = divmod(number, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(around + 1) if around else "")

@@ -1,0 +1,247 @@
+"""Rankings as a report: systems with their groups, and pairs of them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.ranking.cautions import cautions
+from spanjury.orchestration.studies.ranking.findings import (
+    AspectRanking,
+    PairFinding,
+    SystemFinding,
+)
+from spanjury.stats.powered_estimates import PoweredEstimate
+
+_VALUE = ".2f"
+_CHANGE = "+.3f"
+_P = ".3f"
+_LEAST_P = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingFindings:
+    """Rankings of systems, aspect by aspect.
+
+    Parameters
+    ----------
+    runs
+        Where the scores are.
+    people
+        Whose scores stand beside them; empty without any.
+    notes
+        Aspect -> what must be known of its data; under ``""`` of all data.
+    """
+
+    runs: tuple[str, ...]
+    people: str
+    aspects: tuple[AspectRanking, ...]
+    notes: tuple[str, ...]
+
+
+def ranking_json(found: RankingFindings) -> dict[str, object]:
+    """Return rankings for programs; what is undefined or infinite is null."""
+    return {
+        "runs": list(found.runs),
+        "people": found.people or None,
+        "notes": list(found.notes),
+        "aspects": [
+            {
+                **_plain(one),
+                "pairs_apart": one.apart,
+                "cautions": [*cautions(one)],
+                "systems": [{**_plain(each), "coverage": each.coverage} for each in one.systems],
+                "pairs": [
+                    {**_plain(each), "is_apart": each.is_apart(one.basis)} for each in one.pairs
+                ],
+            }
+            for one in found.aspects
+        ],
+    }
+
+
+def _plain(value: AspectRanking | SystemFinding | PairFinding) -> dict[str, object]:
+    found = plain(value)
+    assert isinstance(found, dict)
+    return found
+
+
+def ranking_report(found: RankingFindings) -> Report:
+    """Return the report of rankings."""
+    return Report(
+        title="Systems ranked",
+        facts=(
+            *(prose("scores: {}", code(run)) for run in found.runs),
+            *((prose("people: {}", code(found.people)),) if found.people else ()),
+        ),
+        sections=(
+            Bullets(found.notes, tone="caution"),
+            *(Section(one.aspect, [*_blocks(one)]) for one in found.aspects),
+            Paragraph(_METHOD, only="page"),
+        ),
+    )
+
+
+_METHOD = (
+    "Brackets are 95 % intervals for inputs like these: texts for one input, of whatever number,"
+    " count as one observation of a system. Differences are of the inputs that both systems have"
+    " scores for, input by input, and their p-values are held for all pairs of an aspect by"
+    " Holm's method. Systems that share a letter are not shown to differ. A place is from the best"
+    " to the worst that pairs leave open. The inputs and marks that are still needed show a pair"
+    " to differ among all pairs with a power of 80 %, if its difference stays as it is. Estimates"
+    " by people and judges are prediction-powered (Angelopoulos et al. 2023): the panel's means,"
+    " put on people's scale and corrected by what it misses on marked texts. They are unbiased if"
+    " the marked texts were drawn at random, or by the chances in their rows; a good panel makes"
+    " them narrower. Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
+)
+
+
+def _blocks(one: AspectRanking) -> Iterator[Block]:
+    yield _systems(one)
+    yield Paragraph(_basis(one))
+    yield _pairs(one, one.pairs, only_page=True)
+    yield _pairs(one, _neighbours(one), only_page=False)
+    yield Bullets([*cautions(one)], tone="caution")
+
+
+def _basis(one: AspectRanking) -> str:
+    count = f"{one.apart} of {len(one.pairs)} pairs of systems are shown to differ."
+    if one.basis == "judges":
+        return (
+            f"{count} Order and groups follow the panel's scores alone, as {one.reason}: a panel"
+            " that leans to a system shows in none of these figures."
+        )
+    weights = ", each by the chance that it had to be marked" if one.is_weighted else ""
+    return (
+        f"{count} Order and groups follow people's scores of {one.marked} texts{weights}, with"
+        " the panel's help."
+    )
+
+
+def _systems(one: AspectRanking) -> Table:
+    with_people = one.basis != "judges" or any(each.powered for each in one.systems)
+    headings = [
+        Column("system", wrap=False),
+        _interval("panel"),
+        Column("coverage", "right"),
+        Column("texts", "right", only="page"),
+        Column("place", "right"),
+        Column("groups", wrap=False),
+    ]
+    if with_people:
+        headings += [_interval("people alone"), _interval("people and judges")]
+        headings += numeric("marks", "worth")
+    return table(
+        headings,
+        (
+            [*_system(each), *(_with_people(each.powered) if with_people else ())]
+            for each in one.systems
+        ),
+        note="worth: marks without a panel that would be as exact" if with_people else "",
+    )
+
+
+def _interval(heading: str) -> Column:
+    """Return a column of values whose intervals a narrow terminal puts below them."""
+    return Column(heading, "right", wrap=True)
+
+
+def _system(one: SystemFinding) -> Iterator[Cell]:
+    place = one.place
+    yield Cell(one.system)
+    yield Cell(one.judged.value, _VALUE, interval=(one.judged.low, one.judged.high))
+    yield Cell(one.coverage, ".0%")
+    yield Cell(one.texts)
+    yield Cell(f"{place.best}" if place.best == place.worst else f"{place.best}-{place.worst}")
+    yield Cell(place.groups)
+
+
+def _with_people(one: PoweredEstimate | None) -> Iterator[Cell]:
+    if one is None:
+        yield from (Cell(None) for _ in range(4))
+        return
+    yield Cell(one.plain, _VALUE, interval=(one.plain_low, one.plain_high))
+    yield Cell(one.value, _VALUE, interval=(one.low, one.high))
+    yield Cell(one.marked)
+    yield Cell(one.effective_marks if math.isfinite(one.effective_marks) else None, ".0f")
+
+
+def _neighbours(one: AspectRanking) -> Sequence[PairFinding]:
+    """Return the pairs of systems that follow each other."""
+    names = [each.system for each in one.systems]
+    following = {*pairwise(names)}
+    return [pair for pair in one.pairs if (pair.first, pair.second) in following]
+
+
+def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
+    by_people = one.basis != "judges"
+    if_not_by_people: Medium | None = "page" if by_people else None
+    headings = [
+        Column("first", wrap=False),
+        Column("second", wrap=False),
+        Column("panel's difference", "right", wrap=True, only=if_not_by_people),
+        Column("p (Holm)", "right", only=if_not_by_people),
+        Column("inputs", "right"),
+        Column("more inputs", "right", wrap=True, only=if_not_by_people),
+    ]
+    if by_people:
+        headings += [
+            _interval("difference by people and judges"),
+            Column("p (Holm)", "right"),
+            Column("more marks", "right", wrap=True),
+        ]
+    return table(
+        [*headings, Column("shown to differ", max_width=9)],
+        (_pair(each, one) for each in pairs),
+        title="" if only_page else "Systems that follow each other",
+        note="the first less the second",
+        only="page" if only_page else "terminal",
+    )
+
+
+def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
+    is_apart = pair.is_apart(one.basis)
+    yield Cell(pair.first)
+    yield Cell(pair.second)
+    yield Cell(pair.judged.value, _CHANGE, interval=(pair.judged.low, pair.judged.high))
+    yield _p(pair.adjusted)
+    yield Cell(pair.judged.inputs)
+    yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
+    if one.basis != "judges":
+        powered = pair.powered
+        if powered is None:
+            yield from (Cell(None), Cell(None), Cell(None))
+        else:
+            yield Cell(powered.value, _CHANGE, interval=(powered.low, powered.high))
+            yield _p(pair.powered_adjusted)
+            yield _more(pair.more_marks, is_apart=is_apart)
+    if not pair.judged.inputs:
+        yield Cell("no input in common", mark="failed")
+    else:
+        yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
+
+
+def _p(value: float) -> Cell:
+    return Cell("< 0.001" if value < _LEAST_P else value, _P)
+
+
+def _more(count: float, *, is_apart: bool) -> Cell:
+    if is_apart or math.isnan(count):
+        return Cell(None)
+    return Cell(f"{count:,.0f}" if math.isfinite(count) else "all too few")

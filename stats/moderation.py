@@ -1,0 +1,146 @@
+"""Errors of many small estimates, each moderated by what is usual among them.
+
+A few marks that happen to be alike seem to leave no doubt. Where there are several systems, the
+marks of all say how much a mark varies, and each system's error is drawn towards that.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from spanjury.stats.arrays import checked_share
+from spanjury.stats.powered_estimates import PoweredEstimate
+
+PRIOR_FREEDOM = 4.0
+"""Degrees of freedom that the usual variance counts for."""
+
+
+class MarkVariance(NamedTuple):
+    """The variance of one mark around the mean of its system."""
+
+    powered: float
+    """Of what a judge leaves of it."""
+    plain: float
+
+
+def mark_variance(estimates: Sequence[PoweredEstimate], sizes: Sequence[float]) -> MarkVariance:
+    """Return how much a mark varies within its system, over all systems.
+
+    Parameters
+    ----------
+    estimates
+        A mean of each system.
+    sizes
+        The marks of each, as many as would weigh as much if all had one chance [1]_.
+
+    Returns
+    -------
+    MarkVariance
+        Means, weighted by degrees of freedom; NaN where no system has two marked clusters.
+
+    References
+    ----------
+    .. [1] Kish (1965), Survey Sampling, section 11.7: squared sum of the weights over the sum of
+       their squares
+
+    Examples
+    --------
+    >>> from spanjury.stats import powered_mean
+    >>> means = [powered_mean([1.0, 3.0], [0, 0]), powered_mean([5.0, 5.0], [0, 0])]
+    >>> mark_variance(means, [2, 2]).plain
+    1.0
+    """
+    known = [
+        (one.clusters - 1, one.error**2 * size, one.plain_error**2 * size)
+        for one, size in zip(estimates, sizes, strict=True)
+        if one.clusters > 1
+    ]
+    freedom = sum(one for one, _, _ in known)
+    if not freedom:
+        return MarkVariance(np.nan, np.nan)
+    return MarkVariance(
+        sum(own * powered for own, powered, _ in known) / freedom,
+        sum(own * plain for own, _, plain in known) / freedom,
+    )
+
+
+def moderated(
+    estimate: PoweredEstimate,
+    *,
+    variance: MarkVariance,
+    sizes: Sequence[float],
+    confidence: float = 0.95,
+) -> PoweredEstimate:
+    """Return an estimate whose error is drawn towards the usual one [1]_.
+
+    Parameters
+    ----------
+    estimate
+        A mean or a difference, of a tuning that was given.
+    variance
+        From `mark_variance`.
+    sizes
+        The marks of the one system, or of both, counted as in `mark_variance`.
+    confidence
+        Of the interval, in ``(0, 1)``.
+
+    Returns
+    -------
+    PoweredEstimate
+        With Student's intervals of `PRIOR_FREEDOM` degrees of freedom more. Marks in one cluster
+        have the usual error. NaN without marks, or without a usual variance.
+
+    Notes
+    -----
+    On SummEval's consistency, where nine of ten marks are the best score, 62 of 100 intervals of
+    95 % around a system's mean of ten marks held the truth, and moderated 97; of the differences
+    81 and 95.
+
+    References
+    ----------
+    .. [1] Smyth (2004), Statistical Applications in Genetics and Molecular Biology 3(1):3,
+       doi:10.2202/1544-6115.1027, with a prior that is fixed and not fitted
+
+    Examples
+    --------
+    >>> from spanjury.stats import powered_mean
+    >>> means = [powered_mean([1.0, 3.0], [0, 0]), powered_mean([5.0, 5.0], [0, 0])]
+    >>> usual = mark_variance(means, [2, 2])
+    >>> round(moderated(means[1], variance=usual, sizes=[2]).error, 3)
+    0.632
+    """
+    checked_share("confidence", confidence)
+    if not all(size > 0 for size in sizes):
+        return estimate._replace(low=np.nan, high=np.nan, error=np.nan, p=np.nan)
+    parts = sum(1 / size for size in sizes)
+    own = max(0, estimate.clusters - 1)
+    freedom = own + PRIOR_FREEDOM
+    error = _drawn(estimate.error, variance.powered * parts, own=own)
+    plain = _drawn(estimate.plain_error, variance.plain * parts, own=own)
+    reach = float(stdtrit(freedom, (1 + confidence) / 2))
+    return estimate._replace(
+        low=estimate.value - reach * error,
+        high=estimate.value + reach * error,
+        error=error,
+        p=_p(estimate.value, error, freedom=freedom),
+        plain_low=estimate.plain - reach * plain,
+        plain_high=estimate.plain + reach * plain,
+        plain_error=plain,
+        effective_marks=estimate.marked * (plain / error) ** 2 if error else np.inf,
+    )
+
+
+def _drawn(error: float, usual: float, *, own: int) -> float:
+    """Return the error, whose square is the mean of its own and the usual one."""
+    square = own * error**2 if own else 0.0
+    return float(np.sqrt((square + PRIOR_FREEDOM * usual) / (own + PRIOR_FREEDOM)))
+
+
+def _p(value: float, error: float, *, freedom: float) -> float:
+    if np.isnan(error):
+        return np.nan
+    if error == 0:
+        return float(value == 0)
+    return min(1.0, 2 * float(stdtr(freedom, -abs(value) / error)))

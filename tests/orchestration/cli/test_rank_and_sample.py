@@ -1,0 +1,266 @@
+"""`spanjury rank` and `spanjury sample`, from files to tables, rows and pages."""
+
+import importlib
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from fakes.command import call, complaint
+from fakes.marked_runs import put_marks
+
+from spanjury.orchestration.services.marks.mark import Mark
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+
+SOURCE = "The mill by the river {} burnt down on Monday night. No one was hurt. It cost {} euros."
+GOOD, BAD = "The mill by the river {} burnt down on Monday.", "The mill by the {} burnt on Friday."
+INPUTS = 12
+
+
+def row(system: str, number: int, *, output: str) -> dict[str, object]:
+    return {
+        "id": f"{system}-{number}",
+        "task": "summarization",
+        "system": system,
+        "inputs": {"Article": SOURCE.format(f"Aar{number}", 100 + number)},
+        "output": output.format(f"Aar{number}"),
+    }
+
+
+def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+
+
+def rows() -> list[dict[str, object]]:
+    """Return the outputs of two systems, the second of which errs in every second text."""
+    return [
+        row(system, number, output=BAD if system == "bee" and number % 2 else GOOD)
+        for number in range(INPUTS)
+        for system in ("ant", "bee")
+    ]
+
+
+Judge = Callable[[list[dict[str, object]], str], None]
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """Return what judges rows in a run of a name."""
+
+    def judged(texts: list[dict[str, object]], name: str) -> None:
+        write(tmp_path / f"{name}.jsonl", texts)
+        flags = ("--judge", "grounding", "--judge", "form", "--aspect", "consistency")
+        done = call(
+            tmp_path, "evaluate", f"{name}.jsonl", *flags, "--run-dir", name, "--no-progress"
+        )
+        assert done.exit_code == 0, done.stderr
+
+    return judged
+
+
+def scored(texts: list[dict[str, object]], *, every: int = 1) -> list[dict[str, object]]:
+    """Return every so manieth row with people's score: 2 where the day is wrong, else 5."""
+    return [
+        {**one, "human": {"consistency": 2 if "Friday" in str(one["output"]) else 5}}
+        for one in texts[::every]
+    ]
+
+
+def test_rank_by_judges_alone_says_so(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    done = call(tmp_path, "rank", "run")
+
+    assert done.exit_code == 0, done.stderr
+    assert "people marked no text" in " ".join(done.stdout.split())
+    assert done.stdout.index("ant") < done.stdout.index("bee")
+
+
+def test_rank_with_people_s_scores_writes_pages_and_json(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    write(tmp_path / "human.jsonl", scored(rows()))
+    done = call(tmp_path, "rank", "run", "--human", "human.jsonl", "-o", "out")
+
+    assert done.exit_code == 0, done.stderr
+    (aspect,) = json.loads((tmp_path / "out" / "ranking.json").read_text())["aspects"]
+    assert aspect["basis"] == "people and judges"
+    assert [one["system"] for one in aspect["systems"]] == ["ant", "bee"]
+    assert [one["powered"]["plain"] for one in aspect["systems"]] == [5, 3.5]
+    (pair,) = aspect["pairs"]
+    assert pair["judged"]["inputs"] == INPUTS
+    assert pair["powered"]["marked"] == 2 * INPUTS
+    assert "people and judges" in (tmp_path / "out" / "ranking.html").read_text()
+
+
+def test_runs_of_a_system_each_are_ranked_by_their_names(tmp_path: Path, judge: Judge) -> None:
+    nameless = [{**one, "system": "", "id": str(one["id"])[4:]} for one in rows()]
+    judge(nameless[::2], "first")
+    judge(nameless[1::2], "second")
+    done = call(tmp_path, "rank", "first", "second", "--json")
+
+    assert done.exit_code == 0, done.stderr
+    (aspect,) = json.loads(done.stdout)["aspects"]
+    assert [one["system"] for one in aspect["systems"]] == ["first", "second"]
+    assert aspect["pairs"][0]["judged"]["inputs"] == INPUTS
+
+
+def test_marks_of_the_view_are_people_s_scores(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    run = MarkedRun(tmp_path / "run")
+    marks = {("anna", number, "consistency"): Mark(score=5, is_done=True) for number in range(8)}
+    put_marks(run, marks)
+    done = call(tmp_path, "rank", "run", "--json")
+
+    assert done.exit_code == 0, done.stderr
+    (aspect,) = json.loads(done.stdout)["aspects"]
+    assert aspect["marked"] == 8
+    assert not aspect["is_weighted"]
+
+
+def test_a_sample_is_marked_in_the_view_and_counts_by_its_chances(
+    tmp_path: Path, judge: Judge
+) -> None:
+    judge(rows(), "run")
+    drawn = call(tmp_path, "sample", "run", "-n", "8", "--for", "calibration", "-o", "s.jsonl")
+    assert drawn.exit_code == 0, drawn.stderr
+    assert "spanjury view run --rows s.jsonl" in drawn.stderr
+    sample = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    page = call(tmp_path, "view", "run", "--rows", "s.jsonl", "--html", "p.html")
+    assert "8 of 8 rows" in page.stderr
+
+    run = MarkedRun(tmp_path / "run")
+    names = [text.segment.segment_id for text in run.texts]
+    numbers = [names.index(one["id"]) for one in sample]
+    put_marks(run, {("a", one, "consistency"): Mark(score=4, is_done=True) for one in numbers})
+    put_marks(run, {("a", 23, "consistency"): Mark(score=1, is_done=True)})
+    done = call(tmp_path, "rank", "run", "--sample", "s.jsonl", "--json")
+
+    assert done.exit_code == 0, done.stderr
+    (aspect,) = json.loads(done.stdout)["aspects"]
+    assert aspect["is_weighted"]
+    assert (aspect["marked"], aspect["without_chance"]) == (8, 0 if 23 in numbers else 1)
+
+
+def test_sampled_rows_are_those_of_the_data_with_their_chance(tmp_path: Path, judge: Judge) -> None:
+    texts = [{**one, "meta": {"doc_id": one["id"]}} for one in rows()]
+    judge(texts, "run")
+    done = call(tmp_path, "sample", "run", "-n", "10", "--for", "audit", "-o", "s.jsonl")
+
+    assert done.exit_code == 0, done.stderr
+    sample = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    known = {str(one["id"]): one for one in texts}
+    for one in sample:
+        about = one["meta"].pop("sampling")
+        assert one == known[one["id"]]
+        assert 0 < about["inclusion"] <= 1
+        assert (about["for"], about["seed"], about["of"]) == ("audit", 1, 24)
+
+
+def test_meta_says_that_a_sample_is_not_all_texts(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    chances = [{"meta": {"sampling": {"inclusion": 1 / (1 + place % 2)}}} for place in range(24)]
+    sample = [{**one, **about} for one, about in zip(scored(rows()), chances, strict=True)]
+    write(tmp_path / "sample.jsonl", sample)
+    write(tmp_path / "all.jsonl", scored(rows()))
+
+    for name, is_said in (("sample", True), ("all", False)):
+        flags = ("--draws", "0", "--no-progress")
+        done = call(tmp_path, "meta", "run", "--human", f"{name}.jsonl", *flags)
+        assert done.exit_code == 0, done.stderr
+        said = " ".join(done.stderr.split())
+        assert ("24 texts were drawn for people with different chances" in said) == is_said
+
+
+def test_bad_input_of_a_rank_is_one_clear_line(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    judge(rows()[::2], "one")
+    write(tmp_path / "other.jsonl", [{**one, "human": {"style": 3}} for one in rows()])
+    changed = [{**one, "output": f"{one['output']} Indeed."} for one in scored(rows())]
+    write(tmp_path / "changed.jsonl", changed)
+    said = {
+        ("one",): "one system only, 'ant'",
+        ("run", "one"): "was judged twice",
+        ("run", "--aspect", "fluency"): "fluency was not judged; judged: consistency",
+        ("run", "--human", "other.jsonl"): "people marked style",
+        ("run", "--human", "changed.jsonl"): "other versions",
+        ("run", "--sample", "other.jsonl"): "no meta.sampling",
+        ("none",): "none",
+    }
+
+    for flags, words in said.items():
+        done = call(tmp_path, "rank", *flags)
+        assert done.exit_code in {1, 2}, flags
+        assert words in complaint(done.stderr), flags
+
+
+def test_four_marks_and_disagreeing_people_and_other_scales_are_said(
+    tmp_path: Path, judge: Judge
+) -> None:
+    judge(rows(), "run")
+    write(tmp_path / "few.jsonl", scored(rows())[:4])
+    people = [
+        {**one, "human": {"consistency": {"ann": place % 2 / 2, "bob": 0.5 - place % 2 / 2}}}
+        for place, one in enumerate(rows())
+    ]
+    write(tmp_path / "people.jsonl", people)
+
+    few = call(tmp_path, "rank", "run", "--human", "few.jsonl")
+    assert few.exit_code == 0, few.stderr
+    assert "people marked 4 texts, and 5 are the least" in " ".join(few.stdout.split())
+    notes = json.loads(call(tmp_path, "rank", "run", "--human", "people.jsonl", "--json").stdout)
+    assert any("no better than by chance" in one for one in notes["notes"])
+    assert any("from 0 to 0.5" in one for one in notes["notes"])
+
+
+def test_bad_input_of_a_sample_is_one_clear_line(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    said = {
+        ("-n", "25", "-o", "s.jsonl"): "has 24 texts: 25 are more than there are",
+        ("-n", "5", "--aspect", "fluency", "-o", "s.jsonl"): "fluency was not judged",
+        ("-n", "5", "-o", "run.jsonl"): "is the file of the run's texts",
+        ("-n", "5", "--for", "disagreement", "-o", "s.jsonl"): "scored by two seats",
+    }
+
+    for flags, words in said.items():
+        done = call(tmp_path, "sample", "run", *flags)
+        assert done.exit_code in {1, 2}, flags
+        assert words in complaint(done.stderr), flags
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def test_a_view_of_rows_that_are_not_in_the_run_says_so(tmp_path: Path, judge: Judge) -> None:
+    judge(rows(), "run")
+    write(tmp_path / "strange.jsonl", [row("cow", 1, output=GOOD)])
+    done = call(tmp_path, "view", "run", "--rows", "strange.jsonl", "--html", "p.html")
+
+    assert done.exit_code == 1
+    assert "no text of run has an id and a system" in complaint(done.stderr)
+
+
+def test_the_benchmarks_hide_marks_and_compare_with_all(
+    tmp_path: Path,
+    judge: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judge(rows(), "run")
+    write(tmp_path / "human.jsonl", scored(rows()))
+    monkeypatch.syspath_prepend(Path(__file__).parents[3])
+    files = (str(tmp_path / "run"), "--human", str(tmp_path / "human.jsonl"), "--draws", "3")
+
+    few = importlib.import_module("benchmarks.marked_few")
+    monkeypatch.setattr("sys.argv", ["marked_few", *files, "--marks", "12"])
+    few.main()
+    said = capsys.readouterr().out
+    assert "consistency: 12 marks of 24 texts, 3 draws" in said
+    figures = dict(line.strip().rsplit(maxsplit=1) for line in said.splitlines()[1:])
+    assert figures["judges alone: pairs shown to differ, rightly"] == "1.000"
+    assert figures["judges alone: pairs shown to differ, wrongly"] == "0.000"
+
+    sampled = importlib.import_module("benchmarks.sampled_marks")
+    monkeypatch.setattr(sampled, "SIZES", (24,))
+    monkeypatch.setattr("sys.argv", ["sampled_marks", *files, "--aspect", "consistency"])
+    sampled.main()
+    said = capsys.readouterr().out
+    assert "24 texts, mean 4.250, 6 below" in said  # 18 of 5 and 6 of 2
+    plain = next(line.split() for line in said.splitlines() if line.startswith("random"))
+    assert plain[:5] == ["random", "24", "4.250", "0.000", "1.00"]

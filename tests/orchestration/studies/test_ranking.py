@@ -1,0 +1,303 @@
+"""Systems ranked: by hand, and where the truth is known from a simulation."""
+
+import math
+from io import StringIO
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from rich.console import Console
+from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
+
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.studies.ranking.cautions import annotators_caution, cautions
+from spanjury.orchestration.studies.ranking.findings import AspectRanking, rank_systems
+from spanjury.orchestration.studies.ranking.groups import group_letters, places
+from spanjury.orchestration.studies.ranking.means import judged_mean, least_p, more_inputs
+from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
+from spanjury.orchestration.studies.ranking.tables import (
+    RankingFindings,
+    ranking_json,
+    ranking_report,
+)
+
+INPUTS = 40
+NAMES = ("ant", "bee", "cat")
+
+
+def texts(
+    truth: tuple[float, ...],
+    *,
+    rng: Generator,
+    lean: tuple[float, ...] = (),
+    share: float = 0.3,
+    noise: float = 0.5,
+) -> list[RankedText]:
+    """Return systems whose means people put at `truth`, by a judge that leans by `lean`."""
+    hard = rng.normal(size=INPUTS)
+    found = []
+    for number, level in enumerate(truth):
+        people = level + hard + rng.normal(size=INPUTS)
+        judged = people + (lean[number] if lean else 0) + noise * rng.normal(size=INPUTS)
+        marked = rng.random(INPUTS) < share
+        found += [
+            RankedText(
+                system=NAMES[number],
+                source=str(place),
+                score=float(judged[place]),
+                people={"": float(people[place])} if marked[place] else {},
+            )
+            for place in range(INPUTS)
+        ]
+    return found
+
+
+def ranked(found: list[RankedText]) -> AspectRanking:
+    return rank_systems(score_table(found, aspect="consistency"))
+
+
+def judged(*scores: tuple[str, str, float | None]) -> list[RankedText]:
+    """Return texts of a system and a source with a score."""
+    return [RankedText(system=one, source=source, score=score) for one, source, score in scores]
+
+
+def test_a_difference_is_of_pairs_as_a_paired_t_test_has_it() -> None:
+    first, second = (
+        [3.0, 4.0, 5.0, 4.0, 3.5, 4.5, 2.0, 5.0],
+        [2.0, 4.0, 4.0, 3.0, 3.5, 3.0, 2.5, 4.0],
+    )
+    rows = [("ant", str(place), score) for place, score in enumerate(first)]
+    rows += [("bee", str(place), score) for place, score in enumerate(second)]
+    (pair,) = ranked(judged(*rows)).pairs
+
+    expected = ttest_rel(first, second)
+    assert pair.judged.value == pytest.approx(np.mean(np.subtract(first, second)))
+    assert pair.judged.p == pytest.approx(expected.pvalue)
+    assert pair.judged.low == pytest.approx(expected.confidence_interval().low)
+
+
+def test_a_text_without_a_score_is_no_number() -> None:
+    rows = [("ant", "1", 5.0), ("ant", "2", None), ("bee", "1", 3.0), ("bee", "2", 1.0)]
+    found = {one.system: one for one in ranked(judged(*rows)).systems}
+
+    assert (found["ant"].judged.value, found["ant"].coverage) == (5.0, 0.5)
+    assert found["bee"].judged.value == 2.0
+    (pair,) = ranked(judged(*rows)).pairs
+    assert (pair.judged.value, pair.judged.inputs) == (2.0, 1)
+    assert any("ant (1 of 2)" in one for one in cautions(ranked(judged(*rows))))
+
+
+def test_several_texts_for_one_input_are_one_observation() -> None:
+    once = judged_mean(np.array([1.0, 3.0, 2.0]), np.array([0, 1, 2]))
+    thrice = judged_mean(np.array([1.0, 3.0, 2.0] * 3), np.array([0, 1, 2] * 3))
+
+    assert thrice.inputs == once.inputs == 3
+    assert thrice.error == pytest.approx(once.error)
+
+
+def test_few_inputs_that_happen_to_agree_prove_nothing() -> None:
+    rows = [
+        (name, str(place), score)
+        for place in range(3)
+        for name, score in (("ant", 5.0), ("bee", 4.0))
+    ]
+    (pair,) = ranked(judged(*rows)).pairs
+
+    assert pair.judged.p == least_p(3) == 0.25
+    assert not pair.is_apart("judges")
+
+
+def test_the_inputs_that_are_needed_are_those_of_a_power_analysis() -> None:
+    rng = np.random.default_rng(3)
+    shifts = rng.normal(0.2, 1, size=50)
+    found = judged_mean(shifts, np.arange(50))
+
+    size = 50 + int(more_inputs(found))
+    shift = abs(shifts.mean()) / shifts.std(ddof=1) * math.sqrt(size)
+    assert nct.sf(t.ppf(0.975, size - 1), size - 1, shift) == pytest.approx(0.8, abs=0.01)
+
+
+def test_five_inputs_that_agree_show_nothing_and_six_may() -> None:
+    found = judged_mean(np.array([2.0, 2.1, 1.9, 2.0, 2.0]), np.arange(5))
+
+    assert found.p == 2**-4
+    assert more_inputs(found) == 1
+
+
+def test_systems_share_a_letter_unless_they_are_shown_to_differ() -> None:
+    apart = np.zeros((4, 4), dtype=bool)
+    for one, other in ((0, 2), (0, 3), (1, 3)):
+        apart[one, other] = apart[other, one] = True
+
+    assert group_letters(apart, order=[0, 1, 2, 3]) == ["a", "ab", "bc", "c"]
+    found = places(np.triu(apart), order=[0, 1, 2, 3])
+    assert [(one.best, one.worst) for one in found] == [(1, 2), (1, 3), (2, 4), (3, 4)]
+
+
+def test_systems_without_common_inputs_are_not_compared() -> None:
+    rows = [("ant", f"a{place}", 5.0 - place % 2) for place in range(9)]
+    rows += [("bee", f"b{place}", 2.0 + place % 2) for place in range(9)]
+    found = ranked(judged(*rows))
+
+    assert math.isnan(found.pairs[0].judged.value)
+    assert [one.place.groups for one in found.systems] == ["a", "a"]
+    assert any("no input in common" in one for one in cautions(found))
+
+
+def test_a_rank_takes_two_systems() -> None:
+    with pytest.raises(ValueError, match="two systems"):
+        ranked(judged(("ant", "1", 5.0)))
+
+
+def test_fewer_than_five_marks_order_nothing() -> None:
+    found = texts((1.0, 0.0), rng=np.random.default_rng(1), share=0.0)
+    marked = [
+        RankedText(system=one.system, source=one.source, score=one.score, people={"ann": 3.0})
+        for one in found[:4]
+    ]
+    ranking = ranked(marked + found[4:])
+
+    assert ranking.basis == "judges"
+    assert ranking.reason == "people marked 4 texts, and 5 are the least"
+    assert all(one.powered is None for one in ranking.systems)
+
+
+def test_people_turn_the_order_of_a_judge_that_leans() -> None:
+    found = ranked(
+        texts((1.0, 0.0, -1.0), lean=(-4.0, 0.0, 4.0), rng=np.random.default_rng(4), share=0.8)
+    )
+
+    assert [one.system for one in found.systems] == ["ant", "bee", "cat"]
+    assert found.basis == "people and judges"
+    assert {(one.first, one.second) for one in found.reversed_pairs} >= {("ant", "cat")}
+    assert any("the other way round" in one for one in cautions(found))
+
+
+def test_estimates_hold_people_s_means_at_the_stated_rate_whatever_the_judge() -> None:
+    truth, rng = (0.6, 0.0, -0.3), np.random.default_rng(6)
+    held, pairs, errors, widths, plain = 0, 0, [], 0.0, 0.0
+    draws = 150
+    for _ in range(draws):
+        found = ranked(texts(truth, lean=(-1.0, 0.0, 2.0), rng=rng))
+        for one in found.systems:
+            assert one.powered is not None
+            right = truth[NAMES.index(one.system)]
+            held += one.powered.low <= right <= one.powered.high
+            errors.append(one.powered.value - right)
+            widths += one.powered.high - one.powered.low
+            plain += one.powered.plain_high - one.powered.plain_low
+        for pair in found.pairs:
+            assert pair.powered is not None
+            right = truth[NAMES.index(pair.first)] - truth[NAMES.index(pair.second)]
+            pairs += pair.powered.low <= right <= pair.powered.high
+
+    for count in (held, pairs):
+        assert binomtest(count, 3 * draws, 0.95).pvalue > 0.001
+    assert ttest_1samp(errors, 0).pvalue > 0.001
+    assert widths < 0.8 * plain
+
+
+def test_equal_systems_seem_to_differ_in_one_of_twenty_rankings_at_most() -> None:
+    rng = np.random.default_rng(8)
+    draws = 200
+    by_judges = by_people = 0
+    for _ in range(draws):
+        by_judges += ranked(texts((0.0, 0.0, 0.0), rng=rng, share=0.0)).apart > 0
+        by_people += ranked(texts((0.0, 0.0, 0.0), rng=rng)).apart > 0
+
+    for count in (by_judges, by_people):
+        assert binomtest(count, draws, 0.05, alternative="greater").pvalue > 0.01
+
+
+def test_marks_without_a_chance_are_left_out_where_others_have_one() -> None:
+    found = texts((1.0, 0.0), rng=np.random.default_rng(1), share=1.0)
+    drawn = [
+        RankedText(
+            system=one.system,
+            source=one.source,
+            score=one.score,
+            people=one.people,
+            chance=0.25 if number % 2 else None,
+        )
+        for number, one in enumerate(found)
+    ]
+    ranking = ranked(drawn)
+
+    assert (ranking.marked, ranking.without_chance) == (INPUTS, INPUTS)
+    assert ranking.is_weighted
+    assert any("no one knows theirs" in one for one in cautions(ranking))
+
+
+def test_chances_make_up_for_a_sample_of_bad_texts() -> None:
+    rng = np.random.default_rng(9)
+    means = []
+    for _ in range(100):
+        scores = np.where(rng.random(200) < 0.3, 1.0, 5.0)
+        chances = np.where(scores == 1, 0.5, 0.1)
+        rows = [
+            RankedText(
+                system=NAMES[place % 2],
+                source=str(place // 2),
+                score=3.0,
+                people={"": float(score)} if rng.random() < chance else {},
+                chance=float(chance),
+            )
+            for place, (score, chance) in enumerate(zip(scores, chances, strict=True))
+        ]
+        means += [one.powered.value for one in ranked(rows).systems if one.powered]
+
+    assert np.mean(means) == pytest.approx(0.3 * 1 + 0.7 * 5, abs=0.15)
+
+
+def test_annotators_who_disagree_wholly_are_no_truth() -> None:
+    rows = [
+        RankedText(
+            system="ant",
+            source=str(place),
+            score=3.0,
+            people={"ann": 1.0 + place % 5, "bob": 5.0 - place % 5},
+        )
+        for place in range(10)
+    ]
+    agreeing = [
+        RankedText(
+            system="ant",
+            source=one.source,
+            score=3.0,
+            people={"ann": one.people["ann"], "bob": one.people["ann"]},
+        )
+        for one in rows
+    ]
+
+    assert "no better than by chance" in annotators_caution(rows)
+    assert not annotators_caution(agreeing)
+    assert not annotators_caution(rows[:4])
+
+
+def test_a_report_says_who_is_not_shown_to_differ_and_json_has_all_figures() -> None:
+    ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
+    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=("a note",))
+    page = report_markdown(ranking_report(found))
+    values = ranking_json(found)
+
+    assert "2 of 3 pairs of systems are shown to differ" in page
+    assert "a note" in page
+    aspects = values["aspects"]
+    assert isinstance(aspects, list)
+    (aspect,) = aspects
+    assert [one["place"]["groups"] for one in aspect["systems"]] == ["a", "b", "b"]
+    assert [one["is_apart"] for one in aspect["pairs"]] == [True, True, False]
+    assert aspect["pairs"][2]["more_marks"] is None
+
+
+def test_a_terminal_of_80_columns_cuts_nothing() -> None:
+    ranking = ranked(texts((2.0, 0.0, 0.0), rng=np.random.default_rng(1), share=0.9))
+    found = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(report_view(ranking_report(found)))
+    shown = console.export_text()
+
+    assert "\u2026" not in shown
+    assert all(f"\u2502{name} " in shown for name in NAMES)
+    assert "worth" in shown

@@ -1,0 +1,84 @@
+"""Moderated errors: by hand, and over simulated systems of few marks each."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, t
+
+from spanjury.stats.moderation import mark_variance, moderated
+from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.prediction_powered import powered_mean
+
+SYSTEMS, MARKS, DRAWS = 8, 6, 100
+
+
+def people(*marks: float) -> PoweredEstimate:
+    """Return the mean of marks, of a judge that says nothing."""
+    return powered_mean(marks, np.zeros(len(marks)), tuning=0.0)
+
+
+def test_the_usual_variance_is_that_of_all_systems_by_degrees_of_freedom() -> None:
+    means = [people(1, 3), people(2, 4, 6), people(5)]
+
+    # Variances 2 and 4 of one and two degrees of freedom; a single mark says nothing.
+    assert mark_variance(means, [2, 3, 1]).plain == pytest.approx((1 * 2 + 2 * 4) / 3)
+
+
+def test_marks_that_are_alike_borrow_the_usual_variance() -> None:
+    means = [people(1, 3), people(2, 4, 6), people(5, 5, 5)]
+    variance = mark_variance(means, [2, 3, 3])
+    one = moderated(means[2], variance=variance, sizes=[3])
+
+    usual = (1 * 2 + 2 * 4 + 2 * 0) / 5
+    error = math.sqrt(4 * usual / 3 / (2 + 4))
+    assert means[2].error == 0
+    assert one.error == pytest.approx(error)
+    assert one.high - one.value == pytest.approx(t.ppf(0.975, 6) * error)
+    assert one.value == 5
+    assert one.effective_marks == pytest.approx(3)
+
+
+def test_a_difference_borrows_the_variance_of_both_systems() -> None:
+    variance = mark_variance([people(1, 3)], [2])
+    one = moderated(people(4), variance=variance, sizes=[1, 4])
+
+    assert one.error == pytest.approx(math.sqrt(2 * (1 + 1 / 4)))
+
+
+def test_nothing_is_said_without_marks_or_without_a_usual_variance() -> None:
+    unknown = mark_variance([people(5)], [1])
+    variance = mark_variance([people(1, 3)], [2])
+
+    assert math.isnan(unknown.plain)
+    assert math.isnan(moderated(people(5), variance=unknown, sizes=[1]).error)
+    assert math.isnan(moderated(people(math.nan), variance=variance, sizes=[0]).error)
+
+
+def test_intervals_of_few_marks_that_are_mostly_alike_hold_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    bare = held = 0
+    for _ in range(DRAWS):
+        scores = np.where(rng.random((SYSTEMS, MARKS)) < 0.85, 5.0, 2.0)
+        means = [people(*row) for row in scores]
+        variance = mark_variance(means, [MARKS] * SYSTEMS)
+        better = [moderated(one, variance=variance, sizes=[MARKS]) for one in means]
+        bare += sum(one.low <= 4.55 <= one.high for one in means)
+        held += sum(one.low <= 4.55 <= one.high for one in better)
+
+    assert bare / (DRAWS * SYSTEMS) < 0.75  # all six are alike in every third system
+    assert held / (DRAWS * SYSTEMS) > 0.93
+
+
+def test_intervals_of_systems_that_vary_alike_hold_the_truth_at_the_stated_rate() -> None:
+    rng = np.random.default_rng(2)
+    held = 0
+    for _ in range(DRAWS):
+        means = [people(*row) for row in rng.normal(size=(SYSTEMS, MARKS))]
+        variance = mark_variance(means, [MARKS] * SYSTEMS)
+        better = [moderated(one, variance=variance, sizes=[MARKS]) for one in means]
+        held += sum(one.low <= 0 <= one.high for one in better)
+
+    # A prior of four degrees of freedom that in truth has forty makes them a little wide.
+    assert binomtest(held, DRAWS * SYSTEMS, 0.95, alternative="less").pvalue > 0.01
+    assert held / (DRAWS * SYSTEMS) < 0.985

@@ -156,6 +156,12 @@ class Cascade:
             "cascade", stages=fingerprint(repr(self.stages), repr(self.cutoff)), code=_CODE
         )
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether any reports could suffice before all seats were asked."""
+        rules = ((stage.unsure, stage.disagreement) for stage in self.stages[:-1])
+        return self.cutoff is not None or any(rule != (None, None) for rule in rules)
+
     def require_seats(self, seats: Collection[str]) -> None:
         """Raise `ConfigError` unless the stages name all `seats` of a panel, and no other."""
         named = {seat for stage in self.stages for seat in stage.seats}

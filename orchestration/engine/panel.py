@@ -6,7 +6,7 @@ that seat's report and nothing else, and the outcome says so.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     RunFailedError,
     SeatReport,
     Segment,
+    Usage,
     Verdict,
     bind_values,
     fingerprint,
@@ -145,8 +146,19 @@ class Panel:
         """Whether an observer watches."""
         return self.observer is not unobserved
 
+    def require_budget(self, segment: Segment) -> None:
+        """Raise `ConfigError` if a budget would not suffice for all seats to judge `segment`."""
+        if self.stages is not None and self.stages.allowance is not None:
+            self.stages.allowance.require_row(segment)
+
+    def count_spent(self, usages: Iterable[tuple[str, Usage]]) -> None:
+        """Count what a row that is remembered took, by seat, where there is a budget."""
+        if self.stages is not None and self.stages.allowance is not None:
+            for seat, usage in usages:
+                self.stages.allowance.count(seat, usage)
+
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Have every seat assess, and return one report with theirs inside."""
+        """Have the seats assess, and return one report with theirs inside."""
         # Each log line on the way says for which assessment.
         bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:

@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
     StoreError,
+    Unheard,
     Usage,
 )
 
@@ -50,6 +51,16 @@ def result_row(result: Result) -> dict[str, object]:
         "decision": report.decision.value if report.decision else None,
         "error_probability": report.error_probability,
         "decision_basis": _basis(report.basis) if report.basis else None,
+        "unheard": _unheard(report.unheard) if report.unheard else None,
+    }
+
+
+def _unheard(unheard: Unheard) -> dict[str, object]:
+    return {
+        "seats": list(unheard.seats),
+        "why": unheard.why.value,
+        "reason": unheard.reason,
+        "score": unheard.score,
     }
 
 

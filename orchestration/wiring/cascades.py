@@ -1,6 +1,6 @@
 """The description of a cascade becomes the stages in which an open panel is asked."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -148,13 +148,13 @@ def _stage(stage: tuple[str, ...] | StageConfig, config: CascadeConfig) -> "casc
     )
 
 
-def _another_panel(config: CascadeConfig, seats: Set[str], *, now: str) -> str:
+def _another_panel(config: CascadeConfig, seats: Collection[str], *, now: str) -> str:
     named = [
         seat
         for stage in config.stages
         for seat in (stage.seats if isinstance(stage, StageConfig) else stage)
     ]
-    same = "; their judges, options or models have changed" if seats == set(named) else ""
+    same = "; their judges, options or models have changed" if set(seats) == set(named) else ""
     return (
         f"the cascade was fitted to another panel: {config.panel}, of {', '.join(named)}; this "
         f"one is {now}{same}: fit it again with spanjury panel cascade"

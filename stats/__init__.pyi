@@ -13,6 +13,9 @@ from spanjury.stats.combination.harmonic_mean import harmonic_mean_wilson as har
 from spanjury.stats.combination.harmonic_mean import landau_threshold as landau_threshold
 from spanjury.stats.combination.multiplicity import benjamini_hochberg as benjamini_hochberg
 from spanjury.stats.combination.multiplicity import holm as holm
+from spanjury.stats.conformal import ConformalThreshold as ConformalThreshold
+from spanjury.stats.conformal import conformal_threshold as conformal_threshold
+from spanjury.stats.conformal import items_for_rate as items_for_rate
 from spanjury.stats.correlations.correlation import Correlation as Correlation
 from spanjury.stats.correlations.correlation import correlation as correlation
 from spanjury.stats.correlations.correlation import correlations as correlations
@@ -40,6 +43,10 @@ from spanjury.stats.effects import difference_effects as difference_effects
 from spanjury.stats.effects import scale_effects as scale_effects
 from spanjury.stats.monotone import decreasing_fit as decreasing_fit
 from spanjury.stats.monotone import decreasing_steps as decreasing_steps
+from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
+from spanjury.stats.prediction_powered import marks_needed as marks_needed
+from spanjury.stats.prediction_powered import powered_difference as powered_difference
+from spanjury.stats.prediction_powered import powered_mean as powered_mean
 from spanjury.stats.proportions import Proportion as Proportion
 from spanjury.stats.proportions import clustered_proportion as clustered_proportion
 from spanjury.stats.raters.agreement import cohen_kappa as cohen_kappa
@@ -47,12 +54,24 @@ from spanjury.stats.raters.agreement import fleiss_kappa as fleiss_kappa
 from spanjury.stats.raters.agreement import krippendorff_alpha as krippendorff_alpha
 from spanjury.stats.raters.ensembles import ensemble_curve as ensemble_curve
 from spanjury.stats.raters.ensembles import leave_one_out as leave_one_out
+from spanjury.stats.raters.graded import OrdinalScores as OrdinalScores
+from spanjury.stats.raters.graded import ordinal_scores as ordinal_scores
+from spanjury.stats.raters.latent import DawidSkene as DawidSkene
+from spanjury.stats.raters.latent import dawid_skene as dawid_skene
+from spanjury.stats.redundancy import Redundancy as Redundancy
+from spanjury.stats.redundancy import rater_redundancy as rater_redundancy
 from spanjury.stats.resampling import Interval as Interval
 from spanjury.stats.resampling import bootstrap as bootstrap
 from spanjury.stats.resampling import effect_difference as effect_difference
 from spanjury.stats.resampling import percentile_interval as percentile_interval
 from spanjury.stats.roc import auroc as auroc
 from spanjury.stats.roc import caught_share as caught_share
+from spanjury.stats.sampling_design import StratifiedSample as StratifiedSample
+from spanjury.stats.sampling_design import WeightedMean as WeightedMean
+from spanjury.stats.sampling_design import stratified as stratified
+from spanjury.stats.sampling_design import weighted_mean as weighted_mean
+from spanjury.stats.shapley import shapley_values as shapley_values
+from spanjury.stats.shapley import subset_worths as subset_worths
 from spanjury.stats.significance.equivalence import Equivalence as Equivalence
 from spanjury.stats.significance.equivalence import equivalence as equivalence
 from spanjury.stats.significance.joint import joint_sign_flip as joint_sign_flip
@@ -83,15 +102,22 @@ from spanjury.stats.spans.span_matching import matched_overlap as matched_overla
 from spanjury.stats.spans.span_matching import matching as matching
 
 __all__ = [
+    "ConformalThreshold",
     "Correlation",
+    "DawidSkene",
     "Equivalence",
     "Gamma",
     "Interval",
     "Localisation",
+    "OrdinalScores",
     "PairedStatistic",
     "PairedTest",
     "Pairs",
+    "PoweredEstimate",
     "Proportion",
+    "Redundancy",
+    "StratifiedSample",
+    "WeightedMean",
     "auroc",
     "benjamini_hochberg",
     "bonferroni",
@@ -102,11 +128,13 @@ __all__ = [
     "clustered_proportion",
     "cohen_kappa",
     "compared_metrics",
+    "conformal_threshold",
     "correlation",
     "correlation_difference",
     "correlations",
     "count_correlation",
     "darr",
+    "dawid_skene",
     "decreasing_fit",
     "decreasing_steps",
     "detection",
@@ -127,6 +155,7 @@ __all__ = [
     "harmonic_mean_paper",
     "harmonic_mean_wilson",
     "holm",
+    "items_for_rate",
     "items_needed",
     "joint_sign_flip",
     "krippendorff_alpha",
@@ -136,16 +165,22 @@ __all__ = [
     "level_correlations",
     "linear_pool",
     "localisation",
+    "marks_needed",
     "matched_overlap",
     "matching",
+    "ordinal_scores",
     "paired",
     "paired_permutation",
     "paired_test",
     "pairwise_accuracy",
     "percentile_interval",
     "perm_both",
+    "powered_difference",
+    "powered_mean",
+    "rater_redundancy",
     "resampled_correlations",
     "scale_effects",
+    "shapley_values",
     "sign_flip",
     "sign_flip_power",
     "sign_test",
@@ -154,8 +189,11 @@ __all__ = [
     "soft_pairwise_accuracy",
     "steiger",
     "stouffer",
+    "stratified",
+    "subset_worths",
     "system_accuracy",
     "target_contrast",
     "tie_calibrated_accuracy",
+    "weighted_mean",
     "williams",
 ]

@@ -47,3 +47,28 @@ def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
     found = np.full(divided.shape, np.nan)
     np.divide(divided, divisor, out=found, where=divisor != 0)
     return found
+
+
+def cluster_numbers(clusters: ArrayLike | None, *, items: int) -> NDArray[np.intp]:
+    """Return the number, from 0, of each item's cluster; every item is its own where None.
+
+    Labels are of any kind that sorts, shape ``(items,)``; raise ValueError for another shape.
+
+    Examples
+    --------
+    >>> cluster_numbers(["b", "a", "b"], items=3).tolist()
+    [1, 0, 1]
+    """
+    if clusters is None:
+        return np.arange(items)
+    labels = np.asarray(clusters)
+    if labels.shape != (items,):
+        raise ValueError(f"expected one cluster of each of {items} items, got {labels.shape}")
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def checked_share(name: str, share: float) -> float:
+    """Return `share`, called `name`, if it is in ``(0, 1)``; raise ValueError otherwise."""
+    if not 0 < share < 1:
+        raise ValueError(f"expected a {name} in (0, 1), got {share!r}")
+    return share

@@ -1,0 +1,127 @@
+"""Estimates from the parts of a prediction-powered one: tuning, error, interval."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from spanjury.stats.arrays import FloatArray, safe_divide
+
+# Marked clusters below which two numbers, a mean and a slope, cannot be parted from noise.
+LEAST_TUNED = 3
+
+# The most that a cluster is taken to pull the estimate to itself, so that no error is infinite.
+MOST_PULL = 0.9
+
+# A share of a judge's variation that is rounding.
+ROUNDING = 1e-20
+
+
+class PoweredEstimate(NamedTuple):
+    """A mean of people's scores or a difference of two, with the help of a judge."""
+
+    value: float
+    low: float
+    high: float
+    error: float
+    """The standard error; NaN with marks in fewer than two clusters."""
+    p: float
+    """Two-sided, that it is 0: agrees with the interval."""
+    tuning: float
+    """People's points that a point of the judge counts; 0: the judge is not used."""
+    plain: float
+    """The estimate of people's marks alone, and its bounds."""
+    plain_low: float
+    plain_high: float
+    marked: int
+    items: int
+    clusters: int
+    """Those with a mark: of the system that has fewer, for a difference."""
+    effective_marks: float
+    """As many marks without a judge would have that error; infinite where there is none."""
+    floor: float
+    """The standard error that more marks of these items leave, of the items themselves."""
+
+
+class Parts(NamedTuple):
+    """Estimates by people, and by the judge what it would be with all items less that."""
+
+    plain: float
+    gap: float
+    people: FloatArray
+    """Shape ``(clusters,)``: by how much each cluster moves `plain`."""
+    judge: FloatArray
+    """And minus `gap`."""
+    whole: FloatArray
+    """And the judge's mean over all items."""
+    share: FloatArray
+    """Each cluster's share of the weights of what is marked."""
+    marked: int
+    items: int
+    clusters: int
+
+
+def tuned_estimate(parts: Parts, *, confidence: float) -> PoweredEstimate:
+    """Return the estimate of least error, and that of people alone, from its parts."""
+    tuned = parts.clusters >= LEAST_TUNED
+    tuning = _tuning(parts) if tuned else 0.0
+    used = int(tuning != 0)  # a degree of freedom
+    value = parts.plain + tuning * parts.gap
+    plain = _plain_error(parts)
+    error = _tuned_error(parts, tuning=tuning) if used else plain
+    reach, plain_reach = (
+        size * float(stdtrit(parts.clusters - lost, (1 + confidence) / 2)) if size > 0 else size
+        for size, lost in ((error, 1 + used), (plain, 1))
+    )
+    if parts.clusters == 0:
+        value = tuning = np.nan
+    effective = float(safe_divide(parts.marked * plain**2, error**2))
+    if error == 0:
+        effective = np.inf if plain > 0 else float(parts.marked)
+    return PoweredEstimate(
+        value,
+        value - reach,
+        value + reach,
+        error,
+        p=_p(value, error, freedom=parts.clusters - 1 - used),
+        tuning=tuning,
+        plain=parts.plain,
+        plain_low=parts.plain - plain_reach,
+        plain_high=parts.plain + plain_reach,
+        marked=parts.marked,
+        items=parts.items,
+        clusters=parts.clusters,
+        effective_marks=effective,
+        floor=abs(tuning) * float(np.sqrt((parts.whole**2).sum())),
+    )
+
+
+def _tuning(parts: Parts) -> float:
+    """Return the slope that leaves the least variance; 0 for a judge that says nothing."""
+    varied = float(parts.judge @ parts.judge)
+    if varied <= ROUNDING * float(parts.whole @ parts.whole):
+        return 0.0
+    return float(parts.people @ parts.judge) / varied
+
+
+def _plain_error(parts: Parts) -> float:
+    """Return Student's error of people's marks alone."""
+    if parts.clusters < 2:  # noqa: PLR2004 - two, to vary
+        return np.nan
+    varied = parts.people @ parts.people
+    return float(np.sqrt(varied * parts.clusters / (parts.clusters - 1)))
+
+
+def _tuned_error(parts: Parts, *, tuning: float) -> float:
+    """Return the error from what is left at each cluster, raised by its own pull (HC3)."""
+    pull = parts.share + parts.judge**2 / (parts.judge @ parts.judge)
+    left = (parts.people - tuning * parts.judge) / (1 - np.minimum(pull, MOST_PULL))
+    return float(np.sqrt(left @ left))
+
+
+def _p(value: float, error: float, *, freedom: int) -> float:
+    if np.isnan(value) or np.isnan(error):
+        return np.nan
+    if error == 0:
+        return float(value == 0)
+    return min(1.0, 2 * float(stdtr(freedom, -abs(value) / error)))

@@ -1,0 +1,250 @@
+"""Means of people's scores over many items of which people have marked few and a judge all.
+
+The judge's mean over all items is corrected by what it misses on those that people marked, so
+that the estimate is unbiased however bad the judge is; the better it is, the narrower the interval.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+from spanjury.stats.arrays import (
+    FloatArray,
+    checked_differences,
+    checked_share,
+    cluster_numbers,
+    safe_divide,
+)
+from spanjury.stats.powered_estimates import Parts, PoweredEstimate, tuned_estimate
+
+
+def powered_mean(
+    people: ArrayLike,
+    judged: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> PoweredEstimate:
+    """Estimate the mean that people would give by prediction-powered inference [1]_.
+
+    The judge's part is tuned for the least error [2]_: a judge on another scale does no harm,
+    and one that knows nothing gets a tuning near 0.
+
+    Parameters
+    ----------
+    people
+        Shape ``(items,)``; finite, or NaN for items without a mark. The marked ones are
+        drawn at random, or by chances that `weights` make up for.
+    judged
+        Shape ``(items,)``; finite. An item that is NaN is skipped, whether marked or not.
+    weights
+        Shape ``(items,)``; one over the chance that an item had to be marked, or anything in
+        proportion to it: finite and above 0 for the marked ones, never looked at for others.
+    clusters
+        Shape ``(items,)``; labels of items that hang together, such as outputs for one input.
+    confidence
+        Of the interval, in ``(0, 1)``.
+
+    Returns
+    -------
+    PoweredEstimate
+        For items like these: its interval is Student's, of the linearised estimate's variation
+        between clusters [3]_, with a degree of freedom less for the tuning. With marks in fewer
+        than three clusters it is that of people alone. NaN without a mark.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    Notes
+    -----
+    The tuning is chosen from the same marks. In simulations on a skewed scale 93 of 100 intervals
+    of 95 % held the mean with ten marks and 94 with thirty, where of those of people alone 92 and
+    93 did; with forty marks and chances of one that differ tenfold it was 92 against 93.
+
+    References
+    ----------
+    .. [1] Angelopoulos, Bates, Fannjiang, Jordan, Zrnic (2023), Science 382(6671):669-674,
+       arXiv:2301.09633
+    .. [2] Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
+       arXiv:2311.01453, section 6
+    .. [3] MacKinnon, White (1985), Journal of Econometrics 29(3):305-325: their HC3
+
+    Examples
+    --------
+    >>> marks = [1, 2, 3, 4] + [np.nan] * 4
+    >>> found = powered_mean(marks, [1.1, 2, 2.9, 4, 3, 4, 5, 4])
+    >>> round(found.plain, 2), round(found.value, 2), round(found.tuning, 2)
+    (2.5, 3.15, 0.86)
+    """
+    scores = np.stack(_pair(people, judged))[:, np.newaxis]
+    if scores.ndim != 3:  # noqa: PLR2004 - people and judge, one row, items
+        raise ValueError(f"expected one axis, of items, got the shape {np.shape(judged)}")
+    parts = _all_parts(scores, weights=weights, clusters=clusters)
+    return tuned_estimate(parts[0], confidence=checked_share("confidence", confidence))
+
+
+def powered_difference(
+    people: ArrayLike,
+    judged: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> PoweredEstimate:
+    """Estimate by how much people's mean of one system is above another's on the same inputs.
+
+    Parameters
+    ----------
+    people, judged
+        Shape ``(2, inputs)``: the first system and the second; otherwise as in `powered_mean`.
+        People need not have marked both outputs for an input.
+    weights
+        Shape ``(2, inputs)`` or ``(inputs,)``; as in `powered_mean`.
+    clusters
+        Shape ``(inputs,)``; each input is one where None, so that systems are compared in pairs.
+    confidence
+        As in `powered_mean`.
+
+    Returns
+    -------
+    PoweredEstimate
+        Marks and items are counted in outputs. Both systems have one tuning, the one of least
+        error of the difference: it is one judge on one scale, few marks bear one slope better
+        than two, and those that are best for each mean are not so for their difference. It
+        remains unbiased where the judge leans to a system.
+
+    Raises
+    ------
+    ValueError
+        If a shape, a value or a range is not as above.
+
+    Examples
+    --------
+    >>> marks = [[3, 4, 5, 4, np.nan], [2, 4, 3, 3, np.nan]]
+    >>> found = powered_difference(marks, [[3, 4, 5, 4, 4], [2, 4, 3, 3, 1]])
+    >>> round(found.plain, 2), round(found.value, 2)
+    (1.0, 1.08)
+    """
+    scores = np.stack(_pair(people, judged))
+    if scores.ndim != 3 or scores.shape[1] != 2:  # noqa: PLR2004 - people and judge, two rows, inputs
+        raise ValueError(f"expected shape (2, inputs), got {np.shape(judged)}")
+    one, other = _all_parts(scores, weights=weights, clusters=clusters)
+    parts = Parts(
+        one.plain - other.plain,
+        one.gap - other.gap,
+        one.people - other.people,
+        one.judge - other.judge,
+        one.whole - other.whole,
+        np.maximum(one.share, other.share),
+        marked=one.marked + other.marked,
+        items=one.items + other.items,
+        clusters=min(one.clusters, other.clusters),
+    )
+    return tuned_estimate(parts, confidence=checked_share("confidence", confidence))
+
+
+def marks_needed(
+    estimate: PoweredEstimate, *, confidence: float = 0.95, power: float = 0.5
+) -> float:
+    """Return how many more marks an interval needs that excludes 0, if the value stays as it is.
+
+    The part of the variance that comes of marks is taken to fall as they grow in number, and the
+    part that comes of the items to stay [1]_.
+
+    Parameters
+    ----------
+    estimate
+        From `powered_difference`, or from `powered_mean` if 0 is of interest.
+    confidence
+        Of the interval, in ``(0, 1)``.
+    power
+        The chance that it excludes 0, in ``(0, 1)``.
+
+    Returns
+    -------
+    float
+        A whole number, of outputs; 0 where the marks suffice; infinite where not even marks of
+        all items would do, so that it takes more items. NaN where the error is.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    References
+    ----------
+    .. [1] Cochran (1977), Sampling Techniques, 3rd ed., section 12.2
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> marks = np.where(np.arange(500) < 20, rng.normal(0.3, size=500), np.nan)
+    >>> marks_needed(powered_mean(marks, np.zeros(500)), power=0.8)
+    6.0
+    """
+    checked_share("confidence", confidence)
+    reach = float(ndtri(checked_share("power", power)))
+    if np.isnan(estimate.error):
+        return np.nan
+    marks = np.arange(estimate.marked, estimate.items + 1, dtype=np.float64)
+    share = marks / estimate.marked
+    freedom = np.maximum(estimate.clusters * share - 1 - (estimate.tuning != 0), 1e-9)
+    from_marks = max(0.0, estimate.error**2 - estimate.floor**2)
+    errors = np.sqrt(from_marks / share + estimate.floor**2)
+    needed = (stdtrit(freedom, (1 + confidence) / 2) + reach) * errors
+    enough = np.flatnonzero(needed < abs(estimate.value))
+    return float(enough[0]) if enough.size else np.inf
+
+
+def _pair(people: ArrayLike, judged: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    marks, scores = checked_differences(people), checked_differences(judged)
+    if marks.shape != scores.shape:
+        raise ValueError(f"expected one shape, got {marks.shape} and {scores.shape}")
+    return marks, scores
+
+
+def _all_parts(
+    scores: FloatArray, *, weights: ArrayLike | None, clusters: ArrayLike | None
+) -> list[Parts]:
+    """Return the parts of each row of shape ``(2, rows, items)``, people before the judge."""
+    _, rows, items = scores.shape
+    given = np.ones(items) if weights is None else np.asarray(weights, dtype=np.float64)
+    if given.shape not in {(items,), (rows, items)}:
+        raise ValueError(f"expected as many weights as items, got {given.shape}")
+    where = cluster_numbers(clusters, items=items)
+    spread = np.broadcast_to(given, (rows, items))
+    people, judged = scores
+    return [_parts(people[row], judged[row], spread[row], where=where) for row in range(rows)]
+
+
+def _parts(
+    people: FloatArray, judged: FloatArray, weights: FloatArray, *, where: NDArray[np.intp]
+) -> Parts:
+    used = ~np.isnan(judged)
+    marked = used & ~np.isnan(people)
+    if not (np.isfinite(weights[marked]) & (weights[marked] > 0)).all():
+        raise ValueError("expected finite weights above 0 of all marked items")
+    shares = np.where(marked, weights, 0.0)
+    shares = safe_divide(shares, shares.sum())
+    equal = safe_divide(used, used.sum())
+    marks, scores = np.where(marked, people, 0.0), np.where(used, judged, 0.0)
+    plain, here, whole = shares @ marks, shares @ scores, equal @ scores
+    size = int(where.max()) + 1 if where.size else 0
+
+    def by_cluster(moves: FloatArray) -> FloatArray:
+        return np.bincount(where, moves, minlength=size).astype(np.float64)
+
+    return Parts(
+        float(plain) if marked.any() else np.nan,
+        float(whole - here),
+        by_cluster(shares * (marks - plain)),
+        by_cluster(shares * (scores - here) - equal * (scores - whole)),
+        by_cluster(equal * (scores - whole)),
+        by_cluster(shares),
+        marked=int(marked.sum()),
+        items=int(used.sum()),
+        clusters=np.unique(where[marked]).size,
+    )

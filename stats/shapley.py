@@ -1,0 +1,94 @@
+"""Shapley values: a fair share of what a group attains for each of its players."""
+
+from collections.abc import Callable
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spanjury.stats.arrays import FloatArray
+
+# Players of whom all subsets are few enough.
+MOST_PLAYERS = 12
+
+
+def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> FloatArray:
+    """Ask for the worth of every subset of players.
+
+    Parameters
+    ----------
+    worth
+        Of some of the players, who are numbered from 0; asked once a subset, the empty one first.
+    players
+        From 1 to 12.
+
+    Returns
+    -------
+    FloatArray
+        Shape ``(2**players,)``: bit i of an index says that player i is there.
+
+    Raises
+    ------
+    ValueError
+        If a range is not as above.
+
+    Examples
+    --------
+    >>> subset_worths(len, players=2).tolist()
+    [0.0, 1.0, 1.0, 2.0]
+    """
+    if not 1 <= players <= MOST_PLAYERS:
+        raise ValueError(f"expected 1 to {MOST_PLAYERS} players, got {players!r}")
+    subsets = (
+        frozenset(player for player in range(players) if mask >> player & 1)
+        for mask in range(2**players)
+    )
+    return np.array([worth(subset) for subset in subsets], dtype=np.float64)
+
+
+def shapley_values(worths: ArrayLike) -> FloatArray:
+    """Share the worth of all players out among them [1]_, exactly.
+
+    A player gets what it adds on average over all orders in which players may come.
+
+    Parameters
+    ----------
+    worths
+        Shape ``(2**players,)``, of 1 to 12 players, as `subset_worths` returns them; finite, or
+        NaN where undefined. That of no player comes first, and need not be 0.
+
+    Returns
+    -------
+    FloatArray
+        Shape ``(players,)``; sums to the worth of all less that of none. All NaN where a worth
+        is.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    References
+    ----------
+    .. [1] Shapley (1953), A value for n-person games, Annals of Mathematics Studies 28:307-317
+
+    Examples
+    --------
+    >>> shapley_values([0, 0, 0, 1]).tolist()
+    [0.5, 0.5]
+    """
+    known = np.asarray(worths, dtype=np.float64)
+    players = known.size.bit_length() - 1
+    if known.shape != (2**players,) or not 1 <= players <= MOST_PLAYERS:
+        raise ValueError(f"expected 2 to 2**{MOST_PLAYERS} worths, a power, got {known.shape}")
+    if np.isinf(known).any():
+        raise ValueError("expected finite worths or NaN, got an infinite one")
+    masks = np.arange(known.size)
+    sizes = np.bitwise_count(masks)
+    orders = np.array([1 / (players * comb(players - 1, size)) for size in range(players)])
+    shares = np.empty(players)
+    for player in range(players):
+        before = masks[masks >> player & 1 == 0]
+        added = known[before | 1 << player] - known[before]
+        shares[player] = orders[sizes[before]] @ added
+    return shares

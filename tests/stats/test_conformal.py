@@ -1,0 +1,125 @@
+"""Conformal thresholds: by hand, with ties, and their promises over many simulated splits."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+
+from spanjury.stats.conformal import conformal_threshold, items_for_rate
+
+
+def test_a_threshold_lies_just_above_the_score_that_may_not_alarm() -> None:
+    # by hand: .2 * (9 + 1) = 2, so one of nine may raise an alarm, and the second may not
+    found = conformal_threshold([0.3, 0.1, 0.9, 0.2, 0.8, 0.4, 0.5, 0.6, 0.7], rate=0.2)
+    assert 0.8 < found.value < 0.8 + 1e-12
+    assert (found.items, found.alarms) == (9, 1)
+
+
+def test_equal_scores_raise_fewer_alarms_rather_than_more() -> None:
+    scores = [0.0] * 15 + [1.0] * 4
+    found = conformal_threshold(scores, rate=0.1)
+    assert found.value > 1.0
+    assert (found.alarms, found.low) == (0, 0.0)
+    untied = conformal_threshold(range(19), rate=0.1)
+    assert found.high == untied.high  # the ties do not make it surer
+
+
+def test_the_threshold_with_confidence_counts_by_the_binomial() -> None:
+    # by hand: P(Bin(59, .05) = 0) = .95 ** 59 = .0485, and .95 ** 58 = .0510
+    assert conformal_threshold(range(58), rate=0.05, confidence=0.95).value == math.inf
+    found = conformal_threshold(range(59), rate=0.05, confidence=0.95)
+    assert 58 < found.value < 59
+    assert found.alarms == 0
+
+
+def test_too_few_items_raise_no_alarm_at_all() -> None:
+    found = conformal_threshold([], rate=0.5)
+    assert found == (math.inf, 0, 0, 0.0, 0.0)
+
+
+def test_almost_every_item_may_raise_an_alarm() -> None:
+    found = conformal_threshold([1.0, 2.0], rate=1 - 1e-12)
+    assert found.alarms == 1
+    assert found.high == pytest.approx(0.975**0.5)
+
+
+@pytest.mark.parametrize(
+    ("rate", "confidence", "items"),
+    [(0.05, None, 19), (0.1, None, 9), (0.3, None, 3), (0.9, None, 1), (0.05, 0.95, 59)],
+)
+def test_the_least_number_of_items_is_the_first_with_a_threshold(
+    rate: float, confidence: float | None, items: int
+) -> None:
+    assert items_for_rate(rate, confidence=confidence) == items
+    few = conformal_threshold(range(items - 1), rate=rate, confidence=confidence)
+    enough = conformal_threshold(range(items), rate=rate, confidence=confidence)
+    assert math.isinf(few.value)
+    assert math.isfinite(enough.value)
+
+
+@pytest.mark.parametrize("items", [30, 100, 137])
+def test_over_many_splits_the_marginal_promise_is_kept(items: int) -> None:
+    rng = np.random.default_rng(1)
+    splits = rng.exponential(size=(1000, items + 1))
+    alarms = sum(bool(row[-1] >= conformal_threshold(row[:-1], rate=0.1).value) for row in splits)
+    expected = math.floor(0.1 * (items + 1)) / (items + 1)  # exact where no scores are equal
+    low, high = binom.interval(0.999, 1000, expected)
+    assert low <= alarms <= high
+    assert binomtest(alarms, 1000, 0.1, alternative="greater").pvalue > 0.001
+
+
+def test_over_many_splits_the_promise_holds_for_scores_of_five_levels() -> None:
+    rng = np.random.default_rng(2)
+    splits = rng.integers(1, 6, size=(1000, 41))
+    found = [conformal_threshold(row[:-1], rate=0.25) for row in splits]
+    alarms = sum(bool(row[-1] >= at.value) for row, at in zip(splits, found, strict=True))
+    assert binomtest(alarms, 1000, 0.25, alternative="greater").pvalue > 0.001
+    assert alarms > 50
+
+
+def test_with_confidence_the_rate_of_most_samples_is_below_the_promised() -> None:
+    rng = np.random.default_rng(3)
+    found = [conformal_threshold(row, rate=0.1, confidence=0.9) for row in rng.random((1000, 80))]
+    rates = np.array([1 - at.value for at in found])  # of uniform scores, exactly
+    allowed = int((binom.cdf(np.arange(80), 80, 0.1) <= 0.1).sum()) - 1
+    broken = binom.cdf(allowed, 80, 0.1)  # exact for scores without ties
+    assert broken <= 0.1
+    low, high = binom.interval(0.999, 1000, broken)
+    assert low <= (rates > 0.1).sum() <= high
+
+
+def test_the_bounds_hold_the_rate_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(4)
+    found = [conformal_threshold(row, rate=0.2) for row in rng.random((1000, 50))]
+    held = sum(at.low <= 1 - at.value <= at.high for at in found)
+    assert binomtest(held, 1000, 0.95, alternative="less").pvalue > 0.001
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=60), st.floats(0.02, 0.9))
+def test_alarms_never_exceed_the_rate_and_the_rate_lies_in_its_bounds(
+    scores: list[float], rate: float
+) -> None:
+    found = conformal_threshold(scores, rate=rate)
+    assert found.alarms <= rate * (len(scores) + 1)
+    assert 0 <= found.low <= found.high <= 1
+    sure = conformal_threshold(scores, rate=rate, confidence=0.9)
+    assert sure.value >= found.value
+
+
+@pytest.mark.parametrize(
+    ("scores", "rate", "confidence"),
+    [([1.0], 0.0, None), ([1.0], 1.0, None), ([1.0], 0.5, 1.0), ([math.nan], 0.5, None)],
+)
+def test_what_promises_nothing_is_refused(
+    scores: list[float], rate: float, confidence: float | None
+) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        conformal_threshold(scores, rate=rate, confidence=confidence)
+    with pytest.raises(ValueError, match="expected"):
+        conformal_threshold([[1.0]], rate=0.5)
+    if not 0 < rate < 1 or confidence:
+        with pytest.raises(ValueError, match="expected"):
+            items_for_rate(rate, confidence=confidence)

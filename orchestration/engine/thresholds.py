@@ -1,6 +1,12 @@
 """Thresholds of a panel's probability of an error, with what they cost on texts without error."""
 
+import math
 from dataclasses import dataclass
+from typing import Literal
+
+Signal = Literal["probability", "score"]
+"""The number that is compared: the probability of an error, or the share of the scale that the
+panel's score has lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,12 +16,14 @@ class Thresholds:
     Parameters
     ----------
     judges
-        The judges whose probabilities they are for: those that state one, and no others.
+        The judges whose probabilities they are for: those that state one, and no others. Where the
+        signal is the score, the names of the seats that it is made of.
     beside
         Judges without a probability that were on the panel when the alarms were counted; their
         errors are counted in.
     doubtful, faulty
-        The probability from which on a text is so.
+        The probability, or the lost share of the scale, from which on a text is so; `faulty` is
+        infinite where none makes it so.
     doubtful_alarms, faulty_alarms
         Share of the texts without error that the whole panel called doubtful or faulty, and
         faulty, 0 to 1.
@@ -23,6 +31,11 @@ class Thresholds:
         Number of texts without error that the shares were counted on.
     data
         Where these are from.
+    signal
+        The number that is compared.
+    promised
+        The share of doubtful or faulty ones that is not exceeded among new texts without error of
+        the same kind; None where nothing is promised.
 
     Raises
     ------
@@ -38,12 +51,17 @@ class Thresholds:
     faulty_alarms: float
     texts: int
     data: str
+    signal: Signal = "probability"
+    promised: float | None = None
 
     def __post_init__(self) -> None:
         if not self.judges:
             raise ValueError("thresholds need a judge that states a probability")
-        if not 0.0 < self.doubtful <= self.faulty <= 1.0:
+        reachable = self.faulty <= 1.0 or math.isinf(self.faulty)
+        if not (0.0 < self.doubtful <= min(self.faulty, 1.0) and reachable):
             raise ValueError(f"got thresholds {self.doubtful!r} and {self.faulty!r}")
+        if self.promised is not None and not 0.0 < self.promised < 1.0:
+            raise ValueError(f"a share between 0 and 1 can be promised, got {self.promised!r}")
         if not 0.0 <= self.faulty_alarms <= self.doubtful_alarms <= 1.0:
             raise ValueError(f"got alarms {self.doubtful_alarms!r} and {self.faulty_alarms!r}")
         if self.texts < 1 or not self.data:

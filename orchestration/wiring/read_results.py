@@ -1,17 +1,23 @@
-"""Files of results, read back for their scores or their spans."""
+"""Files of results, read back for their scores, their spans or whole."""
 
 from spanjury.adapters.files.results.result_rows import (
+    ReportedRow,
+    ReportedSeat,
     ResultScores,
     ResultSpans,
     SeatWork,
+    read_reported_rows,
     read_result_scores,
     read_result_spans,
 )
 
 __all__ = [
+    "ReportedRow",
+    "ReportedSeat",
     "ResultScores",
     "ResultSpans",
     "SeatWork",
+    "read_reported_rows",
     "read_result_scores",
     "read_result_spans",
 ]

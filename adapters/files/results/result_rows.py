@@ -205,6 +205,37 @@ def read_result_spans(path: Path) -> Iterator[ResultSpans]:
         )
 
 
+class ReportedSeat(BaseModel):
+    """All that a result row holds of one seat but its words."""
+
+    judge: str
+    signature: str = ""
+    outcome: Outcome
+    score: float | None
+    spans: tuple[ErrorSpan, ...]
+    usage: Usage
+    seconds: float
+    error_probability: float | None = None
+
+
+class ReportedRow(ResultName):
+    """A result row: the report of a panel on one aspect of one segment, with its seats'."""
+
+    outcome: Outcome
+    score: float | None
+    spans: tuple[ErrorSpan, ...]
+    seats: tuple[ReportedSeat, ...]
+    aggregation: str = ""
+    consolidator: str = ""
+    error_probability: float | None = None
+    decision: Decision | None = None
+
+
+def read_reported_rows(path: Path) -> Iterator[ReportedRow]:
+    """Yield the rows of a results file with their seats; raise as `read_results` does."""
+    return (row for _, row in read_results(path, ReportedRow))
+
+
 def _scores(row: _ScoredRow | _MarkedRow) -> ResultScores:
     return ResultScores(
         segment_id=row.id,

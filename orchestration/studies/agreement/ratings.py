@@ -123,7 +123,7 @@ def _layout(segments: Sequence[Segment]) -> _Layout:
     places: list[tuple[int, int]] = []
     taken: Counter[tuple[str, str]] = Counter()
     for one in segments:
-        key = _input_of(one)
+        key = input_of(one)
         number = taken[one.system, key]
         taken[one.system, key] += 1
         column = key if not number else f"{key} (again, {number})"
@@ -151,7 +151,7 @@ def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
     return [sign * scorer.scores.get(one.segment_id, math.nan) for one in segments]
 
 
-def _input_of(segment: Segment) -> str:
+def input_of(segment: Segment) -> str:
     """Return the input that an output is of: its document's id, or else the texts themselves."""
     for key in ("doc_id", "input_id"):
         if key in segment.meta:

@@ -1,0 +1,86 @@
+"""Calibrations as files: TOML that people read and a panel file names."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import Once, lazily
+from spanjury.orchestration.engine.calibration import Calibration
+from spanjury.orchestration.report.files import write_whole
+
+with lazily():
+    import pydantic
+
+FORMAT = 1
+_FORMAT = "format"
+_CALIBRATION = Once(lambda: pydantic.TypeAdapter(Calibration))
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read a calibration; raise `ConfigError` if the file holds none, naming file and key."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        if values.pop(_FORMAT, None) != FORMAT:
+            raise ConfigError(
+                f"the calibration {path} has another format than {FORMAT}: make it again by"
+                " 'spanjury calibrate'"
+            )
+        return _CALIBRATION.get().validate_python(values, extra="forbid")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the calibration {path} cannot be read: {error}") from error
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise ConfigError(f"the calibration {path} does not fit: {place} {problem['msg']}") from (
+            error
+        )
+
+
+def write_calibration(calibration: Calibration, path: Path) -> None:
+    """Write a calibration in place of what the file held; raise `StoreError` if that fails."""
+    lines = [f"{_FORMAT} = {FORMAT}", *_lines(calibration.plain())]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
+    """Return the lines of a table: its own keys first, then its tables."""
+    plain, tables, lists = [], [], []
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            place = f"{under}{_key(name)}"
+            own = _lines(value, under=f"{place}.")
+            has_keys = any(not isinstance(one, Mapping) for one in value.values())
+            tables += ["", f"[{place}]", *own] if has_keys else own
+        elif _tables(value):
+            place = f"{under}{_key(name)}"
+            for one in _tables(value):
+                lists += ["", f"[[{place}]]", *_lines(one, under=f"{place}.")]
+        else:
+            plain.append(f"{_key(name)} = {_value(value)}")
+    return [*plain, *tables, *lists]
+
+
+def _tables(value: object) -> list[Mapping[str, object]]:
+    """Return the tables that a value is a list of; none for any other value."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _key(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else _text(name)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value)
+
+
+def _text(text: str) -> str:
+    """Return a text in quotes: what JSON escapes, TOML reads, and it escapes one sign more."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -172,8 +172,8 @@ class StagedHearing:
             return None
         words = allowance.budget.words
         reason = (
-            f"Of the budget of {allowance.budget}, {words(allowance.left)} are left, and "
-            f"{words(allowance.expected(seats, row.segment))} would be needed."
+            f"The budget of {allowance.budget} has {words(allowance.left)} left, and asking on "
+            f"takes about {words(allowance.expected(seats, row.segment))}."
         )
         return Stop(why=StopReason.BUDGET, reason=reason)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, TokenPrice, Usage
-from spanjury.orchestration.engine.families import Families
+from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
 from spanjury.orchestration.services.scorers import results_file
@@ -179,7 +179,12 @@ def _collected(
         for one, value in zip(texts, human, strict=True)
         if value is not None
     ]
-    found = panel_seats(rows, aspect=aspect, costs=_costs(seats.values(), job.prices or {}))
+    found = panel_seats(
+        rows,
+        aspect=aspect,
+        costs=_costs(seats.values(), job.prices or {}),
+        models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
+    )
     silent = sorted({name for row in rows for name in row.seats} - {*found.names})
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     return found, notes

@@ -103,7 +103,9 @@ def study_aspect(
             f" {agreement.level}: too few texts, or all scores are alike"
         )
     priced = frontier(agreement, found.subsets, unit=spending.unit, budget=spending.budget)
-    of_seats = {name: families.of(name) for name in seats.names}
+    of_seats = {
+        name: families.of(model) for name, model in zip(seats.names, seats.models, strict=True)
+    }
     return AspectStudy(
         aspect=seats.aspect,
         seats=seats.names,
@@ -117,7 +119,7 @@ def study_aspect(
         leans=tuple(leans(seats, settings, families)),
         weighings=weighings(agreement),
         frontier=priced,
-        notes=(*notes, *_notes(seats, families)),
+        notes=(*notes, *_notes(seats), *_about_families(seats, families)),
     )
 
 
@@ -139,7 +141,7 @@ def _check(seats: PanelSeats) -> None:
         )
 
 
-def _notes(seats: PanelSeats, families: Families) -> Iterator[str]:
+def _notes(seats: PanelSeats) -> Iterator[str]:
     if seats.texts < _FEW_TEXTS:
         yield (
             f"{seats.texts} texts are few: the intervals say how little is sure, and the choice of"
@@ -149,13 +151,17 @@ def _notes(seats: PanelSeats, families: Families) -> Iterator[str]:
         scored = int((~np.isnan(line)).sum())
         if scored < seats.texts:
             yield f"{name} scored {scored} of {seats.texts} texts; its figures are about these"
-    for family, names in families.shared(seats.names).items():
-        yield f"{', '.join(names)} are of one family, {family}: they tend to vote like one"
-    for name in seats.names:
-        family = families.of(name)
-        own = [one for one in seats.system_names if family and families.of(one) == family]
-        if own:
-            yield f"{name} judges systems of its own family, {family}: {', '.join(own)}"
+
+
+def _about_families(seats: PanelSeats, families: Families) -> Iterator[str]:
+    of_seats = [families.of(model) for model in seats.models]
+    for family in dict.fromkeys(one for one in of_seats if one):
+        own = [name for name, its in zip(seats.names, of_seats, strict=True) if its == family]
+        systems = [one for one in seats.system_names if families.of(one) == family]
+        if len(own) > 1:
+            yield f"{', '.join(own)} are of one family, {family}: they tend to vote like one"
+        if systems:
+            yield f"{', '.join(own)} judge systems of their own family: {', '.join(systems)}"
 
 
 def study_json(findings: StudyFindings) -> dict[str, object]:

@@ -47,7 +47,7 @@ class Lean:
 def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
     """Yield the lean of each seat that judged systems of its own family and others."""
     of_system = [families.of(name) for name in seats.system_names]
-    known = [families.of(name) for name in seats.names]
+    known = [families.of(model) for model in seats.models]
     for number, family in enumerate(known):
         own_systems = np.array([family is not None and one == family for one in of_system])
         own = own_systems[seats.systems]

@@ -7,6 +7,7 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
+    Column,
     Paragraph,
     Plot,
     PlotPoint,
@@ -81,7 +82,7 @@ def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
 
 def _seats(one: AspectStudy) -> Table:
     return table(
-        ["seat", "family", *numeric("scored", "alone", "its gain to all others", "Shapley")],
+        ["seat", "family", *numeric("scored", "alone", "gain", "Shapley")],
         (
             (
                 *(share.seat, one.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
@@ -176,7 +177,12 @@ def _leans(found: Iterable[Lean]) -> Table:
 
 def _weighings(found: Iterable[Weighing]) -> Table:
     return table(
-        ["score", "made with", *numeric("agreement", "against the plain mean"), "weights"],
+        [
+            "score",
+            Column("made with", only="page"),
+            *numeric("agreement", "against the plain mean"),
+            Column("weights", only="page"),
+        ],
         (
             row(
                 one.name,
@@ -200,7 +206,10 @@ def _frontier(one: AspectStudy) -> Iterator[Block]:
         [
             *numeric("no."),
             "panel",
-            *numeric(f"{found.unit} a text", "of all seats' cost", "agreement", "of all seats'"),
+            *numeric(f"{found.unit} a text"),
+            *numeric("of all seats' cost", only="page"),
+            *numeric("agreement"),
+            *numeric("of all seats'", only="page"),
         ],
         (_point(number, point, found) for number, point in enumerate(found.points, start=1)),
         note="The frontier: no other panel agrees as much with people for less. It is chosen on the"
@@ -220,7 +229,7 @@ def _point(number: int, point: FrontierPoint, found: Frontier) -> tuple[Cell | s
     return (
         number,
         choice.name,
-        _cost(choice.cost),
+        Cell(_cost(choice.cost)),
         Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
         _estimate(point.estimate),
         Cell(choice.agreement / whole.agreement if whole.agreement > 0 else math.nan, ".1%"),

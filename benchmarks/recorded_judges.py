@@ -65,12 +65,13 @@ class Recorded:
     """A judge that says what was recorded of each text."""
 
     name: str
+    model: str = ""
     reports: Mapping[str, Report] = field(repr=False)
 
     @property
     def signature(self) -> str:
-        """Its name: the records do not change."""
-        return f"recorded|{self.name}"
+        """Its name and its model: the records do not change."""
+        return f"recorded|{self.name}" + (f"|model:{self.model}" if self.model else "")
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the report on `segment`."""
@@ -145,7 +146,7 @@ async def _judge(rows: Sequence[Row], results: Path, *, run: Path | None, offlin
 def _models(rows: Sequence[Row], aspect: Aspect) -> Iterator[Seat]:
     for seat, model in MODELS.items():
         reports = {row["id"]: _read(row, row["raw"][model], aspect) for row in rows}
-        yield Seat(name=seat, judge=Recorded(name=model, reports=reports))
+        yield Seat(name=seat, judge=Recorded(name=seat, model=model, reports=reports))
 
 
 def _read(row: Row, reply: str, aspect: Aspect) -> Report:

@@ -34,6 +34,7 @@ with lazily():
         meta,
         metrics,
         metrics_score,
+        panel_study,
         perturb,
         resume,
         runs,
@@ -113,6 +114,10 @@ class _Marks(CommandGroup):
     }
 
 
+class _Panel(CommandGroup):
+    functions: ClassVar = {"study": lambda: panel_study.study}
+
+
 class _Runs(CommandGroup):
     """The commands about runs; `list` where none is named."""
 
@@ -147,6 +152,7 @@ for name, commands, summary in (
     ("exam", _Exam, "Examine judges."),
     ("marks", _Marks, "People's marks of a run: who made them, out and in, agreement."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
+    ("panel", _Panel, "Panels and their seats: which ones are needed, and what they cost."),
     ("runs", _Runs, "List runs, delete old ones or repair one; the list is the default."),
 ):
     app.add_typer(

@@ -15,7 +15,13 @@ _REASONS = 3
 
 def summary_view(summary: Summary) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge."""
-    return Group(_means(summary), *_alarms(summary), *_failures(summary), *_unheard(summary), *_usage(summary))
+    return Group(
+        _means(summary),
+        *_alarms(summary),
+        *_failures(summary),
+        *_unheard(summary),
+        *_usage(summary),
+    )
 
 
 def _means(summary: Summary) -> RenderableType:

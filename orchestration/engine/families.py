@@ -6,17 +6,20 @@ A judge that asks no model has none.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, EventLog
+
+log = EventLog()
 
 _TABLE = files("spanjury.orchestration.engine") / "families.toml"
 _KEY = "families"
+_MODEL = re.compile(r"\|model:([^|]+)")
 _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -55,14 +58,56 @@ class Families:
         found = [word for word in self.words if _stands_in(word, model)]
         return self.words[max(found, key=len)] if found else None
 
-    def shared(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return family -> its names, for families that have two or more of `names`."""
+
+def model_of(signature: str) -> str:
+    """Return the name of the model that a judge's signature says it asks; empty for none.
+
+    Examples
+    --------
+    >>> model_of("annotator|model:ollama/gemma2:27b|prompt:1")
+    'ollama/gemma2:27b'
+    """
+    found = _MODEL.search(signature)
+    return found[1] if found else ""
+
+
+class FamilyWatch:
+    """Warns where seats of a panel are of one family, or judge systems of their own.
+
+    Parameters
+    ----------
+    signatures
+        Seat -> the signature of its judge.
+    families
+        Those that are known; None for those that come with spanjury.
+    """
+
+    def __init__(self, signatures: Mapping[str, str], families: Families | None = None) -> None:
+        models = {seat: model_of(one) for seat, one in signatures.items()}
+        asking = {seat: model for seat, model in models.items() if model}
+        self._families = families or (Families.load() if asking else Families())
+        of = {seat: self._families.of(model) for seat, model in asking.items()}
+        self._of_seats = {seat: family for seat, family in of.items() if family}
+        self._seen: set[str] = set()
+
+    def check_seats(self) -> None:
+        """Warn of the families that have several seats."""
         by_family: dict[str, list[str]] = {}
-        for name in names:
-            family = self.of(name)
-            if family is not None:
-                by_family.setdefault(family, []).append(name)
-        return {family: tuple(of) for family, of in by_family.items() if len(of) > 1}
+        for seat, family in self._of_seats.items():
+            by_family.setdefault(family, []).append(seat)
+        for family, seats in by_family.items():
+            if len(seats) > 1:
+                log.warning("panel.one_family", family=family, seats=", ".join(seats))
+
+    def see(self, system: str) -> None:
+        """Warn once of a system that is of a seat's family."""
+        if not self._of_seats or system in self._seen:
+            return
+        self._seen.add(system)
+        family = self._families.of(system)
+        seats = [seat for seat, its in self._of_seats.items() if its == family]
+        if seats:
+            log.warning("panel.own_family", family=family, system=system, seats=", ".join(seats))
 
 
 @cache

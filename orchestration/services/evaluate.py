@@ -12,6 +12,7 @@ from anyio import to_thread
 from spanjury.judges.core import UNANSWERED, Aspect, DataError, Memory, Outcome, Result, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import assess_in_order, pair
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -277,7 +278,10 @@ def _assessing(
     """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
+    families = FamilyWatch({seat.name: seat.signature for seat in panel.seats})
+
     async def judged(segment: Segment, aspect: Aspect) -> Result:
+        families.see(segment.system)
         report = await panel.assess(segment, aspect)
         return Result(segment=segment, aspect=aspect, report=report)
 

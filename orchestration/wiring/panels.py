@@ -13,6 +13,7 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
@@ -117,6 +118,7 @@ async def open_configured_panel(
                 memory=memory,
                 silent=silent,
             )
+        FamilyWatch({seat.name: seat.signature for seat in seats}).check_seats()
         reports = memory if recorder is None else NoMemory()
         behind = _remembered(seats, reports, again=again, draw=draw)
         yield Panel(

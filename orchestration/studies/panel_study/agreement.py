@@ -65,12 +65,6 @@ class Agreement:
         ]
         return _averaged(np.array(parts))
 
-    def on(self, scores: FloatArray, texts: IntArray) -> FloatArray:
-        """Return the agreement on some texts alone."""
-        kept = np.full(scores.shape, np.nan)
-        kept[..., texts] = scores[..., texts]
-        return self.of(kept)
-
     def estimates(self, scores: FloatArray) -> list[Estimate]:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
         values = self.of(scores)
@@ -99,8 +93,11 @@ class Agreement:
         bounds = percentile_interval(Resampled(np.asarray(value), draw()))
         return Estimate(value, float(bounds.low), float(bounds.high))
 
-    def _drawn(self, scores: FloatArray) -> FloatArray:
-        """Draw inputs and systems again, group by group; shape ``(draws, many)``."""
+    def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
+        """Draw inputs and systems again, group by group, for scores of shape ``(many, texts)``.
+
+        All meet the same draws, on the texts that all of them have.
+        """
         rng = default_rng(self.settings.seed)
         parts = [
             resampled_correlations(
@@ -109,11 +106,17 @@ class Agreement:
                 level=self.level,
                 method=self.settings.method,
                 rng=rng,
-                draws=self.settings.draws,
-            ).draws
+                draws=draws,
+            )
             for one in self.seats.within_groups(scores)
         ]
-        return _averaged(np.array(parts))
+        return Resampled(
+            _averaged(np.array([one.estimate for one in parts])),
+            _averaged(np.array([one.draws for one in parts])),
+        )
+
+    def _drawn(self, scores: FloatArray) -> FloatArray:
+        return self.drawn(scores, draws=self.settings.draws).draws
 
 
 def _averaged(parts: FloatArray) -> FloatArray:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.studies.panel_study.agreement import Estimate, Settings
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.resampling import bootstrap, percentile_interval
 
@@ -46,7 +47,7 @@ class Lean:
 def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
     """Yield the lean of each seat that judged systems of its own family and others."""
     of_system = [families.of(name) for name in seats.system_names]
-    known = [families.of(name) for name in seats.names]
+    known = [families.of(model) for model in seats.models]
     for number, family in enumerate(known):
         own_systems = np.array([family is not None and one == family for one in of_system])
         own = own_systems[seats.systems]
@@ -62,8 +63,8 @@ def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator
                 name for name, is_own in zip(seats.system_names, own_systems, strict=True) if is_own
             ),
             texts=int((own & ~np.isnan(scores)).sum()),
-            beyond_people=_contrast(seats, settings, _beyond(scores, seats.human), own),
-            beyond_seats=_contrast(seats, settings, scores - beside, own),
+            beyond_people=_contrast(seats, _beyond(scores, seats.human), own, settings=settings),
+            beyond_seats=_contrast(seats, scores - beside, own, settings=settings),
         )
 
 
@@ -77,7 +78,9 @@ def _beyond(scores: FloatArray, people: FloatArray) -> FloatArray:
     return left
 
 
-def _contrast(seats: PanelSeats, settings: Settings, values: FloatArray, own: IntArray) -> Estimate:
+def _contrast(
+    seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
+) -> Estimate:
     """Return the mean over own texts less that over others, with sources drawn again."""
     known = ~np.isnan(values)
     sources = int(seats.sources.max()) + 1

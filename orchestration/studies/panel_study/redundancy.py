@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import default_rng
+from scipy.stats import rankdata
 
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.studies.panel_study.agreement import Estimate, Settings
@@ -57,13 +58,14 @@ def redundancy_findings(
     if len(seats.names) < 2:  # noqa: PLR2004  a pair
         return None
     found = rater_redundancy(
-        seats.human,
-        seats.scores,
+        _ranked_within(seats.human, seats),
+        np.array([_ranked_within(line, seats) for line in seats.scores]),
         rng=default_rng(settings.seed),
         clusters=seats.sources,
         draws=max(settings.draws, 1),
     )
-    known = [families.of(name) for name in seats.names]
+    known = [families.of(model) for model in seats.models]
+    places = list(zip(*np.triu_indices(len(seats.names), k=1), strict=True))
     pairs = [
         RedundantPair(
             first=seats.names[one],
@@ -72,12 +74,12 @@ def redundancy_findings(
             texts=int(found.items[one, other]),
             partial=Estimate(*(float(part[one, other]) for part in found[:3])),
         )
-        for one, other in zip(*np.triu_indices(len(seats.names), k=1), strict=True)
+        for one, other in places
     ]
     apart = [
         pair.partial.value
-        for pair in pairs
-        if pair.family is None and families.of(pair.first) and families.of(pair.second)
+        for pair, (one, other) in zip(pairs, places, strict=True)
+        if known[one] and known[other] and known[one] != known[other]
     ]
     return RedundancyFindings(
         pairs=tuple(sorted(pairs, key=lambda one: _first_greatest(one.partial.value))),
@@ -85,6 +87,17 @@ def redundancy_findings(
         within=_mean(pair.partial.value for pair in pairs if pair.family),
         between=_mean(apart),
     )
+
+
+def _ranked_within(values: FloatArray, seats: PanelSeats) -> FloatArray:
+    """Return ranks within each group as shares: what differs between groups is no agreement."""
+    if len(seats.group_names) == 1:
+        return values
+    ranked = np.full(values.shape, np.nan)
+    for group in range(len(seats.group_names)):
+        here = (seats.groups == group) & ~np.isnan(values)
+        ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
+    return ranked
 
 
 def _first_greatest(value: float) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from spanjury.stats.arrays import FloatArray, safe_divide
 
 IntArray = NDArray[np.intp]
+
+_NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,8 @@ class PanelSeats:
     ----------
     names
         Seats that scored a text or more.
+    models
+        The model of each, or else the seat's own name: what says its family.
     scores
         Shape ``(seats, texts)``; NaN where there is none.
     human
@@ -84,6 +89,7 @@ class PanelSeats:
 
     aspect: str
     names: tuple[str, ...]
+    models: tuple[str, ...]
     scores: FloatArray
     human: FloatArray
     systems: IntArray
@@ -137,8 +143,15 @@ def panel_seats(
     *,
     aspect: str,
     costs: Mapping[str, SeatCost],
+    models: Mapping[str, str] = _NO_MODELS,
 ) -> PanelSeats:
-    """Collect the scores of `texts`; a seat that scored none of them is not there."""
+    """Collect the scores of `texts`; a seat that scored none of them is not there.
+
+    Parameters
+    ----------
+    models
+        Seat -> the model that it asks, where it asks one.
+    """
     names = tuple(
         name
         for name in dict.fromkeys(name for text in texts for name in text.seats)
@@ -153,6 +166,7 @@ def panel_seats(
     return PanelSeats(
         aspect=aspect,
         names=names,
+        models=tuple(models.get(name) or name for name in names),
         scores=scores,
         human=np.array([text.human for text in texts], dtype=np.float64),
         systems=systems,

@@ -6,13 +6,15 @@ from itertools import combinations
 
 import numpy as np
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, splits
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.shapley import shapley_values
 
 MOST_SEATS = 8
 """Seats of which every subset is looked at; of more, seats are added one by one."""
+_MOST_DRAWS = 200
+"""Of samples in which the best subset is chosen again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +40,9 @@ class SizeFinding:
     ----------
     panels
         That were looked at.
-    chosen
-        Agreement where the seats of each text's panel were chosen on other folds: that of the
-        best subset is flattered, since it was chosen on the texts that it is measured on.
+    corrected
+        Agreement of the best, less what it gains by being chosen on the texts that it is
+        measured on.
     """
 
     size: int
@@ -49,7 +51,7 @@ class SizeFinding:
     least: float
     best: Subset
     estimate: Estimate
-    chosen: float
+    corrected: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +114,7 @@ def _all(everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield from combinations(everyone, size)
 
 
-def _forward(
-    agreement: Agreement, everyone: Sequence[int], texts: IntArray | None = None
-) -> Iterator[tuple[int, ...]]:
+def _forward(agreement: Agreement, everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield the subsets that are met where the seat that helps most joins next."""
     seats = agreement.seats
     chosen: tuple[int, ...] = ()
@@ -122,8 +122,7 @@ def _forward(
         asked = [tuple(sorted((*chosen, one))) for one in everyone if one not in chosen]
         yield from asked
         scores = np.array([seats.mean_of(one) for one in asked])
-        values = agreement.of(scores) if texts is None else agreement.on(scores, texts)
-        chosen = asked[_best(values)]
+        chosen = asked[_best(agreement.of(scores))]
 
 
 def _best(values: FloatArray) -> int:
@@ -143,8 +142,7 @@ def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFind
     ]
     best = [same[_best(np.array([one.agreement for one in same]))] for same in by_size]
     estimates = agreement.estimates(np.array([seats.mean_of(one.members) for one in best]))
-    chosen = _chosen_elsewhere(agreement, by_size)
-    for same, nearest, estimate, elsewhere in zip(by_size, best, estimates, chosen, strict=True):
+    for same, nearest, estimate in zip(by_size, best, estimates, strict=True):
         values = np.array([one.agreement for one in same])
         known = values[~np.isnan(values)]
         yield SizeFinding(
@@ -154,19 +152,28 @@ def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFind
             least=float(known.min()) if known.size else np.nan,
             best=nearest,
             estimate=estimate,
-            chosen=elsewhere,
+            corrected=_corrected(agreement, same, nearest),
         )
 
 
-def _chosen_elsewhere(agreement: Agreement, by_size: Sequence[Sequence[Subset]]) -> list[float]:
-    """Choose the best subset of each size on all folds but one, and score that one by it."""
-    seats = agreement.seats
-    found = np.full((len(by_size), seats.texts), np.nan)
-    for training, test in splits(seats, agreement.settings):
-        for line, same in zip(found, by_size, strict=True):
-            scores = np.array([seats.mean_of(one.members) for one in same])
-            line[test] = scores[_best(agreement.on(scores, training))][test]
-    return [float(value) for value in agreement.of(found)]
+def _corrected(agreement: Agreement, same: Sequence[Subset], best: Subset) -> float:
+    """Take off what the best gains by being chosen: the same choice in samples drawn again [1].
+
+    [1] Harrell, Lee, Mark (1996), Statistics in Medicine 15(4):361-387, section 6.
+    """
+    if len(same) == 1 or not agreement.settings.draws:
+        return best.agreement
+    scores = np.array([agreement.seats.mean_of(one.members) for one in same])
+    draws = min(agreement.settings.draws, _MOST_DRAWS)
+    drawn = agreement.drawn(scores, draws=draws)
+    moved = drawn.draws - drawn.estimate
+    known = ~np.isnan(moved).any(axis=1)
+    if not known.any():
+        return np.nan
+    # Draws hold texts twice, which moves all correlations a little: that is no choice's gain.
+    gained = moved[known] - moved[known].mean(axis=1, keepdims=True)
+    chosen = drawn.draws[known].argmax(axis=1)
+    return best.agreement - float(gained[np.arange(len(gained)), chosen].mean())
 
 
 def _shares(

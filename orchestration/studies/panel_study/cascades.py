@@ -72,8 +72,8 @@ class StagedTexts:
 class FittedStage(NamedTuple):
     """The whole panel's score by the estimate of a stage, and where that is not near enough."""
 
-    estimates: FloatArray
-    scores: FloatArray
+    estimates: tuple[float, ...]
+    scores: tuple[float, ...]
     unsure: tuple[float, float]
     """Both ends included."""
 
@@ -166,7 +166,7 @@ def _fitted_at(
         expected = np.interp(estimates, knots, scores).clip(*texts.bounds(number))
         ending = np.square(expected - whole)
         unsure = _unsure_between(estimates, asking - ending)
-        fitted.append(FittedStage(knots, scores, unsure))
+        fitted.append(FittedStage(tuple(knots.tolist()), tuple(scores.tolist()), unsure))
         later = np.where(_is_unsure(estimates, unsure), asking, ending)
     return tuple(reversed(fitted))
 

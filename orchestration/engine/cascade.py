@@ -6,8 +6,9 @@ on the scale. A stage suffices where its estimate is outside of the interval in 
 unsure and its scores do not disagree, or where the seats that are left could not bring the score
 to the other side of a cutoff.
 
-A stage with a `ScoreMap` says which score the whole panel would have given, so that the scores
-of all rows mean the same, however many seats were asked.
+A stage with a `ScoreMap` says which score the seats that were not asked can be expected to give.
+The aggregation takes it in their place, so that the scores of all rows mean the same, however many
+seats were asked.
 """
 
 from bisect import bisect_right
@@ -36,7 +37,7 @@ _FEWEST_THAT_DISAGREE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreMap:
-    """The whole panel's score, by the estimate of the seats that were asked.
+    """The score of the seats that were not asked, by the estimate of those that were.
 
     Raises `ConfigError` if it has no knot, or is not such a map.
 
@@ -98,8 +99,8 @@ class Stage:
         The difference between two scores, in points, from which on further seats are asked;
         None where scores may differ.
     score_map
-        The whole panel's score by the estimate of this stage and those before it; None for what
-        the aggregation makes of the scores.
+        The score of the stages behind it by the estimate of this one and those before it; None
+        to aggregate the scores that there are.
     """
 
     seats: tuple[str, ...]
@@ -225,7 +226,7 @@ def stop_after(
     reports: Sequence[Report],
     *,
     scale: Scale,
-    aggregation: Aggregation | None,
+    aggregation: Aggregation,
 ) -> Stop | None:
     """Return why the `reports` of the stages up to that of `number` suffice; None to ask on.
 
@@ -234,13 +235,13 @@ def stop_after(
     Parameters
     ----------
     aggregation
-        One that is `MONOTONE`; None if the panel's is not.
+        The panel's; one that is `MONOTONE` where the cascade has a cutoff.
     """
     scores = [report.score for report in reports if report.score is not None]
     if not scores or any(_has_failed(report) for report in reports):
         return None
     sure = _sure(cascade.stages[number], reports, scores, scale=scale)
-    if sure or cascade.cutoff is None or aggregation is None:
+    if sure or cascade.cutoff is None:
         return sure
     missing = len(cascade.after(number))
     low, high = score_bounds(scores, missing, scale=scale, aggregation=aggregation)
@@ -253,21 +254,18 @@ def expected_score(
     missing: int,
     *,
     scale: Scale,
-    aggregation: Aggregation | None,
+    aggregation: Aggregation,
 ) -> float | None:
-    """Return the whole panel's score that `stage` lets expect; None if it has no map.
+    """Return the whole panel's score, if each missing seat scores as is expected of it.
 
-    It is a score that the panel could still give, if its aggregation is one with bounds.
+    It is None if `stage` has no map, or none of the reports a score.
     """
     estimate = joint_estimate(reports, scale)
     if stage.score_map is None or estimate is None:
         return None
     expected = scale.low + stage.score_map.at(estimate) * (scale.high - scale.low)
-    if aggregation is None:
-        return expected
     scores = [report.score for report in reports if report.score is not None]
-    low, high = score_bounds(scores, missing, scale=scale, aggregation=aggregation)
-    return min(max(expected, low), high)
+    return aggregation([*scores, *[expected] * missing])
 
 
 def _has_failed(report: Report) -> bool:

@@ -92,7 +92,7 @@ class StagedHearing:
     cascade
         The stages; they name all seats of the panel, and no other.
     aggregation
-        The panel's, if it is monotone; None if it is not.
+        The panel's.
     budget
         What the run may take; None for no limit.
     allowance
@@ -105,7 +105,7 @@ class StagedHearing:
 
     cascade: Cascade
     _: KW_ONLY
-    aggregation: Aggregation | None = None
+    aggregation: Aggregation
     budget: Budget | None = None
     allowance: Allowance | None = None
     memory: Memory | None = None

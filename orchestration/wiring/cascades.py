@@ -109,15 +109,14 @@ def opened_cascade(
             "the cascade would always ask all seats: give it unsure, disagreement, cutoff or a "
             "budget"
         )
-    is_monotone = aggregation_name in cascades.MONOTONE
-    if cascade.cutoff is not None and not is_monotone:
+    if cascade.cutoff is not None and aggregation_name not in cascades.MONOTONE:
         raise ConfigError(
             f"a cutoff needs bounds of the score, which aggregation {aggregation_name!r} has "
             f"none of; {', '.join(sorted(cascades.MONOTONE))} have"
         )
     return staged_hearing.StagedHearing(
         cascade,
-        aggregation=aggregation if is_monotone else None,
+        aggregation=aggregation,
         budget=budget,
         allowance=None if silent or budget is None else allowances.Allowance(budget, prices=prices),
         memory=memory,

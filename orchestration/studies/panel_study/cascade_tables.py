@@ -76,8 +76,9 @@ def _costs(findings: CascadeFindings) -> Table:
             )
             for one in findings.points
         ),
-        note="cost: share of what all seats take; then the share of the texts that each stage was "
-        "asked about; apart: mean distance from the whole panel's score, as a share of the scale",
+        note=f"Cost: share of the {findings.unit} of all seats; under the names, the share of the "
+        "texts on which they were asked; apart: mean distance from the whole panel's score, as a "
+        "share of the scale.",
     )
 
 
@@ -85,12 +86,13 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
     lines = [(one, one.kept[number]) for one in findings.points]
     yield table(
-        numeric(
-            *("aimed at", "cost", "agreement", "more than all seats"),
-            *("share of all seats'", "of those behind the first stage"),
-        ),
+        [
+            *numeric("aimed at", "cost", "agreement", "more than all", "of all"),
+            *numeric("of those behind the first stage", only="page"),
+        ],
         (_line(point, kept, findings) for point, kept in lines),
-        note=f"{part.texts} texts; {findings.settings.method}: all seats "
+        note=f"{part.texts} texts, {findings.settings.method}. More than all: than all seats, with "
+        "a 95 % interval over other inputs; of all: share of the agreement of all seats. All seats "
         f"{part.whole.value:.3f} [{part.whole.low:.3f}, {part.whole.high:.3f}], those behind the "
         f"first stage {part.paid.value:.3f} [{part.paid.low:.3f}, {part.paid.high:.3f}]",
     )

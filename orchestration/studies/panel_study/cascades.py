@@ -1,7 +1,7 @@
 """Cascades fitted to a panel's own reports, and what they keep of its agreement on other texts.
 
-After each stage a map says which score the whole panel would give, and the stage is unsure where
-the map is so far from that score that asking on is worth its price. Both are fitted to texts that
+After each stage a map says which score the other seats can be expected to give. The stage is
+unsure where the score that follows is so far from the whole panel's that asking on is worth it. Both are fitted to texts that
 all seats judged; people's scores are only measured by. The price decides how much is asked: it is
 the lowest at which the texts of the fit take no more than the share of calls that is aimed at.
 """
@@ -52,14 +52,19 @@ class StagedTexts:
         """Return the estimates after the stage of that number, shape ``(texts,)``."""
         return mean_scores(self.estimates[self._heard(number)])
 
-    def bounds(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and highest mean that the seats that are left could make."""
+    def rest(self, number: int) -> FloatArray:
+        """Return the mean place of the scores of the stages behind that one."""
+        return mean_scores(
+            self.places[[seat for stage in self.stages[number + 1 :] for seat in stage]]
+        )
+
+    def expected(self, number: int, rest: FloatArray) -> FloatArray:
+        """Return the whole panel's score if each seat that is left gives `rest`."""
         heard = self.places[self._heard(number)]
         left = sum(map(len, self.stages[number + 1 :]))
         known = ~np.isnan(heard)
         total = np.where(known, heard, 0.0).sum(axis=0)
-        count = known.sum(axis=0) + left
-        return total / count, (total + left) / count
+        return (total + left * rest) / (known.sum(axis=0) + left)
 
     def of(self, texts: IntArray) -> "StagedTexts":
         """Return those `texts` alone."""
@@ -70,7 +75,7 @@ class StagedTexts:
 
 
 class FittedStage(NamedTuple):
-    """The whole panel's score by the estimate of a stage, and where that is not near enough."""
+    """The score of the other seats by the estimate of a stage, and where that is not enough."""
 
     estimates: tuple[float, ...]
     scores: tuple[float, ...]
@@ -94,7 +99,7 @@ def fit_cascade(texts: StagedTexts, *, share: float) -> tuple[FittedStage, ...]:
 
     The first stage is always asked, so they may take more if it does.
     """
-    maps = [_score_map(texts.after(k), texts.whole) for k in range(len(texts.stages) - 1)]
+    maps = [_score_map(texts.after(k), texts.rest(k)) for k in range(len(texts.stages) - 1)]
     fitted: tuple[FittedStage, ...] = ()
     for price in _PRICES:
         fitted = _fitted_at(texts, maps, price=float(price))
@@ -113,8 +118,7 @@ def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
         costs[waiting] += texts.costs[number]
         estimates = texts.after(number)
         ends = waiting & ~_is_unsure(estimates, stage.unsure)
-        low, high = texts.bounds(number)
-        expected = np.interp(estimates, stage.estimates, stage.scores).clip(low, high)
+        expected = texts.expected(number, np.interp(estimates, stage.estimates, stage.scores))
         places[ends], stages[ends] = expected[ends], number
         waiting &= ~ends
     costs[waiting] += texts.costs[-1]
@@ -136,13 +140,13 @@ def _splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
 
 
-def _score_map(estimates: FloatArray, whole: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fit the score by the estimate: never falling, and rising from block to block on a line.
 
     A knot is the mean estimate of a block that is pooled, so that few texts tie.
     """
-    known = ~np.isnan(estimates + whole)
-    fit = decreasing_fit(-estimates[known], whole[known])
+    known = ~np.isnan(estimates + rest)
+    fit = decreasing_fit(-estimates[known], rest[known])
     knots, values = -fit.knots[::-1], fit.values[::-1]
     places = np.searchsorted(knots, estimates[known])
     weights = np.bincount(places, minlength=knots.size)
@@ -163,7 +167,7 @@ def _fitted_at(
         knots, scores = maps[number]
         estimates = texts.after(number)
         asking = costs[number + 1] + later
-        expected = np.interp(estimates, knots, scores).clip(*texts.bounds(number))
+        expected = texts.expected(number, np.interp(estimates, knots, scores))
         ending = np.square(expected - whole)
         unsure = _unsure_between(estimates, asking - ending)
         fitted.append(FittedStage(tuple(knots.tolist()), tuple(scores.tolist()), unsure))

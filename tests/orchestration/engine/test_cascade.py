@@ -167,8 +167,10 @@ def test_an_expected_score_is_one_that_the_panel_could_give(
 def test_an_expected_score_is_on_the_aspects_own_scale() -> None:
     stage = Stage(seats=("a",), score_map=ScoreMap(estimates=(0.0, 1.0), scores=(0.5, 1.0)))
     scale = Scale(labels=("no", "partly", "yes"))
-    assert expected_score(stage, said(1), 5, scale=scale, aggregation=None) == 2.0
-    assert expected_score(Stage(seats=("a",)), said(1), 5, scale=scale, aggregation=None) is None
+    # Half of the way from 1 to 3 is 2, and the mean of one 1 and three 2 is 1.75.
+    assert expected_score(stage, said(1), 3, scale=scale, aggregation=fmean) == 1.75
+    assert expected_score(stage, said(1), 3, scale=scale, aggregation=min) == 1.0
+    assert expected_score(Stage(seats=("a",)), said(1), 3, scale=scale, aggregation=fmean) is None
 
 
 @pytest.mark.parametrize(

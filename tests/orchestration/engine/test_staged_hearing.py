@@ -188,7 +188,7 @@ async def test_the_score_of_few_seats_is_the_one_expected_of_all() -> None:
         )
     )
     even, uneven = await results(panel(*three(), cascade=mapped), TEXTS[:2])
-    assert even.report.score == pytest.approx(1 + 0.9 * 4)
+    assert even.report.score == pytest.approx((5 + 2 * (1 + 0.9 * 4)) / 3)
     assert even.report.unheard
     assert even.report.unheard.score == even.report.score
     assert uneven.report.score == pytest.approx(13 / 3), "all were asked, and nothing is mapped"

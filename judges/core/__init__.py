@@ -90,7 +90,7 @@ from spanjury.judges.core.report import (
     Result,
     SeatReport,
     StopReason,
-    Unheard,
+    Unasked,
     Verdict,
     is_grave,
 )
@@ -197,7 +197,7 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "TransientModelError",
-    "Unheard",
+    "Unasked",
     "UnusableModelError",
     "Usage",
     "Verdict",

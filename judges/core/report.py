@@ -97,7 +97,7 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unheard:
+class Unasked:
     """The seats that a cascade did not ask, and why.
 
     Raises `ValueError` if there is none, or no reason.
@@ -129,13 +129,13 @@ class Unheard:
 class Verdict:
     """Reports of the seats of a panel on one aspect of one segment.
 
-    `unheard` names those that were not asked; None where all were.
+    `unasked` names those that were not asked; None where all were.
     """
 
     segment: Segment
     aspect: Aspect
     seats: tuple[SeatReport, ...]
-    unheard: Unheard | None = None
+    unasked: Unasked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -148,7 +148,7 @@ class PanelReport(Report):
         Everything that can change a number: seats, aggregation, consolidator.
     seats
         The report of every seat that was asked, in the order of the panel.
-    unheard
+    unasked
         The seats that were not asked, and why; None where all were.
     aggregation
         How the score was made of the seats' scores.
@@ -171,7 +171,7 @@ class PanelReport(Report):
 
     signature: str = ""
     seats: tuple[SeatReport, ...] = ()
-    unheard: Unheard | None = None
+    unasked: Unasked | None = None
     aggregation: str = ""
     consolidator: str = ""
     set_aside: tuple[str, ...] = ()

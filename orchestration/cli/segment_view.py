@@ -38,7 +38,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
             if span.evidence:
                 lines.append(_evidence_line(span))
         lines.extend(_failed_seats(result.report))
-        lines.extend(_unheard_seats(result.report))
+        lines.extend(_unasked_seats(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
     if segment.system and segment.system not in segment.segment_id:
         title.append(f"  {one_line(segment.system)}", style="dim")
@@ -115,11 +115,11 @@ def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
             yield Padding(Text(said, style="magenta"), (0, 0, 0, 4))
 
 
-def _unheard_seats(report: PanelReport) -> Iterator[RenderableType]:
+def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
     """Name the seats that were not asked, and say why."""
-    if report.unheard is not None:
-        names = ", ".join(map(one_line, report.unheard.seats))
-        said = f"not asked: {names}. {one_line(report.unheard.reason)}"
+    if report.unasked is not None:
+        names = ", ".join(map(one_line, report.unasked.seats))
+        said = f"not asked: {names}. {one_line(report.unasked.reason)}"
         yield Padding(Text(said, style="dim"), (0, 0, 0, 4))
 
 

@@ -19,7 +19,7 @@ def summary_view(summary: Summary) -> RenderableType:
         _means(summary),
         *_alarms(summary),
         *_failures(summary),
-        *_unheard(summary),
+        *_unasked(summary),
         *_usage(summary),
     )
 
@@ -106,14 +106,14 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
             )
 
 
-def _unheard(summary: Summary) -> Iterator[RenderableType]:
+def _unasked(summary: Summary) -> Iterator[RenderableType]:
     """Count how often each seat was asked, where a cascade did not ask all, and why not."""
     total = summary.whole.total
-    if not summary.unheard:
+    if not summary.unasked:
         return
     asked = ", ".join(
         f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
-        for seat, missed in sorted(summary.unheard.items(), key=lambda one: one[1])
+        for seat, missed in sorted(summary.unasked.items(), key=lambda one: one[1])
     )
     yield Text(f"Of {total} assessments, a part was put to: {asked}.")
     words = {

@@ -79,7 +79,7 @@ def parse_budget(text: str) -> Budget:
 
 
 class Allowance:
-    """What is left of a budget while a run goes on.
+    """The rest of a budget while a run goes on.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Allowance:
 
     @property
     def left(self) -> float:
-        """What may still be spent, without what is set aside for calls under way."""
+        """The amount that may still be spent, without what is set aside for calls under way."""
         return max(0.0, self.budget.amount - self.spent - self._set_aside)
 
     def require_row(self, segment: Segment) -> None:

@@ -24,7 +24,7 @@ from spanjury.judges.core import (
     Report,
     Result,
     Segment,
-    Unheard,
+    Unasked,
     Usage,
     stamped,
 )
@@ -54,7 +54,7 @@ class FinishedRow(NamedTuple):
             score=said.score,
             spans=said.spans,
             reason=said.reason,
-            unheard=said.unheard,
+            unasked=said.unasked,
             error_probability=said.error_probability,
             signature=said.signature,
             aggregation=said.aggregation,
@@ -161,7 +161,7 @@ class _Row(msgspec.Struct):
     seats: list[_Seat]
     decision: Decision | None
     decision_basis: _Basis | None
-    unheard: Unheard | None
+    unasked: Unasked | None
 
 
 class _Said(msgspec.Struct):
@@ -179,7 +179,7 @@ class _Said(msgspec.Struct):
     decision: Decision | None
     decision_basis: DecisionBasis | None
     error_probability: float | None
-    unheard: Unheard | None
+    unasked: Unasked | None
 
 
 _ROW = msgspec.json.Decoder(_Row)
@@ -201,5 +201,5 @@ def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:
         decision=row.decision,
         alarm=alarm,
         seats=[(seat.judge, seat.outcome, seat.usage) for seat in row.seats],
-        unheard=row.unheard,
+        unasked=row.unasked,
     )

@@ -53,7 +53,7 @@ from spanjury.orchestration.engine.verdict_sums import (
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
-    from spanjury.orchestration.engine import staged_hearing
+    from spanjury.orchestration.engine import staging
 
 log = EventLog()
 
@@ -120,7 +120,7 @@ class Panel:
     span_score: "span_scores.SpanScore | None" = None
     thresholds: tuple[Thresholds, ...] = ()
     observer: Observer = unobserved
-    stages: "staged_hearing.StagedHearing | None" = None
+    stages: "staging.Staging | None" = None
     signature: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -195,23 +195,23 @@ class Panel:
         All seats of a stage are asked at once; without stages, all seats are.
         """
         if self.stages is None:
-            heard = await self._heard(self.seats, segment, aspect)
-            return Verdict(segment=segment, aspect=aspect, seats=heard)
+            given = await self._reports_of(self.seats, segment, aspect)
+            return Verdict(segment=segment, aspect=aspect, seats=given)
 
         async def ask(names: Sequence[str]) -> Sequence[SeatReport]:
             asked = tuple(seat for seat in self.seats if seat.name in names)
-            return await self._heard(asked, segment, aspect)
+            return await self._reports_of(asked, segment, aspect)
 
-        hearing = await self.stages.hear(ask, segment, aspect, judges=self._judges)
-        reports = {report.seat: report for report in hearing.seats}
+        staged = await self.stages.collect(ask, segment, aspect, judges=self._judges)
+        reports = {report.seat: report for report in staged.seats}
         return Verdict(
             segment=segment,
             aspect=aspect,
             seats=tuple(reports[seat.name] for seat in self.seats if seat.name in reports),
-            unheard=hearing.unheard,
+            unasked=staged.unasked,
         )
 
-    async def _heard(
+    async def _reports_of(
         self, seats: Sequence[Seat], segment: Segment, aspect: Aspect
     ) -> tuple[SeatReport, ...]:
         """Return the reports of `seats`; none waits for another."""
@@ -248,7 +248,7 @@ class Panel:
             usage=usage_of(verdict),
             signature=stamped(self.signature),
             seats=verdict.seats,
-            unheard=verdict.unheard,
+            unasked=verdict.unasked,
             aggregation=self._score_name,
         )
 
@@ -260,8 +260,8 @@ class Panel:
         agreed = verdict if near == verdict.seats else replace(verdict, seats=near)
         merged = await self.consolidator.consolidate(agreed)
         by_spans = self.span_score
-        if verdict.unheard and verdict.unheard.score is not None:
-            score: float | None = verdict.unheard.score
+        if verdict.unasked and verdict.unasked.score is not None:
+            score: float | None = verdict.unasked.score
         else:
             score = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if score is None:
@@ -286,7 +286,7 @@ class Panel:
             usage=usage_of(verdict),
             signature=stamped(self.signature),
             seats=verdict.seats,
-            unheard=verdict.unheard,
+            unasked=verdict.unasked,
             aggregation=self._score_name,
             consolidator=merged.consolidator,
             set_aside=tuple(seat.seat for seat in unseen),

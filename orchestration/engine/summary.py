@@ -11,7 +11,7 @@ from spanjury.judges.core import (
     PanelReport,
     Result,
     StopReason,
-    Unheard,
+    Unasked,
     Usage,
 )
 
@@ -88,7 +88,7 @@ class Figures(NamedTuple):
     decision: Decision | None
     alarm: Alarm | None
     seats: Sequence[tuple[str, Outcome, Usage]]
-    unheard: Unheard | None = None
+    unasked: Unasked | None = None
 
 
 def figures_of(result: Result) -> Figures:
@@ -105,7 +105,7 @@ def figures_of(result: Result) -> Figures:
         decision=report.decision,
         alarm=_alarm(report),
         seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
-        unheard=report.unheard,
+        unasked=report.unasked,
     )
 
 
@@ -134,7 +134,7 @@ class Summary:
     alarms
         Decision that is not ``ok``, its false-alarm rate, and what that was measured on -> how
         often.
-    unheard
+    unasked
         Seat -> how often it was not asked; none without a cascade.
     stops
         Why no further seats were asked -> how often.
@@ -147,7 +147,7 @@ class Summary:
     usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     alarms: Counter[Alarm] = field(default_factory=Counter)
-    unheard: Counter[str] = field(default_factory=Counter)
+    unasked: Counter[str] = field(default_factory=Counter)
     stops: Counter[StopReason] = field(default_factory=Counter)
 
     def add(self, result: Result) -> None:
@@ -167,9 +167,9 @@ class Summary:
             self.reasons[figures.reason] += 1
         if figures.alarm is not None:
             self.alarms[figures.alarm] += 1
-        if figures.unheard is not None:
-            self.unheard.update(figures.unheard.seats)
-            self.stops[figures.unheard.why] += 1
+        if figures.unasked is not None:
+            self.unasked.update(figures.unasked.seats)
+            self.stops[figures.unasked.why] += 1
         for seat, outcome, usage in figures.seats:
             self.seats.setdefault(seat, Counter())[outcome] += 1
             if usage != _NOTHING:

@@ -28,8 +28,8 @@ def gravest_of(verdict: Verdict) -> Outcome:
 
 def reasons_of(verdict: Verdict) -> str:
     """Return why a verdict has no score."""
-    if verdict.unheard and not verdict.seats:
-        return f"no seat was asked: {verdict.unheard.reason}"
+    if verdict.unasked and not verdict.seats:
+        return f"no seat was asked: {verdict.unasked.reason}"
     return (
         "; ".join(
             f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason

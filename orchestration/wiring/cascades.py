@@ -10,7 +10,7 @@ from spanjury.judges.core.lazy import lazily
 with lazily():
     from spanjury.orchestration.engine import allowance as allowances
     from spanjury.orchestration.engine import cascade as cascades
-    from spanjury.orchestration.engine import staged_hearing
+    from spanjury.orchestration.engine import staging
 
 __all__ = ["CascadeConfig", "StageConfig", "fitted_to", "opened_cascade"]
 
@@ -81,7 +81,7 @@ def opened_cascade(
     aggregation_name: str,
     memory: Memory | None,
     silent: bool,
-) -> "staged_hearing.StagedHearing":
+) -> "staging.Staging":
     """Return the stages in which a panel is asked.
 
     Parameters
@@ -114,7 +114,7 @@ def opened_cascade(
             f"a cutoff needs bounds of the score, which aggregation {aggregation_name!r} has "
             f"none of; {', '.join(sorted(cascades.MONOTONE))} have"
         )
-    return staged_hearing.StagedHearing(
+    return staging.Staging(
         cascade,
         aggregation=aggregation,
         budget=budget,

@@ -30,7 +30,7 @@ from spanjury.judges.core import (
     StopReason,
     StoreError,
     Task,
-    Unheard,
+    Unasked,
     Usage,
 )
 
@@ -69,7 +69,7 @@ RESULT = Result(
             false_alarms=0.05,
             measured_on="160 texts without error of made-up summaries",
         ),
-        unheard=Unheard(
+        unasked=Unasked(
             seats=("annotator:dear",),
             why=StopReason.SURE,
             reason="The estimate is 0.10, below 0.20.",
@@ -194,7 +194,7 @@ ROW = {
         "false_alarms": 0.05,
         "measured_on": "160 texts without error of made-up summaries",
     },
-    "unheard": {
+    "unasked": {
         "seats": ["annotator:dear"],
         "why": "sure",
         "reason": "The estimate is 0.10, below 0.20.",

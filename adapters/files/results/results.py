@@ -19,7 +19,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
     StoreError,
-    Unheard,
+    Unasked,
     Usage,
 )
 
@@ -51,16 +51,16 @@ def result_row(result: Result) -> dict[str, object]:
         "decision": report.decision.value if report.decision else None,
         "error_probability": report.error_probability,
         "decision_basis": _basis(report.basis) if report.basis else None,
-        "unheard": _unheard(report.unheard) if report.unheard else None,
+        "unasked": _unasked(report.unasked) if report.unasked else None,
     }
 
 
-def _unheard(unheard: Unheard) -> dict[str, object]:
+def _unasked(unasked: Unasked) -> dict[str, object]:
     return {
-        "seats": list(unheard.seats),
-        "why": unheard.why.value,
-        "reason": unheard.reason,
-        "score": unheard.score,
+        "seats": list(unasked.seats),
+        "why": unasked.why.value,
+        "reason": unasked.reason,
+        "score": unasked.score,
     }
 
 

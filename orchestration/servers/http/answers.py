@@ -86,7 +86,7 @@ class BasisRow(_Row):
     measured_on: str = Field(description="The texts on which that was counted.")
 
 
-class UnheardRow(_Row):
+class UnaskedRow(_Row):
     """The judges that a cascade did not ask."""
 
     seats: list[str] = Field(description="Their names.")
@@ -118,7 +118,7 @@ class ResultRow(_Row):
     decision: Decision | None = Field(description="Whether the text may be used as it is.")
     error_probability: float | None = Field(description=_PROBABILITY)
     decision_basis: BasisRow | None = Field(description="What decided.")
-    unheard: UnheardRow | None = Field(description="Judges that were not asked; null if all were.")
+    unasked: UnaskedRow | None = Field(description="Judges that were not asked; null if all were.")
 
 
 class CheckAnswer(_Row):

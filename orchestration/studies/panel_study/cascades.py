@@ -1,9 +1,10 @@
 """Cascades fitted to a panel's own reports, and what they keep of its agreement on other texts.
 
 After each stage a map says which score the other seats can be expected to give. The stage is
-unsure where the score that follows is so far from the whole panel's that asking on is worth it. Both are fitted to texts that
-all seats judged; people's scores are only measured by. The price decides how much is asked: it is
-the lowest at which the texts of the fit take no more than the share of calls that is aimed at.
+unsure where the score that follows is so far from the whole panel's that asking on is worth its
+price. All is fitted to texts that all seats judged; people's scores only measure it. The price
+decides how much is asked: it is the lowest at which the texts of the fit take no more than the
+share of the cost that is aimed at.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ class StagedTexts:
 
     def after(self, number: int) -> FloatArray:
         """Return the estimates after the stage of that number, shape ``(texts,)``."""
-        return mean_scores(self.estimates[self._heard(number)])
+        return mean_scores(self.estimates[self._asked(number)])
 
     def rest(self, number: int) -> FloatArray:
         """Return the mean place of the scores of the stages behind that one."""
@@ -60,17 +61,17 @@ class StagedTexts:
 
     def expected(self, number: int, rest: FloatArray) -> FloatArray:
         """Return the whole panel's score if each seat that is left gives `rest`."""
-        heard = self.places[self._heard(number)]
+        given = self.places[self._asked(number)]
         left = sum(map(len, self.stages[number + 1 :]))
-        known = ~np.isnan(heard)
-        total = np.where(known, heard, 0.0).sum(axis=0)
+        known = ~np.isnan(given)
+        total = np.where(known, given, 0.0).sum(axis=0)
         return (total + left * rest) / (known.sum(axis=0) + left)
 
     def of(self, texts: IntArray) -> "StagedTexts":
         """Return those `texts` alone."""
         return replace(self, estimates=self.estimates[:, texts], places=self.places[:, texts])
 
-    def _heard(self, number: int) -> list[int]:
+    def _asked(self, number: int) -> list[int]:
         return [seat for stage in self.stages[: number + 1] for seat in stage]
 
 

@@ -104,14 +104,14 @@ def test_a_cutoff_ends_where_the_others_cannot_change_the_side() -> None:
 
 @given(st.lists(FIVE, min_size=1, max_size=4), st.lists(FIVE, max_size=3), st.integers(0, 3))
 def test_no_answer_of_the_others_leaves_the_bounds(
-    heard: list[int], others: list[int], silent: int
+    given: list[int], others: list[int], silent: int
 ) -> None:
     """Also where some of the missing seats give no score at all."""
     for aggregation in (fmean, median, min):
         low, high = score_bounds(
-            heard, len(others) + silent, scale=SCALE, aggregation=lambda s, a=aggregation: a(s)
+            given, len(others) + silent, scale=SCALE, aggregation=lambda s, a=aggregation: a(s)
         )
-        assert low - 1e-9 <= aggregation([*heard, *others]) <= high + 1e-9
+        assert low - 1e-9 <= aggregation([*given, *others]) <= high + 1e-9
 
 
 def test_only_aggregations_with_bounds_are_called_monotone() -> None:
@@ -123,9 +123,9 @@ def test_only_aggregations_with_bounds_are_called_monotone() -> None:
 
 
 @given(st.lists(FIVE, min_size=2, max_size=2), st.floats(1, 5))
-def test_a_settled_side_is_the_side_of_the_whole_panel(heard: list[int], cutoff: float) -> None:
-    stopped = stop(cascade(cutoff=cutoff), said(*heard))
-    sides = {fmean([*heard, c, d]) >= cutoff for c, d in product(range(1, 6), repeat=2)}
+def test_a_settled_side_is_the_side_of_the_whole_panel(given: list[int], cutoff: float) -> None:
+    stopped = stop(cascade(cutoff=cutoff), said(*given))
+    sides = {fmean([*given, c, d]) >= cutoff for c, d in product(range(1, 6), repeat=2)}
     assert (stopped is not None) == (len(sides) == 1)
 
 
@@ -156,12 +156,12 @@ def test_a_score_map_passes_through_its_knots(score_map: ScoreMap) -> None:
 
 @given(MAPS, st.lists(FIVE, min_size=2, max_size=2))
 def test_an_expected_score_is_one_that_the_panel_could_give(
-    score_map: ScoreMap, heard: list[int]
+    score_map: ScoreMap, given: list[int]
 ) -> None:
     stage = Stage(seats=("a", "b"), score_map=score_map)
-    score = expected_score(stage, said(*heard), 2, scale=SCALE, aggregation=fmean)
+    score = expected_score(stage, said(*given), 2, scale=SCALE, aggregation=fmean)
     assert score is not None
-    assert fmean([*heard, 1, 1]) <= score <= fmean([*heard, 5, 5])
+    assert fmean([*given, 1, 1]) <= score <= fmean([*given, 5, 5])
 
 
 def test_an_expected_score_is_on_the_aspects_own_scale() -> None:

@@ -1,4 +1,4 @@
-"""The seats of a panel heard in stages: who is asked next, within which budget, and why no more.
+"""The seats of a panel asked in stages: who is next, within which budget, and why no more.
 
 Why a row went no further is remembered where its reports alone do not say it: a run that goes
 on, or makes its results again, then stops where it stopped before.
@@ -17,7 +17,7 @@ from spanjury.judges.core import (
     SeatReport,
     Segment,
     StopReason,
-    Unheard,
+    Unasked,
     signature,
 )
 from spanjury.judges.core.keys import asked_about, canonical, digest
@@ -29,16 +29,16 @@ Ask = Callable[[Sequence[str]], Awaitable[Sequence[SeatReport]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class StagedReports:
     """The reports of one row, and the seats that were not asked; None where all were."""
 
     seats: tuple[SeatReport, ...]
-    unheard: Unheard | None
+    unasked: Unasked | None
 
 
 @dataclass(slots=True)
 class _Course:
-    """How far a row went in an earlier run.
+    """The course of a row in an earlier run.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class _Row:
     _: KW_ONLY
     key: str
     course: _Course
-    heard: list[SeatReport] = field(default_factory=list)
+    given: list[SeatReport] = field(default_factory=list)
 
     @property
     def reports(self) -> list[Report]:
-        return [one.report for one in self.heard]
+        return [one.report for one in self.given]
 
 
 @dataclass(frozen=True, slots=True)
-class StagedHearing:
+class Staging:
     """A cascade at work on a panel that is open.
 
     Parameters
@@ -117,7 +117,9 @@ class StagedHearing:
         whole = signature(self.cascade.signature, **limit)
         object.__setattr__(self, "signature", whole)  # the dataclass is frozen
 
-    async def hear(self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str) -> Hearing:
+    async def collect(
+        self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str
+    ) -> StagedReports:
         """Ask stage after stage until the reports suffice.
 
         Parameters
@@ -132,9 +134,9 @@ class StagedHearing:
             stop = self._stop(row, number)
             if stop is not None:
                 await self._note_stop(row, number, stop)
-                return Hearing(tuple(row.heard), self._unheard(row, number, stop))
-            row.heard.extend(await self._asked(ask, stage.seats, row, number=number))
-        return Hearing(tuple(row.heard), None)
+                return StagedReports(tuple(row.given), self._unasked(row, number, stop))
+            row.given.extend(await self._asked(ask, stage.seats, row, number=number))
+        return StagedReports(tuple(row.given), None)
 
     async def _asked(
         self, ask: Ask, seats: Sequence[str], row: _Row, *, number: int
@@ -177,7 +179,7 @@ class StagedHearing:
         )
         return Stop(why=StopReason.BUDGET, reason=reason)
 
-    def _unheard(self, row: _Row, number: int, stop: Stop) -> Unheard:
+    def _unasked(self, row: _Row, number: int, stop: Stop) -> Unasked:
         """Say who was not asked, and which score the whole panel can be expected to give."""
         left = self.cascade.after(number - 1)
         score = None
@@ -189,7 +191,7 @@ class StagedHearing:
                 scale=row.scale,
                 aggregation=self.aggregation,
             )
-        return Unheard(seats=left, why=stop.why, reason=stop.reason, score=score)
+        return Unasked(seats=left, why=stop.why, reason=stop.reason, score=score)
 
     async def _note_stop(self, row: _Row, number: int, stop: Stop) -> None:
         """Remember a stop that the reports of the row alone do not explain."""

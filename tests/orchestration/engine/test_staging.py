@@ -1,4 +1,4 @@
-"""A panel that is heard in stages: who is asked, what is remembered, and what a budget allows."""
+"""A panel that is given in stages: who is asked, what is remembered, and what a budget allows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ from spanjury.orchestration.engine.finished_rows import FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.staged_hearing import StagedHearing
+from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
 
 pytestmark = pytest.mark.anyio
@@ -94,7 +94,7 @@ def panel(
         aggregation=mean,
         aggregation_name="mean",
         consolidator=RuleConsolidator(),
-        stages=StagedHearing(
+        stages=Staging(
             cascade,
             aggregation=mean,
             budget=budget,
@@ -123,13 +123,13 @@ async def test_dear_seats_are_asked_only_where_the_cheap_one_is_unsure() -> None
     assert [one.seat for one in even.seats] == ["cheap"]
     assert even.score == 5
     assert even.decision is Decision.OK
-    assert even.unheard is not None
-    assert even.unheard.seats == ("dear", "dearer")
-    assert even.unheard.why is StopReason.SURE
-    assert even.unheard.reason == "The estimate is 1.00, above 0.80."
+    assert even.unasked is not None
+    assert even.unasked.seats == ("dear", "dearer")
+    assert even.unasked.why is StopReason.SURE
+    assert even.unasked.reason == "The estimate is 1.00, above 0.80."
     assert [one.seat for one in uneven.seats] == ["dearer", "cheap", "dear"]
     assert uneven.score == pytest.approx(13 / 3)
-    assert uneven.unheard is None
+    assert uneven.unasked is None
 
 
 async def test_seats_of_a_stage_are_asked_at_once() -> None:
@@ -163,7 +163,7 @@ async def test_a_stage_that_fails_is_made_up_for_by_the_next() -> None:
     _, dear, dearer = three()
     report = await panel(Down(), dear, dearer).assess(TEXTS[0], ASPECT)
     assert dear.asked == ["s0"]
-    assert report.unheard is None
+    assert report.unasked is None
     assert report.score == 5
     assert report.seats[0].report.outcome is Outcome.BACKEND_FAILED
 
@@ -175,7 +175,7 @@ async def test_a_seat_that_was_not_asked_is_no_failure_and_no_gap_in_the_coverag
     assert summary.whole.coverage == 1.0
     assert summary.seats["dear"].total() == 3
     assert set(summary.seats["dear"]) == {Outcome.SCORED}
-    assert summary.unheard == {"dear": 3, "dearer": 3}
+    assert summary.unasked == {"dear": 3, "dearer": 3}
     assert summary.stops == {StopReason.SURE: 3}
 
 
@@ -189,20 +189,20 @@ async def test_the_score_of_few_seats_is_the_one_expected_of_all() -> None:
     )
     even, uneven = await results(panel(*three(), cascade=mapped), TEXTS[:2])
     assert even.report.score == pytest.approx((5 + 2 * (1 + 0.9 * 4)) / 3)
-    assert even.report.unheard
-    assert even.report.unheard.score == even.report.score
+    assert even.report.unasked
+    assert even.report.unasked.score == even.report.score
     assert uneven.report.score == pytest.approx(13 / 3), "all were asked, and nothing is mapped"
 
 
 async def test_a_row_says_who_was_not_asked_and_why() -> None:
     even, uneven = map(result_row, await results(panel(*three()), TEXTS[:2]))
-    assert even["unheard"] == {
+    assert even["unasked"] == {
         "seats": ["dear", "dearer"],
         "why": "sure",
         "reason": "The estimate is 1.00, above 0.80.",
         "score": None,
     }
-    assert uneven["unheard"] is None
+    assert uneven["unasked"] is None
 
 
 async def test_a_later_run_with_all_seats_asks_only_the_missing_ones() -> None:
@@ -236,16 +236,16 @@ async def test_a_budget_ends_the_asking_and_not_the_run(budget: str, asked: int)
     rows = await results(panel(first, dear, dearer, budget=parse_budget(budget)))
     assert dear.asked == dearer.asked == ["s1", "s3", "s5"][:asked]
     assert all(row.report.score is not None for row in rows)
-    over = [row.report.unheard for row in rows if row.report.unheard]
+    over = [row.report.unasked for row in rows if row.report.unasked]
     stops = [one.why for one in over]
     assert stops.count(StopReason.BUDGET) == 3 - asked
 
 
 async def test_a_stop_for_the_budget_says_its_numbers() -> None:
     rows = await results(panel(*three(), budget=parse_budget("3calls")))
-    unheard = rows[3].report.unheard
-    assert unheard
-    assert unheard.reason == (
+    unasked = rows[3].report.unasked
+    assert unasked
+    assert unasked.reason == (
         "The budget of 3 calls has 1 call left, and asking on takes about 2 calls."
     )
 
@@ -257,7 +257,7 @@ async def test_dollars_and_tokens_count_as_calls_do(budget: str, asked: int) -> 
     assert len(dear.asked) == len(dearer.asked) == asked
 
 
-async def test_nobody_is_asked_where_the_first_stage_is_over_the_budget() -> None:
+async def test_no_seat_is_asked_where_the_first_stage_is_over_the_budget() -> None:
     stages = (Stage(seats=("dear",), unsure=(0, 1)), Stage(seats=("cheap",)))
     rows = await results(
         panel(
@@ -325,16 +325,16 @@ async def test_a_cancelled_row_is_asked_again_within_the_same_budget() -> None:
     assert of.stages.allowance
     assert of.stages.allowance.left == 2
     again = panel(*judges, budget=parse_budget("2calls"), memory=memory)
-    assert (await again.assess(TEXTS[1], ASPECT)).unheard is None
+    assert (await again.assess(TEXTS[1], ASPECT)).unasked is None
 
 
 async def test_rescoring_stops_where_the_run_stopped_whatever_the_aggregation_makes_of_it() -> None:
     settled = Cascade(stages=(Stage(seats=("dear", "dearer")), Stage(seats=("cheap",))), cutoff=3.0)
     memory, judges = DictMemory(), three()
     before = await results(panel(*judges, cascade=settled, memory=memory), TEXTS[:1])
-    assert before[0].report.unheard
-    assert before[0].report.unheard.why is StopReason.SETTLED
-    silent = StagedHearing(settled, aggregation=min, memory=memory, is_silent=True)
+    assert before[0].report.unasked
+    assert before[0].report.unasked.why is StopReason.SETTLED
+    silent = Staging(settled, aggregation=min, memory=memory, is_silent=True)
     again = Panel(
         seats=panel(*judges, memory=memory, cascade=settled).seats,
         aggregation=min,
@@ -343,7 +343,7 @@ async def test_rescoring_stops_where_the_run_stopped_whatever_the_aggregation_ma
         stages=silent,
     )
     report = await again.assess(TEXTS[0], ASPECT)
-    assert report.unheard == before[0].report.unheard
+    assert report.unasked == before[0].report.unasked
     assert judges[0].asked == []
 
 
@@ -357,9 +357,9 @@ async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took
         await rows.keep(key, result, result_line(result))
         row = rows.recall(key, result.segment, ASPECT)
         assert row is not None
-        assert row.result().report.unheard == result.report.unheard
+        assert row.result().report.unasked == result.report.unasked
         summary.count(row.figures)
-    assert summary.unheard == {"dear": 4, "dearer": 4}
+    assert summary.unasked == {"dear": 4, "dearer": 4}
 
     other = panel(*judges, budget=parse_budget("4calls"))
     for text in TEXTS:

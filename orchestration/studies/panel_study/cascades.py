@@ -22,6 +22,8 @@ _PRICES = tuple(np.geomspace(1e-4, 1.0, 61))
 """Squared errors of a score's place on its scale that all calls together may be worth."""
 _BOUNDS = 40
 """Quantiles of the estimates between which a stage may be unsure."""
+_STEPS = 10_000
+"""Steps from 0 to 1 to which the ends of an interval are rounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +191,9 @@ def _unsure_between(estimates: FloatArray, losses: FloatArray) -> tuple[float, f
     low, high = np.unravel_index(total.argmin(), total.shape)
     if total[low, high] >= 0.0:
         return _empty_among(np.unique(ordered))
-    return float(bounds[low]), float(bounds[high])
+    # Outwards, so that the last bit of a mean does not decide on which side a text is.
+    outer = np.floor(bounds[low] * _STEPS) / _STEPS, np.ceil(bounds[high] * _STEPS) / _STEPS
+    return float(outer[0]), float(outer[1])
 
 
 def _empty_among(ordered: FloatArray) -> tuple[float, float]:

@@ -67,7 +67,8 @@ class StagedTexts:
         left = sum(map(len, self.stages[number + 1 :]))
         known = ~np.isnan(given)
         total = np.where(known, given, 0.0).sum(axis=0)
-        return (total + left * rest) / (known.sum(axis=0) + left)
+        expected: FloatArray = (total + left * rest) / (known.sum(axis=0) + left)
+        return expected
 
     def of(self, texts: IntArray) -> "StagedTexts":
         """Return those `texts` alone."""

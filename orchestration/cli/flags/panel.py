@@ -131,15 +131,15 @@ class PanelFlags(Flags, title="Judges"):
     model_base_url: ModelBaseUrls = ()
     cascade: Annotated[
         Path | None,
-        Flag("TOML file that says which judges are asked first, and when the rest.", env=True),
+        Flag("TOML file that says who is asked first, and when the rest.", env=True, rare=True),
     ] = None
     budget: Annotated[
         str | None,
         Flag(
-            "What a cascade may take: dollars (5), 300calls or 2e5tokens; the rest of the rows is"
-            " judged by the first stage alone.",
+            "The most that a cascade may take: dollars (5), 300calls or 2e5tokens.",
             "AMOUNT",
             env=True,
+            rare=True,
         ),
     ] = None
     seed: Seed = None

@@ -218,3 +218,79 @@ def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
     done = spanjury("evaluate", "rows.jsonl", "--judge", "grounding", "--budget", "5")
     assert done.exit_code in {1, 2}
     assert "--budget is for a cascade" in " ".join(done.output.split())
+
+
+def fit(spanjury: Spanjury, server: LoopbackServer, *more: str) -> Result:
+    """Judge the rows by all seats, and fit a cascade to that."""
+    again = Path("rows.jsonl").read_text()
+    twice = [json.loads(line) for line in again.splitlines() for _ in range(2)]
+    for number, row in enumerate(twice):
+        row["id"], row["inputs"]["Article"] = f"t{number}", f"{ARTICLE} Text {number}."
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, twice)))
+    command = evaluate(server, "--run-dir", "full")
+    Path("panel.toml").write_text(Path("panel.toml").read_text().partition("[cascade]")[0])
+    done = spanjury(*command)
+    assert done.exit_code == 0, done.output
+    return spanjury("panel", "cascade", "full", "--write", "cascade.toml", *more)
+
+
+def test_a_cascade_is_fitted_written_and_used(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fitted = fit(spanjury, server, "-o", "pages")
+        assert fitted.exit_code == 0, fitted.output
+        assert "24 texts are few" in " ".join(fitted.output.split())
+        assert Path("pages/cascade.html").is_file()
+        before = len(server.requests)
+        done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) - before < 24
+    whole = {row["id"]: row["score"] for row in rows("full/results.jsonl")}
+    staged = rows("staged.jsonl")
+    alone = [row for row in staged if isinstance(row["unasked"], dict)]
+    assert alone
+    for row in alone:  # the model says 4 of every text, so that its score is known without it
+        assert row["score"] == pytest.approx(whole[row["id"]], abs=0.01)
+
+
+def evaluate_fitted() -> list[str]:
+    command = ["evaluate", "rows.jsonl", "--aspect", "consistency", "--panel", "panel.toml"]
+    return [*command, "--cascade", "cascade.toml", "--no-preflight", "--show", "none"]
+
+
+def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        asked = len(server.requests)
+        done = spanjury(*evaluate_fitted(), "--aggregate", "median")
+        assert len(server.requests) == asked
+    assert done.exit_code in {1, 2}
+    said = " ".join(done.output.split())
+    assert "the cascade was fitted to another panel" in said
+    assert "with aggregation median" in said
+
+
+def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server, "--run-dir", "staged"))
+    done = spanjury("panel", "cascade", "staged")
+    assert done.exit_code in {1, 2}
+    assert "judged 6 texts, and a cascade is fitted to 20 or more" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--stage", "grounding", "--stage", "reader"), "no seat reader judged consistency"),
+        (("--stage", "grounding"), "a cascade needs two stages"),
+        (("--stage", "grounding", "--stage", "grounding"), "a seat is in two stages"),
+        (("--aspect", "fluency"), "fluency was not judged; judged: consistency"),
+        (("--stage", DEAR, "--stage", "grounding"), "there is nothing to save"),
+    ],
+)
+def test_stages_that_cannot_be_fitted_are_refused(
+    spanjury: Spanjury, flags: tuple[str, ...], message: str
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = fit(spanjury, server, *flags)
+    assert done.exit_code in {1, 2}, done.output
+    assert message in " ".join(done.output.split())

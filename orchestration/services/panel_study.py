@@ -102,7 +102,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
         except DataError as error:
             problems.append(error)
             continue
-        _check_budget(found)
+        _check_costs(found)
         studies.append(found)
     if not studies:
         raise problems[0] if problems else DataError(f"{marked.name}: no text has a score")
@@ -273,15 +273,16 @@ def _about_versions(marked: MarkedTexts) -> Iterator[str]:
         yield f"{marked.other_versions} marked texts are other versions, and left out"
 
 
-def _check_budget(found: AspectStudy) -> None:
-    budget = found.frontier.budget
-    if budget is None:
-        return
-    cheapest = min(found.frontier.points, key=lambda one: one.choice.cost, default=None)
-    if cheapest is None:
-        raise ConfigError(f"the cost of no seat is known in {budget.unit}: see --price and --cost")
-    if cheapest.choice.cost > budget.amount:
+def _check_costs(found: AspectStudy) -> None:
+    points, budget = found.frontier.points, found.frontier.budget
+    if not points:
+        raise ConfigError(
+            f"the cost of no seat is known in {found.frontier.unit}: name prices by --price"
+            " SEAT=PROMPT/COMPLETION, or another unit by --cost"
+        )
+    cheapest = points[0].choice
+    if budget is not None and cheapest.cost > budget.amount:
         raise ConfigError(
             f"a budget of {budget.amount:g} {budget.unit} is too small for one text: the cheapest"
-            f" panel, {cheapest.choice.name}, takes {cheapest.choice.cost:.3g}"
+            f" panel, {cheapest.name}, takes {cheapest.cost:.3g}"
         )

@@ -105,7 +105,8 @@ def frontier(
     scored = [*_subsets(seats, subsets, costs), *_cascades(agreement, costs)]
     choices = tuple(choice for choice, _ in scored)
     kept = _undominated(choices)
-    estimates = agreement.estimates(np.array([scored[number][1] for number in kept]))
+    lines = [scored[number][1] for number in kept]
+    estimates = agreement.estimates(np.array(lines)) if lines else []
     points = tuple(
         FrontierPoint(choice=choices[number], estimate=estimate)
         for number, estimate in zip(kept, estimates, strict=True)

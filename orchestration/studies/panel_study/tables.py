@@ -121,7 +121,7 @@ def _best(found: SubsetFindings) -> Table:
     known = [one for one in found.subsets if not math.isnan(one.agreement)]
     ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
     return table(
-        ["panel", *numeric("seats", "agreement", "less than all seats'")],
+        ["panel", *numeric("seats", "agreement", "against all seats")],
         (
             (
                 ", ".join(one.seats),

@@ -167,7 +167,7 @@ def _collected(
             for key, of in seats.items()
         }
     human, notes = _human(texts)
-    rows = [
+    studied = [
         StudyText(
             segment_id=one.row.id,
             system=one.row.system,
@@ -180,12 +180,12 @@ def _collected(
         if value is not None
     ]
     found = panel_seats(
-        rows,
+        studied,
         aspect=aspect,
         costs=_costs(seats.values(), job.prices or {}),
         models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
     )
-    silent = sorted({name for row in rows for name in row.seats} - {*found.names})
+    silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     return found, notes
 

@@ -1,6 +1,6 @@
 """Agreement of panels with people: values, intervals, differences, and folds by source."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class Agreement:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
         values = self.of(scores)
         return [
-            self._estimate(float(value), lambda one=line: self._drawn(one[np.newaxis])[:, 0])
+            self._estimate(float(value), line[np.newaxis])
             for value, line in zip(values, scores, strict=True)
         ]
 
@@ -79,18 +79,16 @@ class Agreement:
         for line in scores:
             both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
             values = self.of(both)
-            found.append(
-                self._estimate(
-                    float(values[1] - values[0]),
-                    lambda pair=both: np.diff(self._drawn(pair), axis=1)[:, 0],
-                )
-            )
+            found.append(self._estimate(float(values[1] - values[0]), both))
         return found
 
-    def _estimate(self, value: float, draw: Callable[[], FloatArray]) -> Estimate:
+    def _estimate(self, value: float, scores: FloatArray) -> Estimate:
+        """Add the interval of the agreement of one line of scores, or of the gain of the second."""
         if not self.settings.draws:
             return Estimate(value, np.nan, np.nan)
-        bounds = percentile_interval(Resampled(np.asarray(value), draw()))
+        draws = self.drawn(scores, draws=self.settings.draws).draws
+        gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
+        bounds = percentile_interval(Resampled(np.asarray(value), gained))
         return Estimate(value, float(bounds.low), float(bounds.high))
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
@@ -114,9 +112,6 @@ class Agreement:
             _averaged(np.array([one.estimate for one in parts])),
             _averaged(np.array([one.draws for one in parts])),
         )
-
-    def _drawn(self, scores: FloatArray) -> FloatArray:
-        return self.drawn(scores, draws=self.settings.draws).draws
 
 
 def _averaged(parts: FloatArray) -> FloatArray:

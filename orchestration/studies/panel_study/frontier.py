@@ -197,7 +197,8 @@ def _differ(scores: FloatArray, pair: tuple[int, int]) -> NDArray[np.bool_]:
     """Say where two seats give different scores, or one gives none."""
     one, other = scores[list(pair)]
     least = _NEAR * float(np.nanmax(scores) - np.nanmin(scores))
-    return np.isnan(one + other) | (np.abs(one - other) >= max(least, np.finfo(float).tiny))
+    far: NDArray[np.bool_] = np.abs(one - other) >= max(least, float(np.finfo(np.float64).tiny))
+    return np.isnan(one + other) | far
 
 
 def _share(part: float, whole: float) -> float:

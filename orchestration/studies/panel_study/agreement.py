@@ -55,6 +55,11 @@ class Agreement:
             "by-input" if seats.has_several_systems else "pooled"
         )
 
+    @property
+    def blocks(self) -> IntArray:
+        """The texts among which the level compares: those of a source, or of a group."""
+        return self.seats.sources if self.level == "by-input" else self.seats.groups
+
     def of(self, scores: FloatArray) -> FloatArray:
         """Return the agreement of scores of shape ``(..., texts)``."""
         parts = [

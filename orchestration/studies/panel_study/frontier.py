@@ -94,8 +94,8 @@ def frontier(
     Parameters
     ----------
     unit
-        Of cost; None for dollars where every price is known, else tokens where a seat took
-        any, else seconds.
+        Of cost; None for dollars where every price is known, else tokens or calls where a seat
+        took any, else seconds.
     budget
         What may be spent, in that unit.
     """
@@ -128,7 +128,9 @@ def usual_unit(costs: Iterable[SeatCost]) -> Unit:
     calling = [one for one in asked if one.calls or one.tokens]
     if calling and all(one.dollars is not None for one in calling):
         return "dollars"
-    return "tokens" if any(one.tokens for one in asked) else "seconds"
+    if any(one.tokens for one in asked):
+        return "tokens"
+    return "calls" if calling else "seconds"
 
 
 def cost_in(cost: SeatCost, unit: Unit) -> float:
@@ -198,7 +200,8 @@ def _differ(scores: FloatArray, pair: tuple[int, int]) -> NDArray[np.bool_]:
     one, other = scores[list(pair)]
     least = _NEAR * float(np.nanmax(scores) - np.nanmin(scores))
     far: NDArray[np.bool_] = np.abs(one - other) >= max(least, float(np.finfo(np.float64).tiny))
-    return np.isnan(one + other) | far
+    found: NDArray[np.bool_] = np.isnan(one + other) | far
+    return found
 
 
 def _share(part: float, whole: float) -> float:

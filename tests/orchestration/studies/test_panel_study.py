@@ -159,7 +159,7 @@ def test_twins_count_as_one_seat_and_strangers_as_two() -> None:
         truth.tolist(),
         {"llama-a": (truth + shared).tolist(), "llama-b": (truth + shared + own / 99).tolist()},
     )
-    found = redundancy_findings(twins, DRAWN, KNOWN)
+    found = redundancy_findings(Agreement(twins, DRAWN), KNOWN)
     assert found is not None
     assert found.effective.value == pytest.approx(1, abs=0.02)
     assert found.pairs[0].family == "llama"
@@ -169,7 +169,7 @@ def test_twins_count_as_one_seat_and_strangers_as_two() -> None:
         truth.tolist(),
         {"llama": (truth + shared).tolist(), "qwen": (truth + own).tolist()},
     )
-    others = redundancy_findings(apart, DRAWN, KNOWN)
+    others = redundancy_findings(Agreement(apart, DRAWN), KNOWN)
     assert others is not None
     assert others.effective.value == pytest.approx(2, abs=0.3)
     assert others.between == others.pairs[0].partial.value

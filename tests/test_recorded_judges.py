@@ -8,9 +8,14 @@ import pytest
 from spanjury.orchestration.services.panel_study import StudyJob, study_panel
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.mark.shared_data
-def test_one_to_four_judges_agree_with_people_as_known(shared_data: Path, tmp_path: Path) -> None:
+def test_one_to_four_judges_agree_with_people_as_known(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
     recorded = importlib.import_module("benchmarks.recorded_judges")
     recorded.write_recorded(tmp_path, data=shared_data, offline=False)
     job = StudyJob(

@@ -71,9 +71,7 @@ class CostFlags(Flags, title="Cost"):
 
     cost: Annotated[
         Literal["dollars", "tokens", "calls", "seconds"] | None,
-        Flag(
-            "Unit of cost; by default dollars where all prices are known, else tokens."
-        ),
+        Flag("Unit of cost; by default dollars where all prices are known, else tokens."),
     ] = None
     price: Annotated[
         tuple[str, ...],

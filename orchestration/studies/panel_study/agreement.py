@@ -23,7 +23,7 @@ class Settings:
     ----------
     level
         Over what a correlation is taken; None for ``by-input`` where inputs have outputs of
-        three systems or more, and else ``pooled``.
+        several systems, and else ``pooled``.
     folds
         Into which the sources are dealt, where something is chosen or fitted.
     draws
@@ -38,7 +38,10 @@ class Settings:
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval over other inputs and systems; NaN where undefined."""
+    """A value and its 95 % interval over other inputs; NaN where undefined.
+
+    Systems are drawn again, too, where there are several.
+    """
 
     value: float
     low: float
@@ -97,7 +100,7 @@ class Agreement:
         return Estimate(value, float(bounds.low), float(bounds.high))
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
-        """Draw inputs and systems again, group by group, for scores of shape ``(many, texts)``.
+        """Draw inputs again, group by group, for scores of shape ``(many, texts)``.
 
         All meet the same draws, on the texts that all of them have.
         """
@@ -109,6 +112,7 @@ class Agreement:
                 level=self.level,
                 method=self.settings.method,
                 rng=rng,
+                over="both" if self.seats.has_several_systems else "inputs",
                 draws=draws,
             )
             for one in self.seats.within_groups(scores)

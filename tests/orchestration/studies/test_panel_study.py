@@ -128,10 +128,13 @@ def test_agreement_within_groups_is_averaged() -> None:
 
 def test_inputs_with_several_systems_are_compared_within() -> None:
     seats = seats_of(
-        [1, 2, 3, 3, 2, 1],
-        {"a": [1, 2, 3, 30, 20, 10], "b": [3, 2, 1, 30, 20, 10]},
-        systems=["p", "q", "r"] * 2,
-        sources=["1"] * 3 + ["2"] * 3,
+        [1, 2, 3, 4, 5, 5, 4, 3, 2, 1],
+        {
+            "a": [1, 2, 3, 4, 5, 50, 40, 30, 20, 10],
+            "b": [5, 4, 3, 2, 1, 50, 40, 30, 20, 10],
+        },
+        systems=["p", "q", "r", "s", "t"] * 2,
+        sources=["1"] * 5 + ["2"] * 5,
     )
     agreement = Agreement(seats, QUICK)
     assert agreement.level == "by-input"

@@ -34,6 +34,7 @@ with lazily():
         meta,
         metrics,
         metrics_score,
+        panel_cascade,
         panel_study,
         perturb,
         resume,
@@ -115,7 +116,10 @@ class _Marks(CommandGroup):
 
 
 class _Panel(CommandGroup):
-    functions: ClassVar = {"study": lambda: panel_study.study}
+    functions: ClassVar = {
+        "study": lambda: panel_study.study,
+        "cascade": lambda: panel_cascade.cascade,
+    }
 
 
 class _Runs(CommandGroup):

@@ -260,8 +260,9 @@ async def judge_pairs(
     async def judge() -> None:
         async with session.open_panel(panel, again=again, silent=silent) as opened:
             assess = _assessing(opened, session.memory, rows)
+            begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
             await assess_in_order(
-                await to_thread.run_sync(_begun, read),  # Ctrl-C must work meanwhile
+                _affordable(begun, opened),
                 assess if room is None else _in_turn(assess, room),
                 write=write,
                 workers=panel.workers,
@@ -292,6 +293,7 @@ def _assessing(
         key = finished.key(segment, aspect)
         row = finished.recall(key, segment, aspect)
         if row is not None and not wanted:
+            panel.count_spent((seat, usage) for seat, _, usage in row.figures.seats)
             return JudgedRow(row.line, row)
         result = await judged(segment, aspect)
         line = row.line if row is not None else result_line(result)
@@ -300,6 +302,16 @@ def _assessing(
         return JudgedRow(line, result)
 
     return assess
+
+
+def _affordable(
+    pairs: Iterator[tuple[Segment, Aspect]], panel: Panel
+) -> Iterator[tuple[Segment, Aspect]]:
+    """Return what yields the same; raise `ConfigError` if a budget does not allow for the first."""
+    first = list(islice(pairs, 1))
+    for segment, _ in first:
+        panel.require_budget(segment)
+    return chain(first, pairs)
 
 
 def _in_turn(

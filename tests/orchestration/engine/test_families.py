@@ -1,13 +1,30 @@
 """Families of models: read from names, extended by users, and warned of when a panel is opened."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fakes.logs import capture_logs
+from fakes.logs import capture_logs, forget_handlers
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import Aspect, ConfigError, Report, Segment
+from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.engine.families import Families, FamilyWatch, model_of
+from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedJudge:
+    """Finds every text good, and names a model."""
+
+    signature: str
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del segment
+        return Report(score=aspect.scale.high)
 
 
 def asking(*models: str) -> Mapping[str, str]:
@@ -88,3 +105,54 @@ def test_judges_that_ask_no_model_are_of_no_family() -> None:
         watch.check_seats()
         watch.see("llama-3")
     assert events == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the client's library is built on it
+async def test_opening_a_panel_warns_of_seats_of_one_family() -> None:
+    models = [
+        ModelConfig(name=f"openai-compatible/{name}", base_url="http://127.0.0.1:9/v1")
+        for name in ("gemma2:27b", "gemma-3-12b", "qwen2.5")
+    ]
+    with capture_logs() as events:
+        async with open_panel(models=models):
+            pass
+    (event,) = events
+    assert event["event"] == "panel.one_family"
+    assert event["seats"] == (
+        "annotator:openai-compatible/gemma2:27b, annotator:openai-compatible/gemma-3-12b"
+    )
+
+
+def test_the_command_line_says_each_warning_once(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to(None)
+    for _ in range(2):
+        watch = FamilyWatch(asking("gemma2:27b", "gemini-1.5"))
+        watch.check_seats()
+        watch.see("gemma-7b")
+    forget_handlers()
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("s0, s1 ask models of one family, google: ")
+    assert second.startswith("s0, s1 judge texts of gemma-7b, which is of their own family, google")
+
+
+@pytest.mark.anyio
+async def test_judging_texts_of_the_own_family_is_warned_of(tmp_path: Path) -> None:
+    data = tmp_path / "texts.jsonl"
+    systems = ("gemma-7b", "gpt-4", "gemma-7b")
+    rows = (
+        {"id": str(number), "task": "summarization", "system": system, "output": "A text."}
+        for number, system in enumerate(systems)
+    )
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    seat = SeatConfig(judge=NamedJudge(signature="mine|model:gemma2:27b"), name="mine")
+    job = Job(
+        data=data,
+        panel=PanelConfig(seats=(seat,)),
+        output=tmp_path / "results.jsonl",
+        aspects=("fluency",),
+    )
+    with capture_logs() as events:
+        await run(job, lambda _: None)
+    own = [event for event in events if event["event"] == "panel.own_family"]
+    assert [(event["system"], event["seats"]) for event in own] == [("gemma-7b", "mine")]

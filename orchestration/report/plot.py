@@ -16,10 +16,12 @@ Kind = Literal["faint", "line", "other"]
 """A point in the background, one that the line joins, or one of another sort."""
 
 WIDTH, HEIGHT = 640, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 28, 16, 48
 _TICKS = 5
 _ROOM = 0.06
 """Share of the range that stays free on either side."""
+_ALIKE = 1e-9
+"""Share of the largest number below which a difference is none."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -90,7 +92,8 @@ def axis_of(values: Sequence[float]) -> Axis:
     (0.0, 2.5, 5.0, 7.5, 10.0)
     """
     low, high = min(values), max(values)
-    spread = (high - low) or abs(high) or 1.0
+    largest = max(abs(low), abs(high), 1.0)
+    spread = high - low if high - low > _ALIKE * largest else largest
     low, high = low - _ROOM * spread, high + _ROOM * spread
     step = _step((high - low) / _TICKS)
     first = math.ceil(low / step)

@@ -102,7 +102,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
         except DataError as error:
             problems.append(error)
             continue
-        _check_budget(found)
+        _check_costs(found)
         studies.append(found)
     if not studies:
         raise problems[0] if problems else DataError(f"{marked.name}: no text has a score")
@@ -167,7 +167,7 @@ def _collected(
             for key, of in seats.items()
         }
     human, notes = _human(texts)
-    rows = [
+    studied = [
         StudyText(
             segment_id=one.row.id,
             system=one.row.system,
@@ -180,12 +180,12 @@ def _collected(
         if value is not None
     ]
     found = panel_seats(
-        rows,
+        studied,
         aspect=aspect,
         costs=_costs(seats.values(), job.prices or {}),
         models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
     )
-    silent = sorted({name for row in rows for name in row.seats} - {*found.names})
+    silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     return found, notes
 
@@ -273,15 +273,16 @@ def _about_versions(marked: MarkedTexts) -> Iterator[str]:
         yield f"{marked.other_versions} marked texts are other versions, and left out"
 
 
-def _check_budget(found: AspectStudy) -> None:
-    budget = found.frontier.budget
-    if budget is None:
-        return
-    cheapest = min(found.frontier.points, key=lambda one: one.choice.cost, default=None)
-    if cheapest is None:
-        raise ConfigError(f"the cost of no seat is known in {budget.unit}: see --price and --cost")
-    if cheapest.choice.cost > budget.amount:
+def _check_costs(found: AspectStudy) -> None:
+    points, budget = found.frontier.points, found.frontier.budget
+    if not points:
+        raise ConfigError(
+            f"the cost of no seat is known in {found.frontier.unit}: name prices by --price"
+            " SEAT=PROMPT/COMPLETION, or another unit by --cost"
+        )
+    cheapest = points[0].choice
+    if budget is not None and cheapest.cost > budget.amount:
         raise ConfigError(
             f"a budget of {budget.amount:g} {budget.unit} is too small for one text: the cheapest"
-            f" panel, {cheapest.choice.name}, takes {cheapest.choice.cost:.3g}"
+            f" panel, {cheapest.name}, takes {cheapest.cost:.3g}"
         )

@@ -1,6 +1,6 @@
 """Agreement of panels with people: values, intervals, differences, and folds by source."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Settings:
     ----------
     level
         Over what a correlation is taken; None for ``by-input`` where inputs have outputs of
-        three systems or more, and else ``pooled``.
+        several systems, and else ``pooled``.
     folds
         Into which the sources are dealt, where something is chosen or fitted.
     draws
@@ -38,7 +38,10 @@ class Settings:
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval over other inputs and systems; NaN where undefined."""
+    """A value and its 95 % interval over other inputs; NaN where undefined.
+
+    Systems are drawn again, too, where there are several.
+    """
 
     value: float
     low: float
@@ -55,6 +58,11 @@ class Agreement:
             "by-input" if seats.has_several_systems else "pooled"
         )
 
+    @property
+    def blocks(self) -> IntArray:
+        """The texts among which the level compares: those of a source, or of a group."""
+        return self.seats.sources if self.level == "by-input" else self.seats.groups
+
     def of(self, scores: FloatArray) -> FloatArray:
         """Return the agreement of scores of shape ``(..., texts)``."""
         parts = [
@@ -69,7 +77,7 @@ class Agreement:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
         values = self.of(scores)
         return [
-            self._estimate(float(value), lambda one=line: self._drawn(one[np.newaxis])[:, 0])
+            self._estimate(float(value), line[np.newaxis])
             for value, line in zip(values, scores, strict=True)
         ]
 
@@ -79,22 +87,20 @@ class Agreement:
         for line in scores:
             both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
             values = self.of(both)
-            found.append(
-                self._estimate(
-                    float(values[1] - values[0]),
-                    lambda pair=both: np.diff(self._drawn(pair), axis=1)[:, 0],
-                )
-            )
+            found.append(self._estimate(float(values[1] - values[0]), both))
         return found
 
-    def _estimate(self, value: float, draw: Callable[[], FloatArray]) -> Estimate:
+    def _estimate(self, value: float, scores: FloatArray) -> Estimate:
+        """Add the interval of the agreement of one line of scores, or of the gain of the second."""
         if not self.settings.draws:
             return Estimate(value, np.nan, np.nan)
-        bounds = percentile_interval(Resampled(np.asarray(value), draw()))
+        draws = self.drawn(scores, draws=self.settings.draws).draws
+        gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
+        bounds = percentile_interval(Resampled(np.asarray(value), gained))
         return Estimate(value, float(bounds.low), float(bounds.high))
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
-        """Draw inputs and systems again, group by group, for scores of shape ``(many, texts)``.
+        """Draw inputs again, group by group, for scores of shape ``(many, texts)``.
 
         All meet the same draws, on the texts that all of them have.
         """
@@ -106,6 +112,7 @@ class Agreement:
                 level=self.level,
                 method=self.settings.method,
                 rng=rng,
+                over="both" if self.seats.has_several_systems else "inputs",
                 draws=draws,
             )
             for one in self.seats.within_groups(scores)
@@ -114,9 +121,6 @@ class Agreement:
             _averaged(np.array([one.estimate for one in parts])),
             _averaged(np.array([one.draws for one in parts])),
         )
-
-    def _drawn(self, scores: FloatArray) -> FloatArray:
-        return self.drawn(scores, draws=self.settings.draws).draws
 
 
 def _averaged(parts: FloatArray) -> FloatArray:

@@ -24,6 +24,8 @@ FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
 _FEW_TEXTS = 50
 _LEAST_SEATS = 2
+_NEARLY_ALL = 0.98
+"""Share of texts from which on what a seat did not score is not worth a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,7 @@ def study_aspect(
         groups=seats.group_names if len(seats.group_names) > 1 else (),
         level=agreement.level,
         subsets=found,
-        redundancy=redundancy_findings(seats, settings, families),
+        redundancy=redundancy_findings(agreement, families),
         families={name: family for name, family in of_seats.items() if family},
         leans=tuple(leans(seats, settings, families)),
         weighings=weighings(agreement),
@@ -149,7 +151,7 @@ def _notes(seats: PanelSeats) -> Iterator[str]:
         )
     for name, line in zip(seats.names, seats.scores, strict=True):
         scored = int((~np.isnan(line)).sum())
-        if scored < seats.texts:
+        if scored < _NEARLY_ALL * seats.texts:
             yield f"{name} scored {scored} of {seats.texts} texts; its figures are about these"
 
 

@@ -94,8 +94,8 @@ def frontier(
     Parameters
     ----------
     unit
-        Of cost; None for dollars where every price is known, else tokens where a seat took
-        any, else seconds.
+        Of cost; None for dollars where every price is known, else tokens or calls where a seat
+        took any, else seconds.
     budget
         What may be spent, in that unit.
     """
@@ -105,7 +105,8 @@ def frontier(
     scored = [*_subsets(seats, subsets, costs), *_cascades(agreement, costs)]
     choices = tuple(choice for choice, _ in scored)
     kept = _undominated(choices)
-    estimates = agreement.estimates(np.array([scored[number][1] for number in kept]))
+    lines = [scored[number][1] for number in kept]
+    estimates = agreement.estimates(np.array(lines)) if lines else []
     points = tuple(
         FrontierPoint(choice=choices[number], estimate=estimate)
         for number, estimate in zip(kept, estimates, strict=True)
@@ -127,7 +128,9 @@ def usual_unit(costs: Iterable[SeatCost]) -> Unit:
     calling = [one for one in asked if one.calls or one.tokens]
     if calling and all(one.dollars is not None for one in calling):
         return "dollars"
-    return "tokens" if any(one.tokens for one in asked) else "seconds"
+    if any(one.tokens for one in asked):
+        return "tokens"
+    return "calls" if calling else "seconds"
 
 
 def cost_in(cost: SeatCost, unit: Unit) -> float:
@@ -196,7 +199,9 @@ def _differ(scores: FloatArray, pair: tuple[int, int]) -> NDArray[np.bool_]:
     """Say where two seats give different scores, or one gives none."""
     one, other = scores[list(pair)]
     least = _NEAR * float(np.nanmax(scores) - np.nanmin(scores))
-    return np.isnan(one + other) | (np.abs(one - other) >= max(least, np.finfo(float).tiny))
+    far: NDArray[np.bool_] = np.abs(one - other) >= max(least, float(np.finfo(np.float64).tiny))
+    found: NDArray[np.bool_] = np.isnan(one + other) | far
+    return found
 
 
 def _share(part: float, whole: float) -> float:

@@ -8,8 +8,8 @@ from numpy.random import default_rng
 from scipy.stats import rankdata
 
 from spanjury.orchestration.engine.families import Families
-from spanjury.orchestration.studies.panel_study.agreement import Estimate, Settings
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate
+from spanjury.orchestration.studies.panel_study.seats import IntArray
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.redundancy import rater_redundancy
 
@@ -51,15 +51,14 @@ class RedundancyFindings:
     between: float
 
 
-def redundancy_findings(
-    seats: PanelSeats, settings: Settings, families: Families
-) -> RedundancyFindings | None:
-    """Measure redundancy; None for fewer than two seats."""
+def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyFindings | None:
+    """Measure redundancy where the level compares texts; None for fewer than two seats."""
+    seats, settings = agreement.seats, agreement.settings
     if len(seats.names) < 2:  # noqa: PLR2004  a pair
         return None
     found = rater_redundancy(
-        _ranked_within(seats.human, seats),
-        np.array([_ranked_within(line, seats) for line in seats.scores]),
+        _ranked_within(seats.human, agreement.blocks),
+        np.array([_ranked_within(line, agreement.blocks) for line in seats.scores]),
         rng=default_rng(settings.seed),
         clusters=seats.sources,
         draws=max(settings.draws, 1),
@@ -89,13 +88,13 @@ def redundancy_findings(
     )
 
 
-def _ranked_within(values: FloatArray, seats: PanelSeats) -> FloatArray:
-    """Return ranks within each group as shares: what differs between groups is no agreement."""
-    if len(seats.group_names) == 1:
+def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
+    """Return ranks within each block as shares: what differs between blocks is no agreement."""
+    if not blocks.any():
         return values
     ranked = np.full(values.shape, np.nan)
-    for group in range(len(seats.group_names)):
-        here = (seats.groups == group) & ~np.isnan(values)
+    for block in np.unique(blocks):
+        here = (blocks == block) & ~np.isnan(values)
         ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
     return ranked
 

@@ -12,6 +12,8 @@ from spanjury.stats.arrays import FloatArray, safe_divide
 
 IntArray = NDArray[np.intp]
 
+_SEVERAL = 5
+"""Systems of an input from which on they are ranked within it, and drawn again."""
 _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -106,9 +108,9 @@ class PanelSeats:
 
     @property
     def has_several_systems(self) -> bool:
-        """Whether inputs have outputs of three systems or more, as agreement by input needs."""
+        """Whether inputs have outputs of systems enough to be compared within each."""
         counts = np.bincount(self.sources, minlength=1)
-        return len(self.system_names) > 2 and float(np.median(counts)) > 2  # noqa: PLR2004
+        return min(len(self.system_names), float(np.median(counts))) >= _SEVERAL
 
     def mean_of(self, members: Sequence[int]) -> FloatArray:
         """Return the mean score of some seats, shape ``(texts,)``, of those that gave one."""

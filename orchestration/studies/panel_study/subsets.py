@@ -173,7 +173,8 @@ def _corrected(agreement: Agreement, same: Sequence[Subset], best: Subset) -> fl
     # Draws hold texts twice, which moves all correlations a little: that is no choice's gain.
     gained = moved[known] - moved[known].mean(axis=1, keepdims=True)
     chosen = drawn.draws[known].argmax(axis=1)
-    return best.agreement - float(gained[np.arange(len(gained)), chosen].mean())
+    flattery = float(gained[np.arange(len(gained)), chosen].mean())
+    return best.agreement - max(flattery, 0.0)
 
 
 def _shares(

@@ -36,6 +36,7 @@ _LEVELS = {
     "pooled": "over all texts",
     "system": "of systems' means",
 }
+_DIGITS = 9
 _MOST_SUBSETS = 12
 """Of the best ones in the table of subsets."""
 
@@ -77,12 +78,19 @@ def _aspect(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
 
 
 def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
-    return Cell(one.value, spec, interval=(one.low, one.high))
+    # Rounding errors would be shown as a negative nothing.
+    value, low, high = (round(number, _DIGITS) + 0.0 for number in one)
+    return Cell(value, spec, interval=(low, high))
 
 
 def _seats(one: AspectStudy) -> Table:
     return table(
-        ["seat", "family", *numeric("scored", "alone", "gain", "Shapley")],
+        [
+            Column("seat", wrap=False),
+            Column("family", wrap=False),
+            *numeric("scored", only="page"),
+            *numeric("alone", "gain", "Shapley"),
+        ],
         (
             (
                 *(share.seat, one.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
@@ -121,7 +129,7 @@ def _best(found: SubsetFindings) -> Table:
     known = [one for one in found.subsets if not math.isnan(one.agreement)]
     ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
     return table(
-        ["panel", *numeric("seats", "agreement", "less than all seats'")],
+        ["panel", *numeric("seats", "agreement", "against all seats")],
         (
             (
                 ", ".join(one.seats),

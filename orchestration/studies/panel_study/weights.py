@@ -1,6 +1,6 @@
 """Weights of seats: with people or without them, always beside the plain mean."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -60,8 +60,8 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
         ("ordinal", False, _where_scored(ordinal.quality, seats.scores), ordinal.discrimination),
     ]
     if seats.texts >= _LEAST_TEXTS:
-        stacked = _held_out(agreement, _stacked)
-        given.append(("stacking", True, stacked, _stacked(seats, whole)))
+        stacked = _held_out(agreement)
+        given.append(("stacking", True, stacked, _stacked(agreement, whole)))
     scores = np.array([one[2] for one in given])
     estimates = agreement.estimates(scores)
     gains = agreement.gains(scores, base=plain)
@@ -111,14 +111,12 @@ def _labels(scores: FloatArray) -> FloatArray:
     return np.where(np.isnan(scores), np.nan, labels)
 
 
-def _held_out(
-    agreement: Agreement, fit: Callable[[PanelSeats, IntArray], FloatArray]
-) -> FloatArray:
+def _held_out(agreement: Agreement) -> FloatArray:
     """Return the score of each text by weights that were fitted without its fold."""
     seats = agreement.seats
     found = np.full(seats.texts, np.nan)
     for training, test in splits(seats, agreement.settings):
-        found[test] = _weighted(seats.scores[:, test], fit(seats, training))
+        found[test] = _weighted(seats.scores[:, test], _stacked(agreement, training))
     return found
 
 
@@ -130,16 +128,17 @@ def _weighted(scores: FloatArray, weights: FloatArray) -> FloatArray:
     return np.where(totals > 0, safe_divide(sums, totals), mean_scores(scores))
 
 
-def _stacked(seats: PanelSeats, training: IntArray) -> FloatArray:
+def _stacked(agreement: Agreement, training: IntArray) -> FloatArray:
     """Return weights of least squares, none below 0, that sum to 1.
 
-    Scores are centred within groups, as agreement is taken within them.
+    Scores are centred where the level compares texts: what differs beyond that is no agreement.
     """
+    seats = agreement.seats
     scores = seats.scores[:, training]
     filled = np.where(np.isnan(scores), mean_scores(scores), scores)
     usable = ~np.isnan(filled).any(axis=0)
     rows = np.concatenate([filled, seats.human[np.newaxis, training]])[:, usable]
-    centred = np.concatenate(list(_centred(rows, seats.groups[training][usable])), axis=1)
+    centred = np.concatenate(list(_centred(rows, agreement.blocks[training][usable])), axis=1)
     even = np.full(len(seats.names), 1 / len(seats.names))
     if centred.shape[1] <= len(seats.names):
         return even
@@ -148,7 +147,7 @@ def _stacked(seats: PanelSeats, training: IntArray) -> FloatArray:
     return weights / total if total > 0 else even
 
 
-def _centred(rows: FloatArray, groups: IntArray) -> Iterator[FloatArray]:
-    for group in np.unique(groups):
-        here = rows[:, groups == group]
+def _centred(rows: FloatArray, blocks: IntArray) -> Iterator[FloatArray]:
+    for block in np.unique(blocks):
+        here = rows[:, blocks == block]
         yield here - here.mean(axis=1, keepdims=True)

@@ -78,6 +78,7 @@ HEAVY = {
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
     "test_benchmarks.py": "starts processes",
     "test_browser.py": "starts a browser",
+    "test_recorded_judges.py": "reads what four models said of 474 summaries",
 }
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -1,6 +1,7 @@
 """A report: what a judge, or a panel of them, says of one aspect of one segment."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import Usage
@@ -84,13 +85,57 @@ class SeatReport:
     seconds: float
 
 
+class StopReason(StrEnum):
+    """Why a cascade asked no further seats."""
+
+    SURE = "sure"
+    """The reports of the seats that were asked suffice."""
+    SETTLED = "settled"
+    """The other seats could not bring the score to the other side of the cutoff."""
+    BUDGET = "budget"
+    """The budget does not allow for more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unasked:
+    """The seats that a cascade did not ask, and why.
+
+    Raises `ValueError` if there is none, or no reason.
+
+    Parameters
+    ----------
+    seats
+        Their names, in the order in which they would have been asked.
+    why
+        The kind of reason.
+    reason
+        The reason as a sentence, with its numbers.
+    score
+        The score of the whole panel that the reports of the others let expect; None for what
+        the aggregation makes of their scores.
+    """
+
+    seats: tuple[str, ...]
+    why: StopReason
+    reason: str
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.seats or not self.reason:
+            raise ValueError(f"seats {self.seats!r} were not asked, for {self.reason!r}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Reports of all seats of a panel on one aspect of one segment."""
+    """Reports of the seats of a panel on one aspect of one segment.
+
+    `unasked` names those that were not asked; None where all were.
+    """
 
     segment: Segment
     aspect: Aspect
     seats: tuple[SeatReport, ...]
+    unasked: Unasked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -102,7 +147,9 @@ class PanelReport(Report):
     signature
         Everything that can change a number: seats, aggregation, consolidator.
     seats
-        Every seat's report, in the order of the panel.
+        The report of every seat that was asked, in the order of the panel.
+    unasked
+        The seats that were not asked, and why; None where all were.
     aggregation
         How the score was made of the seats' scores.
     consolidator
@@ -124,6 +171,7 @@ class PanelReport(Report):
 
     signature: str = ""
     seats: tuple[SeatReport, ...] = ()
+    unasked: Unasked | None = None
     aggregation: str = ""
     consolidator: str = ""
     set_aside: tuple[str, ...] = ()

@@ -35,6 +35,8 @@ with lazily():
         meta,
         metrics,
         metrics_score,
+        panel_cascade,
+        panel_study,
         perturb,
         rank,
         resume,
@@ -119,6 +121,13 @@ class _Marks(CommandGroup):
     }
 
 
+class _Panel(CommandGroup):
+    functions: ClassVar = {
+        "study": lambda: panel_study.study,
+        "cascade": lambda: panel_cascade.cascade,
+    }
+
+
 class _Runs(CommandGroup):
     """The commands about runs; `list` where none is named."""
 
@@ -153,6 +162,7 @@ for name, commands, summary in (
     ("exam", _Exam, "Examine judges."),
     ("marks", _Marks, "People's marks of a run: who made them, out and in, agreement."),
     ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
+    ("panel", _Panel, "Panels and their seats: which ones are needed, and what they cost."),
     ("runs", _Runs, "List runs, delete old ones or repair one; the list is the default."),
 ):
     app.add_typer(

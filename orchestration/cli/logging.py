@@ -16,6 +16,17 @@ _OUTAGES: Mapping[str, str] = {
     "outage.ended": "model {model} answers again after {seconds:.0f} s",
 }
 """The words for events that a user sees while a run goes on."""
+_FAMILIES: Mapping[str, str] = {
+    "panel.one_family": (
+        "{seats} ask models of one family, {family}: they tend to vote like one"
+        " ('spanjury panel study' measures it)"
+    ),
+    "panel.own_family": (
+        "{seats} judge texts of {system}, which is of their own family, {family}:"
+        " a judge may lean to its own ('spanjury panel study' measures it)"
+    ),
+}
+"""The words for events that a user sees once, however often panels are opened."""
 
 
 def log_to(file: Path | None) -> None:
@@ -34,7 +45,7 @@ def log_to(file: Path | None) -> None:
     ConfigError
         If the file cannot be written.
     """
-    new: list[logging.Handler] = [_Errors(), _Outages()]
+    new: list[logging.Handler] = [_Errors(), _Outages(), _Families()]
     if file is not None:
         new.append(_LogFile(file))
     logger = logging.getLogger(LOGGER)
@@ -80,6 +91,24 @@ class _Outages(_Lines):
         line = _OUTAGES.get(getattr(record, "event", ""))
         if line is not None:
             self.write(line.format_map(getattr(record, "values", {})))
+
+
+class _Families(_Lines):
+    """Writes to standard error which seats are of one family, or judge their own; each once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record` if it is about families, and new."""
+        words = _FAMILIES.get(getattr(record, "event", ""))
+        if words is None:
+            return
+        line = words.format_map(getattr(record, "values", {}))
+        if line not in self._said:
+            self._said.add(line)
+            self.write(line)
 
 
 class _LogFile(logging.Handler):

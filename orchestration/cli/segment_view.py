@@ -38,6 +38,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
             if span.evidence:
                 lines.append(_evidence_line(span))
         lines.extend(_failed_seats(result.report))
+        lines.extend(_unasked_seats(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
     if segment.system and segment.system not in segment.segment_id:
         title.append(f"  {one_line(segment.system)}", style="dim")
@@ -112,6 +113,14 @@ def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
         if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}:
             said = f"{one_line(seat.seat)}: {outcome.value} ({one_line(seat.report.reason)})"
             yield Padding(Text(said, style="magenta"), (0, 0, 0, 4))
+
+
+def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
+    """Name the seats that were not asked, and say why."""
+    if report.unasked is not None:
+        names = ", ".join(map(one_line, report.unasked.seats))
+        said = f"not asked: {names}. {one_line(report.unasked.reason)}"
+        yield Padding(Text(said, style="dim"), (0, 0, 0, 4))
 
 
 def marked_text(output: str, spans: Mapping[int, ErrorSpan]) -> Text:

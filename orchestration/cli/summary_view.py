@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from spanjury.judges.core import Decision, Outcome, Usage, one_line
+from spanjury.judges.core import Decision, Outcome, StopReason, Usage, one_line
 from spanjury.orchestration.engine.summary import Row, Summary
 
 _REASONS = 3
@@ -15,7 +15,13 @@ _REASONS = 3
 
 def summary_view(summary: Summary) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge."""
-    return Group(_means(summary), *_alarms(summary), *_failures(summary), *_usage(summary))
+    return Group(
+        _means(summary),
+        *_alarms(summary),
+        *_failures(summary),
+        *_unasked(summary),
+        *_usage(summary),
+    )
 
 
 def _means(summary: Summary) -> RenderableType:
@@ -98,6 +104,25 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
             yield Text(
                 f"seat {one_line(seat)}: {_counted(failed)} of {outcomes.total()}", "magenta"
             )
+
+
+def _unasked(summary: Summary) -> Iterator[RenderableType]:
+    """Count how often each seat was asked, where a cascade did not ask all, and why not."""
+    total = summary.whole.total
+    if not summary.unasked:
+        return
+    asked = ", ".join(
+        f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
+        for seat, missed in sorted(summary.unasked.items(), key=lambda one: one[1])
+    )
+    yield Text(f"Of {total} assessments, a part was put to: {asked}.")
+    words = {
+        StopReason.SURE: "the seats before were sure",
+        StopReason.SETTLED: "the others could not change the side of the cutoff",
+        StopReason.BUDGET: "the budget was spent",
+    }
+    reasons = _counted((words[why], count) for why, count in summary.stops.most_common())
+    yield Text(f"No more were asked: {reasons}.", "dim")
 
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:

@@ -24,6 +24,7 @@ from spanjury.judges.core import (
     Report,
     Result,
     Segment,
+    Unasked,
     Usage,
     stamped,
 )
@@ -53,6 +54,7 @@ class FinishedRow(NamedTuple):
             score=said.score,
             spans=said.spans,
             reason=said.reason,
+            unasked=said.unasked,
             error_probability=said.error_probability,
             signature=said.signature,
             aggregation=said.aggregation,
@@ -159,6 +161,7 @@ class _Row(msgspec.Struct):
     seats: list[_Seat]
     decision: Decision | None
     decision_basis: _Basis | None
+    unasked: Unasked | None
 
 
 class _Said(msgspec.Struct):
@@ -176,6 +179,7 @@ class _Said(msgspec.Struct):
     decision: Decision | None
     decision_basis: DecisionBasis | None
     error_probability: float | None
+    unasked: Unasked | None
 
 
 _ROW = msgspec.json.Decoder(_Row)
@@ -197,4 +201,5 @@ def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:
         decision=row.decision,
         alarm=alarm,
         seats=[(seat.judge, seat.outcome, seat.usage) for seat in row.seats],
+        unasked=row.unasked,
     )

@@ -6,7 +6,7 @@ that seat's report and nothing else, and the outcome says so.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -45,22 +45,18 @@ from spanjury.orchestration.engine.calibration import AspectCalibration, Calibra
 from spanjury.orchestration.engine.decision import decide, decision_signature
 from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.engine.verdict_sums import (
+    gravest_of,
+    rationales_of,
+    reasons_of,
+    usage_of,
+)
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
+    from spanjury.orchestration.engine import staging
 
 log = EventLog()
-
-_GRAVEST_FIRST = (
-    Outcome.BACKEND_FAILED,
-    Outcome.TIMED_OUT,
-    Outcome.REFUSED,
-    Outcome.TRUNCATED,
-    Outcome.UNPARSEABLE,
-    Outcome.ABSTAINED,
-)
-"""An unscored panel has the gravest of its seats' outcomes."""
-
 
 Observer = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
 """Opens a context around each assessment of a panel; what that gives is handed the report."""
@@ -111,11 +107,14 @@ class Panel:
         by aspect; None for none.
     observer
         Watches each assessment; it changes nothing.
+    stages
+        Asks seats in stages, and the later ones only where they are needed; None to ask all at
+        once.
 
     Raises
     ------
     ConfigError
-        If there is no seat, or two have one name.
+        If there is no seat, two have one name, or the stages name others.
     """
 
     seats: tuple[Seat, ...]
@@ -126,6 +125,7 @@ class Panel:
     thresholds: tuple[Thresholds, ...] = ()
     calibration: Calibration | None = None
     observer: Observer = unobserved
+    stages: "staging.Staging | None" = None
     signature: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -134,13 +134,16 @@ class Panel:
             raise ConfigError("a panel needs at least one judge")
         if len(names) != len(set(names)):
             raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
+        if self.stages is not None:
+            self.stages.cascade.require_seats(names)
         panel = signature(
             "panel",
-            seats=fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats)),
+            seats=self._judges,
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
             decision=fingerprint(decision_signature(self.thresholds)),
             **({"calibration": self.calibration.digest} if self.calibration else {}),
+            **({"cascade": fingerprint(self.stages.signature)} if self.stages else {}),
         )
         object.__setattr__(self, "signature", panel)  # the dataclass is frozen
 
@@ -149,8 +152,19 @@ class Panel:
         """Whether an observer watches."""
         return self.observer is not unobserved
 
+    def require_budget(self, segment: Segment) -> None:
+        """Raise `ConfigError` if a budget would not suffice for all seats to judge `segment`."""
+        if self.stages is not None and self.stages.allowance is not None:
+            self.stages.allowance.require_row(segment)
+
+    def count_spent(self, usages: Iterable[tuple[str, Usage]]) -> None:
+        """Count what a row that is remembered took, by seat, where there is a budget."""
+        if self.stages is not None and self.stages.allowance is not None:
+            for seat, usage in usages:
+                self.stages.allowance.count(seat, usage)
+
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Have every seat assess, and return one report with theirs inside."""
+        """Have the seats assess, and return one report with theirs inside."""
         # Each log line on the way says for which assessment.
         bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:
@@ -166,7 +180,7 @@ class Panel:
         verdict = await self.judge(segment, aspect)
         scored = tuple(seat for seat in verdict.seats if seat.report.score is not None)
         if not scored:
-            return self._unscored(verdict, outcome=_gravest(verdict), reason=_reasons(verdict))
+            return self._unscored(verdict, outcome=gravest_of(verdict), reason=reasons_of(verdict))
         try:
             return await self._conclude(verdict, scored)
         except RUN_ENDING:
@@ -177,8 +191,36 @@ class Panel:
             reason = f"the seats reported, but no report was made of theirs: {said}"
             return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
+    @property
+    def _judges(self) -> str:
+        return fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats))
+
     async def judge(self, segment: Segment, aspect: Aspect) -> Verdict:
-        """Return every seat's report; none waits for another."""
+        """Return the report of every seat that is asked, in the order of the panel.
+
+        All seats of a stage are asked at once; without stages, all seats are.
+        """
+        if self.stages is None:
+            given = await self._reports_of(self.seats, segment, aspect)
+            return Verdict(segment=segment, aspect=aspect, seats=given)
+
+        async def ask(names: Sequence[str]) -> Sequence[SeatReport]:
+            asked = tuple(seat for seat in self.seats if seat.name in names)
+            return await self._reports_of(asked, segment, aspect)
+
+        staged = await self.stages.collect(ask, segment, aspect, judges=self._judges)
+        reports = {report.seat: report for report in staged.seats}
+        return Verdict(
+            segment=segment,
+            aspect=aspect,
+            seats=tuple(reports[seat.name] for seat in self.seats if seat.name in reports),
+            unasked=staged.unasked,
+        )
+
+    async def _reports_of(
+        self, seats: Sequence[Seat], segment: Segment, aspect: Aspect
+    ) -> tuple[SeatReport, ...]:
+        """Return the reports of `seats`; none waits for another."""
         reports: dict[str, SeatReport] = {}
         failures: list[RunFailedError] = []
 
@@ -188,19 +230,15 @@ class Panel:
             except RunFailedError as error:
                 failures.append(error)  # other seats may wait for what is paid already
 
-        if len(self.seats) == 1:  # a task of its own would cost as much as all else here
-            await ask(self.seats[0])
+        if len(seats) == 1:  # a task of its own would cost as much as all else here
+            await ask(seats[0])
         else:
             async with create_task_group() as group:
-                for seat in self.seats:
+                for seat in seats:
                     group.start_soon(ask, seat)
         if failures:
             raise failures[0]
-        return Verdict(
-            segment=segment,
-            aspect=aspect,
-            seats=tuple(reports[seat.name] for seat in self.seats),
-        )
+        return tuple(reports[seat.name] for seat in seats)
 
     def _aggregated(self, scores: Sequence[float]) -> float:
         return _finite(self.aggregation(scores), self.aggregation_name)
@@ -220,9 +258,10 @@ class Panel:
         return PanelReport(
             outcome=outcome,
             reason=reason,
-            usage=_usage(verdict),
+            usage=usage_of(verdict),
             signature=stamped(self.signature),
             seats=verdict.seats,
+            unasked=verdict.unasked,
             aggregation=self._score_name,
         )
 
@@ -235,7 +274,10 @@ class Panel:
         merged = await self.consolidator.consolidate(agreed)
         calibrated = self._calibration(verdict.aspect)
         by_spans = self._span_score(calibrated)
-        bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
+        if verdict.unasked and verdict.unasked.score is not None:
+            bare: float | None = verdict.unasked.score
+        else:
+            bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if bare is None:
             reason = (
                 "no seat that was consolidated names the errors that its score is due to so that "
@@ -258,10 +300,11 @@ class Panel:
         return PanelReport(
             score=score,
             spans=merged.spans,
-            rationale=_rationales(scored),
-            usage=_usage(verdict),
+            rationale=rationales_of(scored),
+            usage=usage_of(verdict),
             signature=stamped(self.signature),
             seats=verdict.seats,
+            unasked=verdict.unasked,
             aggregation=self._score_name,
             consolidator=merged.consolidator,
             set_aside=tuple(seat.seat for seat in unseen),
@@ -310,29 +353,3 @@ def _finite(score: float, aggregation: str) -> float:
     if not math.isfinite(score):
         raise ValueError(f"aggregation {aggregation!r} returned {score!r}")
     return float(score)
-
-
-def _usage(verdict: Verdict) -> Usage:
-    first, *others = (seat.report.usage for seat in verdict.seats)
-    return sum(others, first)
-
-
-def _gravest(verdict: Verdict) -> Outcome:
-    outcomes = {seat.report.outcome for seat in verdict.seats} - {Outcome.SCORED}
-    return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
-
-
-def _reasons(verdict: Verdict) -> str:
-    return (
-        "; ".join(
-            f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason
-        )
-        or "no seat gave a score"
-    )
-
-
-def _rationales(seats: Sequence[SeatReport]) -> str:
-    saying = [seat for seat in seats if seat.report.rationale]
-    if len(saying) == 1:
-        return saying[0].report.rationale
-    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in saying)

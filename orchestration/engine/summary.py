@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from spanjury.judges.core import Decision, Outcome, PanelReport, Result, Usage
+from spanjury.judges.core import (
+    Decision,
+    Outcome,
+    PanelReport,
+    Result,
+    StopReason,
+    Unasked,
+    Usage,
+)
 
 
 @dataclass(slots=True)
@@ -67,7 +75,7 @@ class Alarm(NamedTuple):
 class Figures(NamedTuple):
     """The part of a result that is counted.
 
-    `spans` is their number; `seats` holds name, outcome and usage of each.
+    `spans` is their number; `seats` holds name, outcome and usage of each that was asked.
     """
 
     task: str
@@ -80,6 +88,7 @@ class Figures(NamedTuple):
     decision: Decision | None
     alarm: Alarm | None
     seats: Sequence[tuple[str, Outcome, Usage]]
+    unasked: Unasked | None = None
 
 
 def figures_of(result: Result) -> Figures:
@@ -96,6 +105,7 @@ def figures_of(result: Result) -> Figures:
         decision=report.decision,
         alarm=_alarm(report),
         seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
+        unasked=report.unasked,
     )
 
 
@@ -124,6 +134,10 @@ class Summary:
     alarms
         Decision that is not ``ok``, its false-alarm rate, and what that was measured on -> how
         often.
+    unasked
+        Seat -> how often it was not asked; none without a cascade.
+    stops
+        Why no further seats were asked -> how often.
     """
 
     rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
@@ -133,6 +147,8 @@ class Summary:
     usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     alarms: Counter[Alarm] = field(default_factory=Counter)
+    unasked: Counter[str] = field(default_factory=Counter)
+    stops: Counter[StopReason] = field(default_factory=Counter)
 
     def add(self, result: Result) -> None:
         """Count one result in."""
@@ -151,6 +167,9 @@ class Summary:
             self.reasons[figures.reason] += 1
         if figures.alarm is not None:
             self.alarms[figures.alarm] += 1
+        if figures.unasked is not None:
+            self.unasked.update(figures.unasked.seats)
+            self.stops[figures.unasked.why] += 1
         for seat, outcome, usage in figures.seats:
             self.seats.setdefault(seat, Counter())[outcome] += 1
             if usage != _NOTHING:

@@ -12,6 +12,7 @@ from spanjury.orchestration.report.document import (
     Section,
 )
 from spanjury.orchestration.report.numbers import between, defined, figure
+from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.prose import Prose, code, emphasis, prose, strong
 from spanjury.orchestration.report.tables import Cell, Column, Row, Table, numeric, row, table
 
@@ -22,6 +23,8 @@ __all__ = [
     "Column",
     "Paragraph",
     "Picture",
+    "Plot",
+    "PlotPoint",
     "Prose",
     "Report",
     "Row",

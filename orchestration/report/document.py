@@ -32,6 +32,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from spanjury.orchestration.report.plot import Plot
 from spanjury.orchestration.report.prose import Prose
 from spanjury.orchestration.report.tables import Medium, Table, numbered
 
@@ -86,7 +87,7 @@ class Section:
     only: Medium | None = None
 
 
-Block = Paragraph | Bullets | Table | Picture | Section
+Block = Paragraph | Bullets | Table | Picture | Plot | Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,5 +141,7 @@ def _is_filled(medium: Medium, block: Block) -> bool:
             return bool(block.rows)
         case Section():
             return any(True for _ in shown_on(medium, block.blocks))
+        case Plot():
+            return bool(block.drawn)
         case _:
             return True

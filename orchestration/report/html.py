@@ -22,6 +22,7 @@ from spanjury.orchestration.report.document import (
     shown_on,
 )
 from spanjury.orchestration.report.page import Page, page_html, safe, template
+from spanjury.orchestration.report.plot import Plot, plot_svg
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
 
@@ -111,6 +112,9 @@ def _lines(block: Block, *, level: int = 2, anchors: Iterator[str] = _NO_ANCHORS
             shown = safe(block.alt)
             yield f'<figure>\n<img src="{_contained(block)}" alt="{shown}">'
             yield f'<figcaption aria-hidden="true">{shown}</figcaption>\n</figure>'
+        case Plot():
+            yield f"<figure>\n{plot_svg(block)}"
+            yield f'<figcaption aria-hidden="true">{safe(block.alt)}</figcaption>\n</figure>'
         case Section():
             anchor = next(anchors, "")
             yield f'<section id="{anchor}">' if anchor else "<section>"

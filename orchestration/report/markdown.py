@@ -14,6 +14,7 @@ from spanjury.orchestration.report.document import (
     Section,
     shown_on,
 )
+from spanjury.orchestration.report.plot import Plot
 from spanjury.orchestration.report.prose import Prose, Styled, parts
 from spanjury.orchestration.report.tables import Cell, Table
 
@@ -40,6 +41,8 @@ def _blocks(block: Block, *, level: int, folder: Path | None) -> Iterator[str]:
         case Picture():
             seen = block.file.relative_to(folder).as_posix() if folder else block.file.name
             yield f"![{markdown(block.alt)}]({quote(seen)})"
+        case Plot():
+            yield markdown(block.alt)
         case Section():
             yield f"{'#' * min(level, _DEEPEST)} {markdown(block.title)}"
             for inner in shown_on("page", block.blocks):

@@ -17,6 +17,7 @@ from spanjury.orchestration.report.document import (
     Tone,
     shown_on,
 )
+from spanjury.orchestration.report.plot import Plot
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Mark, Table
 
@@ -47,7 +48,7 @@ def _views(block: Block, *, title: str) -> Iterator[RenderableType]:
         case Section():
             for inner in shown_on("terminal", block.blocks):
                 yield from _views(inner, title=block.title)
-        case Picture():
+        case Picture() | Plot():
             pass
 
 

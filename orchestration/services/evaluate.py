@@ -14,6 +14,7 @@ from spanjury.judges.core import UNANSWERED, Aspect, DataError, Memory, Outcome,
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import assess_in_order, pair
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -267,8 +268,9 @@ async def judge_pairs(
     async def judge() -> None:
         async with session.open_panel(panel, again=again, silent=silent) as opened:
             assess = _assessing(opened, session.memory, rows)
+            begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
             await assess_in_order(
-                await to_thread.run_sync(_begun, read),  # Ctrl-C must work meanwhile
+                _affordable(begun, opened),
                 assess if room is None else _in_turn(assess, room),
                 write=write,
                 workers=panel.workers,
@@ -284,7 +286,10 @@ def _assessing(
     """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
+    families = FamilyWatch({seat.name: seat.signature for seat in panel.seats})
+
     async def judged(segment: Segment, aspect: Aspect) -> Result:
+        families.see(segment.system)
         report = await panel.assess(segment, aspect)
         return Result(segment=segment, aspect=aspect, report=report)
 
@@ -296,6 +301,7 @@ def _assessing(
         key = finished.key(segment, aspect)
         row = finished.recall(key, segment, aspect)
         if row is not None and not wanted:
+            panel.count_spent((seat, usage) for seat, _, usage in row.figures.seats)
             return JudgedRow(row.line, row)
         result = await judged(segment, aspect)
         line = row.line if row is not None else result_line(result)
@@ -304,6 +310,16 @@ def _assessing(
         return JudgedRow(line, result)
 
     return assess
+
+
+def _affordable(
+    pairs: Iterator[tuple[Segment, Aspect]], panel: Panel
+) -> Iterator[tuple[Segment, Aspect]]:
+    """Return what yields the same; raise `ConfigError` if a budget does not allow for the first."""
+    first = list(islice(pairs, 1))
+    for segment, _ in first:
+        panel.require_budget(segment)
+    return chain(first, pairs)
 
 
 def _in_turn(

@@ -19,6 +19,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
+from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
 with lazily():
@@ -33,6 +34,7 @@ __all__ = [
     "SeatConfig",
     "parse_options",
     "parse_seat",
+    "read_cascade_file",
     "read_panel_file",
     "with_todays_models",
 ]
@@ -168,6 +170,8 @@ class PanelConfig:
     calibration
         A file of ``spanjury calibrate`` that was made for this panel; in a panel file, its path
         begins at the folder of that file.
+    cascade
+        Stages in which the seats are asked; None to ask all at once.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -180,6 +184,7 @@ class PanelConfig:
     consolidate_model: ModelConfig | str | None = None
     seed: int | None = None
     calibration: Path | None = None
+    cascade: CascadeConfig | None = None
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:
@@ -204,6 +209,7 @@ class PanelConfig:
 
 
 _PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
+_CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
 
 
 def read_panel_file(path: Path) -> PanelConfig:
@@ -215,16 +221,36 @@ def read_panel_file(path: Path) -> PanelConfig:
         If the file cannot be read, is not TOML, or a key or a value does not fit; the
         message names the file and the key.
     """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-        panel = _PANEL.get().validate_python(with_todays_models(values))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the panel file {path} cannot be read: {error}") from error
-    except pydantic.ValidationError as error:
-        raise ConfigError(f"the panel file {path} does not fit: {_first_problem(error)}") from error
+    values = _toml(path, what="panel file")
+    if isinstance(cascade := values.get("cascade"), dict) and "file" in cascade:
+        named = path.parent / str(cascade.pop("file"))
+        values["cascade"] = {**_toml(named, what="cascade file"), **cascade}
+    panel = _fitting(_PANEL.get(), with_todays_models(values), path, what="panel file")
     if panel.calibration is None:
         return panel
     return replace(panel, calibration=path.absolute().parent / panel.calibration)
+
+
+def read_cascade_file(path: Path) -> CascadeConfig:
+    """Read a cascade from TOML; its keys are the fields of `CascadeConfig`.
+
+    Raise `ConfigError` as `read_panel_file` does.
+    """
+    return _fitting(_CASCADE.get(), _toml(path, what="cascade file"), path, what="cascade file")
+
+
+def _toml(path: Path, *, what: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the {what} {path} cannot be read: {error}") from error
+
+
+def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, what: str) -> T:
+    try:
+        return kind.validate_python(values)
+    except pydantic.ValidationError as error:
+        raise ConfigError(f"the {what} {path} does not fit: {_first_problem(error)}") from error
 
 
 def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:

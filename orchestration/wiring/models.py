@@ -114,14 +114,15 @@ class Models:
     guard: Guard | None = None
     recorder: Recorder | None = None
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
+    prices: dict[ModelConfig, TokenPrice | None] = field(default_factory=dict)
 
     async def get(self, model: ModelConfig) -> ChatModel:
         """Open `model`, if it is not open; raise `ConfigError` as `open_model` does."""
         if model not in self.open:
             gateway = await self.stack.enter_async_context(open_model(model))
             opened: ChatModel = SilentModel(gateway.signature)
+            self.prices[model] = price = model.price or gateway.price
             if not self.silent:
-                price = model.price or gateway.price
                 metered = self.meter.on(
                     self._guarded(gateway, model, price=price), name=model.name, price=price
                 )
@@ -133,6 +134,10 @@ class Models:
                 opened = self.recorder.model(opened)
             self.open[model] = defused(opened)  # above the memory, whose keys are what is sent
         return self.open[model]
+
+    def price(self, model: ModelConfig) -> TokenPrice | None:
+        """Return the price of a model that is open; None if it is not known."""
+        return self.prices[model]
 
     def _guarded(
         self, gateway: "gateways.Gateway", model: ModelConfig, *, price: TokenPrice | None

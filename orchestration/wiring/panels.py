@@ -15,11 +15,13 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
 from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.thresholds import SHIPPED
+from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
@@ -46,7 +48,7 @@ from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
-    from spanjury.orchestration.wiring import calibrations, metrics
+    from spanjury.orchestration.wiring import calibrations, cascades, metrics
 
 __all__ = ["open_configured_panel"]
 
@@ -99,21 +101,37 @@ async def open_configured_panel(
             guard=guard,
             recorder=recorder,
         )
-        seats = [
+        placed = [
             seat
             for asked in config.seats_or_default
             for seat in await _seats(asked, config, models)
         ]
+        seats = _distinct([seat for seat, _ in placed])
+        asking = {seat.name: model for seat, (_, model) in zip(seats, placed, strict=True) if model}
+        aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
+        stages = None
+        if config.cascade is not None:
+            stages = cascades.opened_cascade(
+                _checked_cascade(config.cascade, score=config.score),
+                signatures={seat.name: seat.signature for seat in seats},
+                prices={name: models.price(model) for name, model in asking.items()},
+                aggregation=aggregation,
+                aggregation_name=config.aggregate,
+                memory=memory,
+                silent=silent,
+            )
+        FamilyWatch({seat.name: seat.signature for seat in seats}).check_seats()
         reports = memory if recorder is None else NoMemory()
-        behind = _remembered(_distinct(seats), reports, again=again, draw=draw)
+        behind = _remembered(seats, reports, again=again, draw=draw)
         panel = Panel(
             seats=_traced(_recorded(behind, recorder), tracing),
-            aggregation=checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate),
+            aggregation=aggregation,
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),
             span_score=_span_score(config.score),
             thresholds=SHIPPED,
             observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
+            stages=stages,
         )
         yield calibrated(panel, config.calibration)
 
@@ -130,29 +148,41 @@ def calibrated(panel: Panel, file: Path | None) -> Panel:
     return replace(panel, calibration=calibration)
 
 
-async def _seats(seat: SeatConfig, config: PanelConfig, models: Models) -> list[Seat]:
-    """Build one seat, or one for each model of the panel if the judge asks one."""
+async def _seats(
+    seat: SeatConfig, config: PanelConfig, models: Models
+) -> list[tuple[Seat, ModelConfig | None]]:
+    """Build one seat, or one for each model of the panel if the judge asks one, with its model."""
     if not isinstance(seat.judge, str):
-        return [Seat(name=seat.name or type(seat.judge).__name__, judge=seat.judge)]
+        return [(Seat(name=seat.name or type(seat.judge).__name__, judge=seat.judge), None)]
     if seat.judge in METRICS.names() and seat.judge not in JUDGES.names():
         measuring = metrics.open_metric_judge(seat.judge, seat.options)
-        return [Seat(name=seat.name or seat.judge, judge=measuring)]
+        return [(Seat(name=seat.name or seat.judge, judge=measuring), None)]
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     if "model" not in parameters(factory):
         if seat.model is not None:
             raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
         judge = built(factory, seat.judge, options)
-        return [Seat(name=seat.name or seat.judge, judge=checked_judge(judge, seat.judge))]
+        made = Seat(name=seat.name or seat.judge, judge=checked_judge(judge, seat.judge))
+        return [(made, None)]
     asked = (seat.model,) if seat.model is not None else config.models
     if not asked:
         raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
-    seats = []
+    seats: list[tuple[Seat, ModelConfig | None]] = []
     for model in map(_model_config, asked):
         fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
         judge = checked_judge(built(factory, seat.judge, fitted), seat.judge)
-        seats.append(Seat(name=seat.name or f"{seat.judge}:{model.name}", judge=judge))
+        name = seat.name or f"{seat.judge}:{model.name}"
+        seats.append((Seat(name=name, judge=judge), model))
     return seats
+
+
+def _checked_cascade(cascade: CascadeConfig, *, score: str) -> CascadeConfig:
+    if score != "aggregate":
+        raise ConfigError(
+            f"a cascade expects the score that is aggregated, and cannot go with {score!r}"
+        )
+    return cascade
 
 
 async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:

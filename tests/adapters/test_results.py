@@ -27,8 +27,10 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
     Segment,
+    StopReason,
     StoreError,
     Task,
+    Unasked,
     Usage,
 )
 
@@ -66,6 +68,12 @@ RESULT = Result(
             threshold=0.8,
             false_alarms=0.05,
             measured_on="160 texts without error of made-up summaries",
+        ),
+        unasked=Unasked(
+            seats=("annotator:dear",),
+            why=StopReason.SURE,
+            reason="The estimate is 0.10, below 0.20.",
+            score=2.5,
         ),
         seats=(
             SeatReport(
@@ -185,6 +193,12 @@ ROW = {
         "threshold": 0.8,
         "false_alarms": 0.05,
         "measured_on": "160 texts without error of made-up summaries",
+    },
+    "unasked": {
+        "seats": ["annotator:dear"],
+        "why": "sure",
+        "reason": "The estimate is 0.10, below 0.20.",
+        "score": 2.5,
     },
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"

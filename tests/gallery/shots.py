@@ -11,10 +11,12 @@ from typing import Literal
 __all__ = ["BEFORE", "SHOTS", "Shot", "gallery_markdown"]
 
 PANEL = "--judge grounding --judge form"
+JURY = "--judge grounding --judge reader --judge rouge-2 --judge chrf --judge bleu"
 RUN = f"evaluate summaries.jsonl {PANEL} --aspect consistency --aspect fluency --run-dir"
 BEFORE = (
     f"{RUN} run",
     f"{RUN} later --judge reader",
+    f"evaluate summaries.jsonl {JURY} --aspect consistency --run-dir jury",
     "perturb good.jsonl --recipe standard --limit 40 -o damaged.jsonl",
     "metrics score summaries.jsonl --metric rouge-l --metric chrf -o scores.jsonl",
     f"exam discernment good.jsonl --limit 20 {PANEL} --judge reader -o other",
@@ -148,6 +150,14 @@ SHOTS = (
         page="meta.html",
         at="#pictures",
         scheme="dark",
+    ),
+    Shot(
+        name="panel-study",
+        title="Which seats",
+        says="What does each seat of a panel add, which panels are worth their cost?",
+        command="panel study jury --human summaries.jsonl --html seats.html",
+        page="seats.html",
+        at="#cost-and-agreement",
     ),
     Shot(
         name="compare",

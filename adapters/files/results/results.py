@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
     StoreError,
+    Unasked,
     Usage,
 )
 
@@ -50,6 +51,16 @@ def result_row(result: Result) -> dict[str, object]:
         "decision": report.decision.value if report.decision else None,
         "error_probability": report.error_probability,
         "decision_basis": _basis(report.basis) if report.basis else None,
+        "unasked": _unasked(report.unasked) if report.unasked else None,
+    }
+
+
+def _unasked(unasked: Unasked) -> dict[str, object]:
+    return {
+        "seats": list(unasked.seats),
+        "why": unasked.why.value,
+        "reason": unasked.reason,
+        "score": unasked.score,
     }
 
 

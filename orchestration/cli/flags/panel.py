@@ -134,6 +134,19 @@ class PanelFlags(Flags, title="Judges"):
         ),
     ] = ()
     model_base_url: ModelBaseUrls = ()
+    cascade: Annotated[
+        Path | None,
+        Flag("TOML file that says who is asked first, and when the rest.", env=True, rare=True),
+    ] = None
+    budget: Annotated[
+        str | None,
+        Flag(
+            "The most that a cascade may take: dollars (5), 300calls or 2e5tokens.",
+            "AMOUNT",
+            env=True,
+            rare=True,
+        ),
+    ] = None
     seed: Seed = None
     calls: CallFlags = CallFlags()
     scoring: ScoringFlags = ScoringFlags()
@@ -146,12 +159,23 @@ class PanelFlags(Flags, title="Judges"):
         ConfigError
             If a flag does not fit the others, or a panel file cannot be read.
         """
-        panel = self._with_judges(before or configs.PanelConfig())
+        panel = self._in_stages(self._with_judges(before or configs.PanelConfig()))
         return replace(
             self.scoring.applied(panel),
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
         )
+
+    def _in_stages(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
+        cascade = configs.read_cascade_file(self.cascade) if self.cascade else panel.cascade
+        if self.budget is not None:
+            if cascade is None:
+                raise ConfigError(
+                    "--budget is for a cascade: name one with --cascade or in a panel file, or "
+                    "stop the whole run with --max-cost or --max-tokens-total"
+                )
+            cascade = replace(cascade, budget=self.budget)
+        return replace(panel, cascade=cascade)
 
     def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":
         return self.calls.applied(model, base_url=self.model_base_url)

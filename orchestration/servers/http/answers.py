@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from spanjury.judges.core import Decision, Ground, Located, Outcome
+from spanjury.judges.core import Decision, Ground, Located, Outcome, StopReason
 from spanjury.orchestration.services.batches.records import BatchState
 
 _PROBABILITY = "Probability that there is an error, 0 to 1; null where no judge says."
@@ -86,6 +86,18 @@ class BasisRow(_Row):
     measured_on: str = Field(description="The texts on which that was counted.")
 
 
+class UnaskedRow(_Row):
+    """The judges that a cascade did not ask."""
+
+    seats: list[str] = Field(description="Their names.")
+    why: StopReason = Field(description="The kind of reason.")
+    reason: str = Field(description="The reason, with its numbers.")
+    score: float | None = Field(
+        description="The whole panel's score, as the others' reports let expect; null where the"
+        " score is made of theirs alone."
+    )
+
+
 class ResultRow(_Row):
     """A panel's report on one text and one aspect."""
 
@@ -106,6 +118,7 @@ class ResultRow(_Row):
     decision: Decision | None = Field(description="Whether the text may be used as it is.")
     error_probability: float | None = Field(description=_PROBABILITY)
     decision_basis: BasisRow | None = Field(description="What decided.")
+    unasked: UnaskedRow | None = Field(description="Judges that were not asked; null if all were.")
 
 
 class CheckAnswer(_Row):

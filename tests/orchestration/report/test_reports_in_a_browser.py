@@ -10,6 +10,8 @@ from spanjury.orchestration.report import (
     Bullets,
     Cell,
     Paragraph,
+    Plot,
+    PlotPoint,
     Report,
     Section,
     code,
@@ -29,6 +31,7 @@ WIDE = table(
     title="A large table",
     note="Of 60 rows.",
 )
+POINTS = [PlotPoint(x=at, y=at % 3, name=f"{at}", kind="line", mark=f"{at}") for at in range(3)]
 REPORT = Report(
     title="A report",
     facts=[prose("judge: {}", code("panel|" * 60))],
@@ -38,6 +41,7 @@ REPORT = Report(
         ),
         Section("Large", [WIDE]),
         Section("Sentences", [Paragraph("Few."), Bullets(["Beware."], tone="caution")]),
+        Section("Drawn", [Plot(points=POINTS, x="cost", y="agreement", alt="Cost by agreement")]),
         Section("Long words", [Paragraph("x" * 500), table(["a"], [["y" * 500]])]),
     ],
 )

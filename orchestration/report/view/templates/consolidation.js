@@ -21,6 +21,7 @@ function seatScores({ seats, score }, aspect) {
 function theScore(result) {
   const scored = result.seats.filter(isScoredSeat).length;
   if (!isScoredSeat(result)) return `No score comes of this: ${outcomeWords(result.outcome)}.`;
+  if (isScoredSeat(result.unasked ?? {})) return `Not all seats were asked. With these reports the whole panel scores ${inDigits(result.score)}, by the texts that the cascade was fitted to.`;
   if (scored === 1) return `One seat has a score, and it is the panel's: ${inDigits(result.score)}.`;
   return `The aggregation “${result.aggregation}” makes ${inDigits(result.score)} of the ${scored} scores.`;
 }

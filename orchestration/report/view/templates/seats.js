@@ -3,7 +3,13 @@ function drawSeats(result, shown, { side = 0, name = null } = {}) {
   if (!result || result.seats.length === 0) return null;
   const title = name === null ? "Seats" : ["Seats of ", bdi(name)];
   const seats = result.seats.map((seat, index) => drawSeat(seat, result, { side, index, aspect: aspectOf(shown.number) }));
-  return h("section.seats", { "aria-label": "Seats" }, h("h3", {}, title), h("div.seat-cards", {}, seats));
+  return h("section.seats", { "aria-label": "Seats" }, h("h3", {}, title), h("div.seat-cards", {}, seats), drawUnasked(result));
+}
+
+// The seats that a cascade did not ask, and why: they are neither failures nor missing.
+function drawUnasked({ unasked }) {
+  if (!unasked) return null;
+  return h("p.unasked", {}, "Not asked: ", unasked.seats.map((name, index) => [index > 0 && ", ", bdi(name)]), `. ${unasked.reason}`);
 }
 
 function drawSeat(seat, result, { side, index, aspect }) {

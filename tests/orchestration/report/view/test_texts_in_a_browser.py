@@ -160,6 +160,20 @@ def test_the_consolidation_is_said_step_by_step(chromium: Chromium, tmp_path: Pa
         expect(cards.nth(3)).to_contain_text("No JSON is in the reply.")
 
 
+def test_seats_that_were_not_asked_are_named_with_the_reason(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    unasked = {"seats": ["b", "c"], "why": "sure", "reason": "It is 0.90.", "score": 4.2}
+    row = result("one", score=4.2, seats=[seat("a", 4.0)], unasked=unasked)
+    with chromium.open(
+        written(tmp_path, ViewData(texts=[text("one", "A.")], runs=[[row]]))
+    ) as page:
+        expect(page.locator(".unasked")).to_have_text("Not asked: b, c. It is 0.90.")
+        assert page.locator(".seat-card").count() == 1
+        page.get_by_text("From the seats to the result").click()
+        expect(page.locator(".steps-list")).to_contain_text("the whole panel scores 4.20")
+
+
 def test_offsets_are_code_points(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         pieces(page)

@@ -1,0 +1,70 @@
+"""Cascades of the four recorded judges on QAGS, with the reader in front, over many draws of folds.
+
+    python -m benchmarks.recorded_judges -o FOLDER
+    python -m benchmarks.cascades FOLDER [--seeds 20] [--share 0.6]
+
+Prints, for each first stage, the share of the four judges' calls and of their agreement with people
+that is kept on held-out folds: the median over draws of the folds, the least and the most.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from benchmarks.recorded_judges import SEATS
+
+from spanjury.orchestration.services.panel_cascade import CascadeJob, fit_panel_cascade
+from spanjury.orchestration.studies.panel_study.agreement import Settings
+from spanjury.orchestration.studies.panel_study.cascade_findings import Kept
+
+FIRST = (("reader",), ("reader", "grounding"))
+"""Seats that take no calls, and are asked first."""
+
+
+def kept(folder: Path, first: tuple[str, ...], *, seed: int, share: float) -> tuple[Kept, ...]:
+    """Return what a cascade keeps: the seats of `first`, then judge after judge."""
+    fitted = fit_panel_cascade(
+        CascadeJob(
+            results=folder / "results.jsonl",
+            human=folder / "texts.jsonl",
+            stages=(first, *((seat,) for seat in SEATS)),
+            share=share,
+            within="corpus",
+            settings=Settings(level="pooled", draws=0, seed=seed),
+        )
+    )
+    return fitted.findings.chosen.kept
+
+
+def lines(folder: Path, *, seeds: int, share: float) -> Iterator[str]:
+    """Yield the rows of the table."""
+    yield "| first | texts | calls | of the four's agreement | of all seats' |"
+    yield "|---|---|---:|---:|---:|"
+    for first in FIRST:
+        drawn = [kept(folder, first, seed=1 + one, share=share) for one in range(seeds)]
+        for parts in zip(*drawn, strict=True):
+            cells = (
+                _spread([getattr(one, name) for one in parts])
+                for name in ("cost", "of_paid", "of_whole")
+            )
+            yield f"| {' + '.join(first)} | {parts[0].part} | {' | '.join(cells)} |"
+
+
+def _spread(values: list[float]) -> str:
+    return f"{median(values):.1%} ({min(values):.1%} to {max(values):.1%})"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--share", type=float, default=0.6)
+    asked = parser.parse_args()
+    for line in lines(asked.folder, seeds=asked.seeds, share=asked.share):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""The seats of a panel asked in stages: who is next, within which budget, and why no more.
+
+Why a row went no further is remembered where its reports alone do not say it: a run that goes
+on, or makes its results again, then stops where it stopped before.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+
+from spanjury.judges.core import (
+    Aggregation,
+    Aspect,
+    Memory,
+    Report,
+    Scale,
+    SeatReport,
+    Segment,
+    StopReason,
+    Unasked,
+    signature,
+)
+from spanjury.judges.core.keys import asked_about, canonical, digest
+from spanjury.orchestration.engine.allowance import Allowance, Budget
+from spanjury.orchestration.engine.cascade import Cascade, Stop, expected_score, stop_after
+
+Ask = Callable[[Sequence[str]], Awaitable[Sequence[SeatReport]]]
+"""Has the seats of these names report, all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedReports:
+    """The reports of one row, and the seats that were not asked; None where all were."""
+
+    seats: tuple[SeatReport, ...]
+    unasked: Unasked | None
+
+
+@dataclass(slots=True)
+class _Course:
+    """The course of a row in an earlier run.
+
+    Parameters
+    ----------
+    granted
+        The number of the last stage that the budget allowed for.
+    stop
+        Why it went no further than stage `stopped`; None if the reports say it.
+    """
+
+    granted: int = -1
+    stopped: int = -1
+    stop: Stop | None = None
+
+    @classmethod
+    def read(cls, value: bytes | None) -> "_Course":
+        """Read what `written` wrote."""
+        if value is None:
+            return cls()
+        granted, stopped, why, reason = json.loads(value)
+        stop = Stop(why=StopReason(why), reason=reason) if why else None
+        return cls(granted=granted, stopped=stopped, stop=stop)
+
+    def written(self) -> bytes:
+        """Return all of it for the memory."""
+        why, reason = (self.stop.why.value, self.stop.reason) if self.stop else ("", "")
+        return json.dumps([self.granted, self.stopped, why, reason]).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row under way: how far it went before, and the reports on it so far."""
+
+    segment: Segment
+    scale: Scale
+    _: KW_ONLY
+    key: str
+    course: _Course
+    given: list[SeatReport] = field(default_factory=list)
+
+    @property
+    def reports(self) -> list[Report]:
+        return [one.report for one in self.given]
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """A cascade at work on a panel that is open.
+
+    Parameters
+    ----------
+    cascade
+        The stages; they name all seats of the panel, and no other.
+    aggregation
+        The panel's.
+    budget
+        What the run may take; None for no limit.
+    allowance
+        What is left of the budget; None also where no model is asked.
+    memory
+        Keeps how far rows went; None to keep nothing.
+    is_silent
+        No model is asked: a row stops where it did, whatever the panel makes of it now.
+    """
+
+    cascade: Cascade
+    _: KW_ONLY
+    aggregation: Aggregation
+    budget: Budget | None = None
+    allowance: Allowance | None = None
+    memory: Memory | None = None
+    is_silent: bool = False
+    signature: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        limit = {"budget": str(self.budget).replace(" ", "")} if self.budget else {}
+        whole = signature(self.cascade.signature, **limit)
+        object.__setattr__(self, "signature", whole)  # the dataclass is frozen
+
+    async def collect(
+        self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str
+    ) -> StagedReports:
+        """Ask stage after stage until the reports suffice.
+
+        Parameters
+        ----------
+        judges
+            Digest of the seats: how far a row went is remembered for these.
+        """
+        key = digest("course", self.signature, judges, *asked_about(segment, canonical(aspect)))
+        course = _Course.read(self.memory.get(key) if self.memory else None)
+        row = _Row(segment, aspect.scale, key=key, course=course)
+        for number, stage in enumerate(self.cascade.stages):
+            stop = self._stop(row, number)
+            if stop is not None:
+                await self._note_stop(row, number, stop)
+                return StagedReports(tuple(row.given), self._unasked(row, number, stop))
+            row.given.extend(await self._asked(ask, stage.seats, row, number=number))
+        return StagedReports(tuple(row.given), None)
+
+    async def _asked(
+        self, ask: Ask, seats: Sequence[str], row: _Row, *, number: int
+    ) -> Sequence[SeatReport]:
+        """Ask the seats of a stage, and count what that takes."""
+        allowance = self.allowance
+        if allowance is None:
+            return await ask(seats)
+        with allowance.setting_aside(seats, row.segment):
+            if row.course.granted < number:
+                row.course.granted = number
+                await self._keep(row)
+            reports = await ask(seats)
+        allowance.count_reports(reports)
+        return reports
+
+    def _stop(self, row: _Row, number: int) -> Stop | None:
+        """Return why the stage of that `number` is not to be asked; None to ask it."""
+        if number and (stop := self._sufficing(row, number - 1)) is not None:
+            return stop
+        course = row.course
+        before = course.stop if course.stopped == number else None
+        if before and (self.is_silent or before.why is StopReason.BUDGET):
+            return before
+        return self._over_budget(row, number) if course.granted < number else None
+
+    def _sufficing(self, row: _Row, number: int) -> Stop | None:
+        return stop_after(
+            self.cascade, number, row.reports, scale=row.scale, aggregation=self.aggregation
+        )
+
+    def _over_budget(self, row: _Row, number: int) -> Stop | None:
+        allowance, seats = self.allowance, self.cascade.stages[number].seats
+        if allowance is None or allowance.allows(seats, row.segment):
+            return None
+        words = allowance.budget.words
+        reason = (
+            f"The budget of {allowance.budget} has {words(allowance.left)} left, and asking on "
+            f"takes about {words(allowance.expected(seats, row.segment))}."
+        )
+        return Stop(why=StopReason.BUDGET, reason=reason)
+
+    def _unasked(self, row: _Row, number: int, stop: Stop) -> Unasked:
+        """Say who was not asked, and which score the whole panel can be expected to give."""
+        left = self.cascade.after(number - 1)
+        score = None
+        if number:
+            score = expected_score(
+                self.cascade.stages[number - 1],
+                row.reports,
+                len(left),
+                scale=row.scale,
+                aggregation=self.aggregation,
+            )
+        return Unasked(seats=left, why=stop.why, reason=stop.reason, score=score)
+
+    async def _note_stop(self, row: _Row, number: int, stop: Stop) -> None:
+        """Remember a stop that the reports of the row alone do not explain."""
+        course = row.course
+        if stop.why is not StopReason.SURE and (course.stopped, course.stop) != (number, stop):
+            course.stopped, course.stop = number, stop
+            await self._keep(row)
+
+    async def _keep(self, row: _Row) -> None:
+        if self.memory is not None:
+            await self.memory.put_soon(row.key, row.course.written())

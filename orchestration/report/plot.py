@@ -1,0 +1,194 @@
+"""A plot of points in a page, as SVG in the colours of the page: light, dark and on paper.
+
+It needs no script and no library. Points that matter are numbered, and a table beside the plot
+says what each number is: names would cover each other.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from spanjury.orchestration.report.numbers import figure
+from spanjury.orchestration.report.page import safe
+
+Kind = Literal["faint", "line", "other"]
+"""A point in the background, one that the line joins, or one of another sort."""
+
+WIDTH, HEIGHT = 640, 380
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 28, 16, 48
+_TICKS = 5
+_ROOM = 0.06
+"""Share of the range that stays free on either side."""
+_ALIKE = 1e-9
+"""Share of the largest number below which a difference is none."""
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotPoint:
+    """A point.
+
+    Parameters
+    ----------
+    name
+        Shown where the point is pointed at.
+    mark
+        Written beside it: a number or a short word; empty for none.
+    interval
+        Of y; None without one.
+    """
+
+    x: float
+    y: float
+    name: str
+    kind: Kind = "faint"
+    mark: str = ""
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Points by two numbers, those of the kind ``line`` joined from left to right.
+
+    Points without a finite place are not drawn. Only pages show it; in Markdown it is its caption.
+
+    Parameters
+    ----------
+    alt
+        What the plot shows, for those who do not see it, and as its caption.
+    """
+
+    points: Sequence[PlotPoint]
+    x: str
+    y: str
+    alt: str
+    only: Literal["page"] = field(default="page", init=False)
+
+    @property
+    def drawn(self) -> list[PlotPoint]:
+        """The points that have a place."""
+        return [one for one in self.points if math.isfinite(one.x) and math.isfinite(one.y)]
+
+
+class Axis(NamedTuple):
+    """An axis: the numbers at its ends, and those that are written."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis `value` lies, from 0 to 1 between its ends."""
+        return (value - self.low) / (self.high - self.low)
+
+
+def axis_of(values: Sequence[float]) -> Axis:
+    """Return an axis on which all `values` lie, with round numbers.
+
+    Examples
+    --------
+    >>> axis_of([0.0, 10.0]).ticks
+    (0.0, 2.5, 5.0, 7.5, 10.0)
+    """
+    low, high = min(values), max(values)
+    largest = max(abs(low), abs(high), 1.0)
+    spread = high - low if high - low > _ALIKE * largest else largest
+    low, high = low - _ROOM * spread, high + _ROOM * spread
+    step = _step((high - low) / _TICKS)
+    first = math.ceil(low / step)
+    ticks = tuple(round(step * number, 12) for number in range(first, math.floor(high / step) + 1))
+    return Axis(low, high, ticks)
+
+
+def plot_svg(plot: Plot) -> str:
+    """Return the plot as an element of HTML; empty without a point that has a place."""
+    points = plot.drawn
+    if not points:
+        return ""
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    across = axis_of([one.x for one in points])
+    ends = [end for one in points for end in one.interval or () if math.isfinite(end)]
+    up = axis_of([*(one.y for one in points), *ends])
+    return "\n".join(
+        (
+            f'<svg class="plot" role="img" aria-label="{safe(plot.alt)}" {size}>',
+            *_frame(plot, across, up),
+            *_line(points, across, up),
+            *(line for one in _in_order(points) for line in _point(one, across, up)),
+            "</svg>",
+        )
+    )
+
+
+def _step(least: float) -> float:
+    """Return the least round number that is not below `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(factor * power for factor in _STEPS if factor * power >= least * (1 - 1e-9))
+
+
+def _in_order(points: Sequence[PlotPoint]) -> list[PlotPoint]:
+    """Return points so that what matters lies above what does not."""
+    return sorted(points, key=lambda one: (one.kind == "line", one.kind == "other"))
+
+
+def _x(value: float, axis: Axis) -> str:
+    return f"{_LEFT + axis.share(value) * (WIDTH - _LEFT - _RIGHT):.1f}"
+
+
+def _y(value: float, axis: Axis) -> str:
+    return f"{HEIGHT - _BOTTOM - axis.share(value) * (HEIGHT - _TOP - _BOTTOM):.1f}"
+
+
+def _frame(plot: Plot, across: Axis, up: Axis) -> Iterator[str]:
+    bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
+    for tick in up.ticks:
+        y = _y(tick, up)
+        yield f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y}" y2="{y}"/>'
+        yield _text(_LEFT - 8, float(y) + 4, _number(tick, up), anchor="end")
+    for tick in across.ticks:
+        x = _x(tick, across)
+        yield f'<line class="axis" x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
+        yield _text(float(x), bottom + 19, _number(tick, across))
+    yield f'<line class="axis" x1="{_LEFT}" x2="{right}" y1="{bottom}" y2="{bottom}"/>'
+    yield _text((_LEFT + right) / 2, HEIGHT - 8, plot.x, kind="name")
+    middle = (_TOP + bottom) / 2
+    yield (
+        f'<text class="name" text-anchor="middle" transform="translate(16 {middle:.1f}) '
+        f'rotate(-90)">{safe(plot.y)}</text>'
+    )
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "middle", kind: str = "tick") -> str:
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{safe(text)}</text>'
+    )
+
+
+def _number(tick: float, axis: Axis) -> str:
+    step = axis.ticks[1] - axis.ticks[0] if len(axis.ticks) > 1 else abs(tick) or 1.0
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    if round(step * 10**digits, 6) % 1:
+        digits += 1
+    return figure(tick, f",.{digits}f")
+
+
+def _line(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
+    joined = sorted((one for one in points if one.kind == "line"), key=lambda one: one.x)
+    if len(joined) > 1:
+        places = " ".join(f"{_x(one.x, across)},{_y(one.y, up)}" for one in joined)
+        yield f'<polyline class="line" points="{places}"/>'
+
+
+def _point(one: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
+    x, y = _x(one.x, across), _y(one.y, up)
+    if one.interval and all(map(math.isfinite, one.interval)):
+        low, high = (_y(end, up) for end in one.interval)
+        yield f'<line class="interval {one.kind}" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
+    size = 3 if one.kind == "faint" else 5
+    yield (
+        f'<circle class="{one.kind}" cx="{x}" cy="{y}" r="{size}">'
+        f"<title>{safe(one.name)}</title></circle>"
+    )
+    if one.mark:
+        yield _text(float(x) + 9, float(y) - 7, one.mark, anchor="start", kind="mark")

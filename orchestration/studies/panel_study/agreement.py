@@ -1,0 +1,149 @@
+"""Agreement of panels with people: values, intervals, differences, and folds by source."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import default_rng
+
+from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats
+from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.correlations.correlation import Method
+from spanjury.stats.correlations.grouping import Level, level_correlations
+from spanjury.stats.correlations.resampled_correlations import resampled_correlations
+from spanjury.stats.resampling import Resampled, percentile_interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of a study of a panel.
+
+    Parameters
+    ----------
+    level
+        Over what a correlation is taken; None for ``by-input`` where inputs have outputs of
+        several systems, and else ``pooled``.
+    folds
+        Into which the sources are dealt, where something is chosen or fitted.
+    draws
+        Of the bootstrap; 0 for no intervals.
+    """
+
+    level: Level | None = None
+    method: Method = "spearman"
+    folds: int = 5
+    draws: int = 1000
+    seed: int = 1
+
+
+class Estimate(NamedTuple):
+    """A value and its 95 % interval over other inputs; NaN where undefined.
+
+    Systems are drawn again, too, where there are several.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+class Agreement:
+    """The agreement of scores with people's, within groups and averaged over them."""
+
+    def __init__(self, seats: PanelSeats, settings: Settings) -> None:
+        self.seats = seats
+        self.settings = settings
+        self.level: Level = settings.level or (
+            "by-input" if seats.has_several_systems else "pooled"
+        )
+
+    @property
+    def blocks(self) -> IntArray:
+        """The texts among which the level compares: those of a source, or of a group."""
+        return self.seats.sources if self.level == "by-input" else self.seats.groups
+
+    def of(self, scores: FloatArray) -> FloatArray:
+        """Return the agreement of scores of shape ``(..., texts)``."""
+        parts = [
+            level_correlations(
+                one.human, one.scores, level=self.level, method=self.settings.method
+            ).value
+            for one in self.seats.within_groups(scores)
+        ]
+        return _averaged(np.array(parts))
+
+    def estimates(self, scores: FloatArray) -> list[Estimate]:
+        """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
+        values = self.of(scores)
+        return [
+            self._estimate(float(value), line[np.newaxis])
+            for value, line in zip(values, scores, strict=True)
+        ]
+
+    def gains(self, scores: FloatArray, *, base: FloatArray) -> list[Estimate]:
+        """Return by how much each agrees more than `base`, on the texts that both have."""
+        found = []
+        for line in scores:
+            both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
+            values = self.of(both)
+            found.append(self._estimate(float(values[1] - values[0]), both))
+        return found
+
+    def _estimate(self, value: float, scores: FloatArray) -> Estimate:
+        """Add the interval of the agreement of one line of scores, or of the gain of the second."""
+        if not self.settings.draws:
+            return Estimate(value, np.nan, np.nan)
+        draws = self.drawn(scores, draws=self.settings.draws).draws
+        gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
+        bounds = percentile_interval(Resampled(np.asarray(value), gained))
+        return Estimate(value, float(bounds.low), float(bounds.high))
+
+    def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
+        """Draw inputs again, group by group, for scores of shape ``(many, texts)``.
+
+        All meet the same draws, on the texts that all of them have.
+        """
+        rng = default_rng(self.settings.seed)
+        parts = [
+            resampled_correlations(
+                one.human,
+                one.scores,
+                level=self.level,
+                method=self.settings.method,
+                rng=rng,
+                over="both" if self.seats.has_several_systems else "inputs",
+                draws=draws,
+            )
+            for one in self.seats.within_groups(scores)
+        ]
+        return Resampled(
+            _averaged(np.array([one.estimate for one in parts])),
+            _averaged(np.array([one.draws for one in parts])),
+        )
+
+
+def _averaged(parts: FloatArray) -> FloatArray:
+    """Return the mean over groups of those that are defined."""
+    known = ~np.isnan(parts)
+    return safe_divide(np.where(known, parts, 0.0).sum(axis=0), known.sum(axis=0))
+
+
+def source_folds(seats: PanelSeats, settings: Settings) -> IntArray:
+    """Deal the sources of each group into folds; return the fold of each text."""
+    rng = default_rng(settings.seed)
+    order = rng.permutation(int(seats.sources.max(initial=-1)) + 1)
+    group_of = np.zeros(order.size, dtype=np.intp)
+    group_of[seats.sources] = seats.groups
+    dealt = order[np.argsort(group_of[order], kind="stable")]
+    fold = np.empty(order.size, dtype=np.intp)
+    fold[dealt] = np.arange(order.size) % min(settings.folds, max(order.size, 1))
+    found: IntArray = fold[seats.sources]
+    return found
+
+
+def splits(seats: PanelSeats, settings: Settings) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the numbers of the texts to fit to, and of those of one fold, fold by fold."""
+    fold = source_folds(seats, settings)
+    for number in range(int(fold.max(initial=-1)) + 1):
+        yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)

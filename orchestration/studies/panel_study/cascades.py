@@ -1,0 +1,210 @@
+"""Cascades fitted to a panel's own reports, and what they keep of its agreement on other texts.
+
+After each stage a map says which score the other seats can be expected to give. The stage is
+unsure where the score that follows is so far from the whole panel's that asking on is worth its
+price. All is fitted to texts that all seats judged; people's scores only measure it. The price
+decides how much is asked: it is the lowest at which the texts of the fit take no more than the
+share of the cost that is aimed at.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.orchestration.studies.panel_study.seats import IntArray, mean_scores
+from spanjury.stats import decreasing_fit
+from spanjury.stats.arrays import FloatArray
+
+_PRICES = tuple(np.geomspace(1e-4, 1.0, 61))
+"""Squared errors of a score's place on its scale that all calls together may be worth."""
+_BOUNDS = 40
+"""Quantiles of the estimates between which a stage may be unsure."""
+_STEPS = 10_000
+"""Steps from 0 to 1 to which the ends of an interval are rounded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedTexts:
+    """Reports of all seats on some texts, stage by stage.
+
+    Parameters
+    ----------
+    stages
+        Numbers of the seats of each stage.
+    estimates, places
+        Shape ``(seats, texts)``: how good each report says the text is, and the place of its
+        score on the scale, both 0 to 1; NaN where a seat gave no score.
+    costs
+        Shape ``(stages,)``: the cost of each for one text.
+    """
+
+    stages: tuple[tuple[int, ...], ...]
+    estimates: FloatArray
+    places: FloatArray
+    costs: FloatArray
+
+    @property
+    def whole(self) -> FloatArray:
+        """The place of the whole panel's score, shape ``(texts,)``."""
+        return mean_scores(self.places[[seat for stage in self.stages for seat in stage]])
+
+    def after(self, number: int) -> FloatArray:
+        """Return the estimates after the stage of that number, shape ``(texts,)``."""
+        return mean_scores(self.estimates[self._asked(number)])
+
+    def rest(self, number: int) -> FloatArray:
+        """Return the mean place of the scores of the stages behind that one."""
+        return mean_scores(
+            self.places[[seat for stage in self.stages[number + 1 :] for seat in stage]]
+        )
+
+    def expected(self, number: int, rest: FloatArray) -> FloatArray:
+        """Return the whole panel's score if each seat that is left gives `rest`."""
+        given = self.places[self._asked(number)]
+        left = sum(map(len, self.stages[number + 1 :]))
+        known = ~np.isnan(given)
+        total = np.where(known, given, 0.0).sum(axis=0)
+        expected: FloatArray = (total + left * rest) / (known.sum(axis=0) + left)
+        return expected
+
+    def of(self, texts: IntArray) -> "StagedTexts":
+        """Return those `texts` alone."""
+        return replace(self, estimates=self.estimates[:, texts], places=self.places[:, texts])
+
+    def _asked(self, number: int) -> list[int]:
+        return [seat for stage in self.stages[: number + 1] for seat in stage]
+
+
+class FittedStage(NamedTuple):
+    """The score of the other seats by the estimate of a stage, and where that is not enough."""
+
+    estimates: tuple[float, ...]
+    scores: tuple[float, ...]
+    unsure: tuple[float, float]
+    """Both ends included."""
+
+
+class CascadeOutcome(NamedTuple):
+    """The end of texts that were judged by a cascade."""
+
+    places: FloatArray
+    """Shape ``(texts,)``: the place of the score."""
+    costs: FloatArray
+    """Shape ``(texts,)``."""
+    stages: IntArray
+    """Shape ``(texts,)``: the number of the last stage that was asked."""
+
+
+def fit_cascade(texts: StagedTexts, *, share: float) -> tuple[FittedStage, ...]:
+    """Fit all stages but the last to `texts`, so that they take at most `share` of the cost.
+
+    The first stage is always asked, so they may take more if it does.
+    """
+    maps = [_score_map(texts.after(k), texts.rest(k)) for k in range(len(texts.stages) - 1)]
+    fitted: tuple[FittedStage, ...] = ()
+    for price in _PRICES:
+        fitted = _fitted_at(texts, maps, price=float(price))
+        if judge(texts, fitted).costs.mean() <= share * texts.costs.sum():
+            break
+    return fitted
+
+
+def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
+    """Judge `texts` as an open panel with these stages does."""
+    whole = texts.whole
+    places, costs = whole.copy(), np.zeros(whole.size)
+    stages = np.full(whole.size, len(texts.stages) - 1, dtype=np.intp)
+    waiting = np.ones(whole.size, dtype=bool)
+    for number, stage in enumerate(fitted):
+        costs[waiting] += texts.costs[number]
+        estimates = texts.after(number)
+        ends = waiting & ~_is_unsure(estimates, stage.unsure)
+        expected = texts.expected(number, np.interp(estimates, stage.estimates, stage.scores))
+        places[ends], stages[ends] = expected[ends], number
+        waiting &= ~ends
+    costs[waiting] += texts.costs[-1]
+    return CascadeOutcome(places, costs, stages)
+
+
+def judge_held_out(texts: StagedTexts, folds: IntArray, *, share: float) -> CascadeOutcome:
+    """Judge the texts of each fold by a cascade that was fitted to the others."""
+    size = folds.size
+    places, costs, stages = np.empty(size), np.empty(size), np.empty(size, dtype=np.intp)
+    for fit, held in _splits(folds):
+        outcome = judge(texts.of(held), fit_cascade(texts.of(fit), share=share))
+        places[held], costs[held], stages[held] = outcome
+    return CascadeOutcome(places, costs, stages)
+
+
+def _splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    for number in np.unique(folds):
+        yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
+
+
+def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fit the score by the estimate: never falling, and rising from block to block on a line.
+
+    A knot is the mean estimate of a block that is pooled, so that few texts tie.
+    """
+    known = ~np.isnan(estimates + rest)
+    fit = decreasing_fit(-estimates[known], rest[known])
+    knots, values = -fit.knots[::-1], fit.values[::-1]
+    places = np.searchsorted(knots, estimates[known])
+    weights = np.bincount(places, minlength=knots.size)
+    scores, blocks = np.unique(values.round(12), return_inverse=True)
+    sizes = np.bincount(blocks, weights=weights)
+    return np.bincount(blocks, weights=weights * knots) / sizes, scores
+
+
+def _fitted_at(
+    texts: StagedTexts, maps: Sequence[tuple[FloatArray, FloatArray]], *, price: float
+) -> tuple[FittedStage, ...]:
+    """Fit each stage from the last to the first, knowing what asking on leads to."""
+    costs = price * texts.costs / texts.costs.sum()
+    whole = texts.whole
+    later = np.zeros(whole.size)
+    fitted: list[FittedStage] = []
+    for number in reversed(range(len(maps))):
+        knots, scores = maps[number]
+        estimates = texts.after(number)
+        asking = costs[number + 1] + later
+        expected = texts.expected(number, np.interp(estimates, knots, scores))
+        ending = np.square(expected - whole)
+        unsure = _unsure_between(estimates, asking - ending)
+        fitted.append(FittedStage(tuple(knots.tolist()), tuple(scores.tolist()), unsure))
+        later = np.where(_is_unsure(estimates, unsure), asking, ending)
+    return tuple(reversed(fitted))
+
+
+def _unsure_between(estimates: FloatArray, losses: FloatArray) -> tuple[float, float]:
+    """Return the interval in which asking on gains most; one without a text if it never gains."""
+    known = ~np.isnan(estimates + losses)
+    order = np.argsort(estimates[known])
+    ordered = estimates[known][order]
+    sums = np.concatenate([[0.0], np.cumsum(losses[known][order])])
+    bounds = np.unique(np.quantile(ordered, np.linspace(0.0, 1.0, _BOUNDS + 1), method="nearest"))
+    below = sums[np.searchsorted(ordered, bounds, side="left")]
+    upto = sums[np.searchsorted(ordered, bounds, side="right")]
+    total = np.where(np.tri(bounds.size, dtype=bool).T, upto[np.newaxis] - below[:, None], np.inf)
+    low, high = np.unravel_index(total.argmin(), total.shape)
+    if total[low, high] >= 0.0:
+        return _empty_among(np.unique(ordered))
+    # Outwards, so that the last bit of a mean does not decide on which side a text is.
+    outer = np.floor(bounds[low] * _STEPS) / _STEPS, np.ceil(bounds[high] * _STEPS) / _STEPS
+    return float(outer[0]), float(outer[1])
+
+
+def _empty_among(ordered: FloatArray) -> tuple[float, float]:
+    """Return a point as far as may be from all numbers, 0 to 1."""
+    ends = np.concatenate([[-ordered[0]], ordered, [2.0 - ordered[-1]]])  # mirrored at 0 and 1
+    widest = int(np.diff(ends).argmax())
+    point = float((ends[widest] + ends[widest + 1]) / 2)
+    return point, point
+
+
+def _is_unsure(estimates: FloatArray, unsure: tuple[float, float]) -> NDArray[np.bool_]:
+    """Say where a stage does not suffice; without any score it never does."""
+    return np.isnan(estimates) | ((estimates >= unsure[0]) & (estimates <= unsure[1]))

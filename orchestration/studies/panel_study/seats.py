@@ -1,0 +1,204 @@
+"""The seats of a panel beside people: one aspect's scores as arrays, text by text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.stats.arrays import FloatArray, safe_divide
+
+IntArray = NDArray[np.intp]
+
+_SEVERAL = 5
+"""Systems of an input from which on they are ranked within it, and drawn again."""
+_NO_MODELS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatCost:
+    """The cost of one seat for one text, on average.
+
+    Parameters
+    ----------
+    dollars
+        None where the price of its model is not known.
+    """
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    seconds: float = 0.0
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyText:
+    """A text that people scored, with what the seats said of it.
+
+    Parameters
+    ----------
+    source
+        What the text was made from: texts of one source are never in two folds.
+    group
+        Agreement is taken within groups, and averaged; empty for one group.
+    human
+        The mean of people's scores.
+    seats
+        Seat -> score; None where it gave none.
+    """
+
+    segment_id: str
+    system: str
+    source: str
+    group: str
+    human: float
+    seats: Mapping[str, float | None]
+
+
+class _Layout(NamedTuple):
+    """Places of texts in a table of systems and inputs."""
+
+    rows: IntArray
+    columns: IntArray
+    shape: tuple[int, int]
+
+    def table(self, values: FloatArray) -> FloatArray:
+        """Return values of shape ``(..., texts)`` as ``(..., systems, inputs)``; NaN for none."""
+        filled = np.full((*values.shape[:-1], *self.shape), np.nan)
+        filled[..., self.rows, self.columns] = values
+        return filled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelSeats:
+    """Scores of the seats and of people on one aspect.
+
+    Parameters
+    ----------
+    names
+        Seats that scored a text or more.
+    models
+        The model of each, or else the seat's own name: what says its family.
+    scores
+        Shape ``(seats, texts)``; NaN where there is none.
+    human
+        Shape ``(texts,)``.
+    systems, sources, groups
+        Shape ``(texts,)``: numbers.
+    """
+
+    aspect: str
+    names: tuple[str, ...]
+    models: tuple[str, ...]
+    scores: FloatArray
+    human: FloatArray
+    systems: IntArray
+    system_names: tuple[str, ...]
+    sources: IntArray
+    groups: IntArray
+    group_names: tuple[str, ...]
+    costs: tuple[SeatCost, ...]
+
+    @property
+    def texts(self) -> int:
+        """The number of texts."""
+        return self.human.size
+
+    @property
+    def has_several_systems(self) -> bool:
+        """Whether inputs have outputs of systems enough to be compared within each."""
+        counts = np.bincount(self.sources, minlength=1)
+        return min(len(self.system_names), float(np.median(counts))) >= _SEVERAL
+
+    def mean_of(self, members: Sequence[int]) -> FloatArray:
+        """Return the mean score of some seats, shape ``(texts,)``, of those that gave one."""
+        return mean_scores(self.scores[list(members)])
+
+    def within_groups(self, values: FloatArray) -> "list[GroupTable]":
+        """Return people's scores beside values of shape ``(..., texts)``, group by group."""
+        found = []
+        for group in range(len(self.group_names)):
+            here = np.flatnonzero(self.groups == group)
+            layout = _layout(self.systems[here], self.sources[here])
+            people = layout.table(self.human[here])
+            found.append(GroupTable(people, layout.table(values[..., here])))
+        return found
+
+
+class GroupTable(NamedTuple):
+    """Scores of one group's texts, in tables of systems and inputs."""
+
+    human: FloatArray
+    scores: FloatArray
+
+
+def mean_scores(scores: FloatArray) -> FloatArray:
+    """Return the mean over the first axis of what is not missing."""
+    known = ~np.isnan(scores)
+    return safe_divide(np.where(known, scores, 0.0).sum(axis=0), known.sum(axis=0))
+
+
+def panel_seats(
+    texts: Sequence[StudyText],
+    *,
+    aspect: str,
+    costs: Mapping[str, SeatCost],
+    models: Mapping[str, str] = _NO_MODELS,
+) -> PanelSeats:
+    """Collect the scores of `texts`; a seat that scored none of them is not there.
+
+    Parameters
+    ----------
+    models
+        Seat -> the model that it asks, where it asks one.
+    """
+    names = tuple(
+        name
+        for name in dict.fromkeys(name for text in texts for name in text.seats)
+        if any(text.seats.get(name) is not None for text in texts)
+    )
+    scores = np.array(
+        [[_number(text.seats.get(name)) for text in texts] for name in names], dtype=np.float64
+    ).reshape(len(names), len(texts))
+    systems, system_names = _numbered([text.system for text in texts])
+    sources, _ = _numbered([text.source for text in texts])
+    groups, group_names = _numbered([text.group for text in texts])
+    return PanelSeats(
+        aspect=aspect,
+        names=names,
+        models=tuple(models.get(name) or name for name in names),
+        scores=scores,
+        human=np.array([text.human for text in texts], dtype=np.float64),
+        systems=systems,
+        system_names=system_names,
+        sources=sources,
+        groups=groups,
+        group_names=group_names,
+        costs=tuple(costs.get(name, SeatCost()) for name in names),
+    )
+
+
+def _number(score: float | None) -> float:
+    return np.nan if score is None else score
+
+
+def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
+    known = {name: number for number, name in enumerate(dict.fromkeys(values))}
+    return np.array([known[one] for one in values], dtype=np.intp), tuple(known)
+
+
+def _layout(systems: IntArray, sources: IntArray) -> _Layout:
+    """Give each text a cell; a system's second text of a source has a column of its own."""
+    columns: dict[tuple[int, int], int] = {}
+    rows: dict[int, int] = {}
+    taken: dict[tuple[int, int], int] = {}
+    places = []
+    for system, source in zip(systems.tolist(), sources.tolist(), strict=True):
+        number = taken.get((system, source), 0)
+        taken[system, source] = number + 1
+        column = columns.setdefault((source, number), len(columns))
+        places.append((rows.setdefault(system, len(rows)), column))
+    cells = np.array(places, dtype=np.intp).reshape(-1, 2)
+    return _Layout(cells[:, 0], cells[:, 1], (len(rows), len(columns)))

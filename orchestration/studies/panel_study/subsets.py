@@ -1,0 +1,213 @@
+"""Subsets of a panel's seats: how far each agrees with people, and what each seat adds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.shapley import shapley_values
+
+MOST_SEATS = 8
+"""Seats of which every subset is looked at; of more, seats are added one by one."""
+_MOST_DRAWS = 200
+"""Of samples in which the best subset is chosen again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subset:
+    """Some seats of the panel, whose score is the mean of theirs.
+
+    Parameters
+    ----------
+    members
+        Numbers of seats, ascending.
+    """
+
+    members: tuple[int, ...]
+    seats: tuple[str, ...]
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeFinding:
+    """Agreement of panels of one size.
+
+    Parameters
+    ----------
+    panels
+        That were looked at.
+    corrected
+        Agreement of the best, less what it gains by being chosen on the texts that it is
+        measured on.
+    """
+
+    size: int
+    panels: int
+    mean: float
+    least: float
+    best: Subset
+    estimate: Estimate
+    corrected: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatShare:
+    """The contribution of a seat.
+
+    Parameters
+    ----------
+    alone
+        Its own agreement with people.
+    gain
+        By how much it raises the agreement of all others together.
+    shapley
+        What it adds on average over all orders in which seats may join; NaN beyond
+        `MOST_SEATS` seats. The shares sum to the agreement of the whole panel.
+    coverage
+        Share of the texts that it scored.
+    """
+
+    seat: str
+    alone: Estimate
+    gain: Estimate
+    shapley: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsetFindings:
+    """All subsets of the seats that were looked at, the smallest first, and what they say."""
+
+    subsets: tuple[Subset, ...]
+    sizes: tuple[SizeFinding, ...]
+    shares: tuple[SeatShare, ...]
+    is_complete: bool
+    whole: Estimate
+
+
+def subset_findings(agreement: Agreement) -> SubsetFindings:
+    """Look at the subsets of a panel's seats."""
+    seats = agreement.seats
+    everyone = tuple(range(len(seats.names)))
+    is_complete = len(everyone) <= MOST_SEATS
+    members = list(_all(everyone) if is_complete else _forward(agreement, everyone))
+    scores = np.array([seats.mean_of(one) for one in members])
+    subsets = tuple(
+        _subset(seats, *pair) for pair in zip(members, agreement.of(scores), strict=True)
+    )
+    whole = agreement.estimates(seats.mean_of(everyone)[np.newaxis])[0]
+    return SubsetFindings(
+        subsets=subsets,
+        sizes=tuple(_sizes(agreement, subsets)),
+        shares=tuple(_shares(agreement, subsets, is_complete=is_complete)),
+        is_complete=is_complete,
+        whole=whole,
+    )
+
+
+def _all(everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    for size in range(1, len(everyone) + 1):
+        yield from combinations(everyone, size)
+
+
+def _forward(agreement: Agreement, everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the subsets that are met where the seat that helps most joins next."""
+    seats = agreement.seats
+    chosen: tuple[int, ...] = ()
+    while len(chosen) < len(everyone):
+        asked = [tuple(sorted((*chosen, one))) for one in everyone if one not in chosen]
+        yield from asked
+        scores = np.array([seats.mean_of(one) for one in asked])
+        chosen = asked[_best(agreement.of(scores))]
+
+
+def _best(values: FloatArray) -> int:
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
+
+
+def _subset(seats: PanelSeats, members: tuple[int, ...], value: float) -> Subset:
+    names = tuple(seats.names[one] for one in members)
+    return Subset(members=members, seats=names, agreement=float(value))
+
+
+def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFinding]:
+    seats = agreement.seats
+    by_size = [
+        [one for one in subsets if len(one.members) == size]
+        for size in range(1, len(seats.names) + 1)
+    ]
+    best = [same[_best(np.array([one.agreement for one in same]))] for same in by_size]
+    estimates = agreement.estimates(np.array([seats.mean_of(one.members) for one in best]))
+    for same, nearest, estimate in zip(by_size, best, estimates, strict=True):
+        values = np.array([one.agreement for one in same])
+        known = values[~np.isnan(values)]
+        yield SizeFinding(
+            size=len(nearest.members),
+            panels=len(same),
+            mean=float(known.mean()) if known.size else np.nan,
+            least=float(known.min()) if known.size else np.nan,
+            best=nearest,
+            estimate=estimate,
+            corrected=_corrected(agreement, same, nearest),
+        )
+
+
+def _corrected(agreement: Agreement, same: Sequence[Subset], best: Subset) -> float:
+    """Take off what the best gains by being chosen: the same choice in samples drawn again [1].
+
+    [1] Harrell, Lee, Mark (1996), Statistics in Medicine 15(4):361-387, section 6.
+    """
+    if len(same) == 1 or not agreement.settings.draws:
+        return best.agreement
+    scores = np.array([agreement.seats.mean_of(one.members) for one in same])
+    draws = min(agreement.settings.draws, _MOST_DRAWS)
+    drawn = agreement.drawn(scores, draws=draws)
+    moved = drawn.draws - drawn.estimate
+    known = ~np.isnan(moved).any(axis=1)
+    if not known.any():
+        return np.nan
+    # Draws hold texts twice, which moves all correlations a little: that is no choice's gain.
+    gained = moved[known] - moved[known].mean(axis=1, keepdims=True)
+    chosen = drawn.draws[known].argmax(axis=1)
+    flattery = float(gained[np.arange(len(gained)), chosen].mean())
+    return best.agreement - max(flattery, 0.0)
+
+
+def _shares(
+    agreement: Agreement, subsets: Sequence[Subset], *, is_complete: bool
+) -> Iterator[SeatShare]:
+    seats = agreement.seats
+    everyone = range(len(seats.names))
+    alone = agreement.estimates(seats.scores)
+    gains = _gains(agreement)
+    shares = _shapley(subsets, len(everyone)) if is_complete else np.full(len(everyone), np.nan)
+    for number in everyone:
+        yield SeatShare(
+            seat=seats.names[number],
+            alone=alone[number],
+            gain=gains[number],
+            shapley=float(shares[number]),
+            coverage=float((~np.isnan(seats.scores[number])).mean()),
+        )
+
+
+def _gains(agreement: Agreement) -> list[Estimate]:
+    """Return by how much the whole panel agrees more than without each seat."""
+    seats = agreement.seats
+    everyone = tuple(range(len(seats.names)))
+    if len(everyone) < 2:  # noqa: PLR2004  without it there is no panel
+        return [Estimate(np.nan, np.nan, np.nan) for _ in everyone]
+    without = [seats.mean_of([one for one in everyone if one != left]) for left in everyone]
+    less = agreement.gains(np.array(without), base=seats.mean_of(everyone))
+    return [Estimate(-one.value, -one.high, -one.low) for one in less]
+
+
+def _shapley(subsets: Sequence[Subset], players: int) -> FloatArray:
+    worths = np.zeros(2**players)
+    for one in subsets:
+        worths[sum(1 << member for member in one.members)] = one.agreement
+    return shapley_values(worths)

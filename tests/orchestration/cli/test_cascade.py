@@ -1,0 +1,296 @@
+"""A cascade from the command line: a real panel before a real server that counts its calls."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback.answers import chat
+from loopback.server import LoopbackServer
+from typer.testing import CliRunner, Result
+
+from spanjury.orchestration.cli.app import app
+
+ARTICLE = "The bridge opened in 1932. It crosses the river Avon. Two towns paid for it."
+TEXTS = 12
+YEARS = (1935, 1932)
+"""The rules find the first year wrong, in every second text."""
+USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+GOOD = chat("No Error\n\nOverall score: Good", usage=USAGE)
+FIRST = "grounding"
+DEAR = "annotator:openai-compatible/judge"
+PANEL = """
+models = [{{ name = "openai-compatible/judge", base_url = "{url}", max_connections = 1 }}]
+seats = [{{ judge = "grounding" }}, {{ judge = "annotator" }}]
+
+[cascade]
+stages = [["grounding"]]
+{rules}
+"""
+
+Spanjury = Callable[..., Result]
+
+
+@pytest.fixture
+def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+    """Run the command line in an empty folder with a file of rows, and runs beside it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPANJURY_RUNS", "home")
+    rows = [
+        {
+            "id": f"r{number}",
+            "task": "summarization",
+            "inputs": {"Article": f"{ARTICLE} This was report {number}."},
+            "output": f"The bridge opened in {YEARS[number % 2]}.",
+        }
+        for number in range(TEXTS)
+    ]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def evaluate(server: LoopbackServer, *more: str, rules: str = "unsure = [0.0, 0.5]") -> list[str]:
+    """Name the command that judges the rows by a cascade, where the rules see an error."""
+    Path("panel.toml").write_text(PANEL.format(url=server.base_url, rules=rules))
+    asked = ["evaluate", "rows.jsonl", "--aspect", "consistency", "--panel", "panel.toml"]
+    return [*asked, "--no-preflight", "--show", "none", *more]
+
+
+def rows(path: str = "results.jsonl") -> list[dict[str, object]]:
+    """Return the rows without the time that their seats took."""
+    found = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    for row in found:
+        for seat in row["seats"]:
+            seat["seconds"] = 0
+    return found
+
+
+def asked(row: dict[str, object]) -> list[str]:
+    seats: list[dict[str, str]] = row["seats"]  # type: ignore[assignment]  # a list of seats
+    return [seat["judge"] for seat in seats]
+
+
+def test_the_model_is_asked_only_where_the_rules_are_unsure(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server))
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == 6
+    whole = rows()
+    assert [asked(row) for row in whole] == [[FIRST, DEAR], [FIRST]] * 6
+    unasked = whole[1]["unasked"]
+    assert isinstance(unasked, dict)
+    assert (unasked["seats"], unasked["why"]) == ([DEAR], "sure")
+    assert whole[0]["unasked"] is None
+    assert "100% (12/12)" in done.output
+    assert f"a part was put to: {DEAR} 6 (50%)" in " ".join(done.output.split())
+
+
+def test_each_text_says_who_was_not_asked_and_why(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server), "--show", "all")
+    said = " ".join(done.output.split())
+    assert said.count(f"not asked: {DEAR}. The estimate is") == 6
+    assert "failed" not in said
+
+
+def test_resume_and_rescore_give_the_same_rows_without_a_call(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server))
+        (run,) = Path("home").iterdir()
+        first = rows()
+        for command in ("resume", "rescore"):
+            done = spanjury(command, run.name, "-o", f"{command}.jsonl", "--show", "none")
+            assert done.exit_code == 0, done.output
+            assert rows(f"{command}.jsonl") == first
+        assert len(server.requests) == 6
+
+
+def test_a_later_run_with_all_seats_asks_only_the_missing_ones(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server))
+        (run,) = Path("home").iterdir()
+        panel = Path("panel.toml").read_text().partition("[cascade]")[0]
+        Path("all.toml").write_text(panel)
+        done = spanjury("resume", run.name, "--panel", "all.toml", "--show", "none")
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == 12
+    assert all(asked(row) == [FIRST, DEAR] for row in rows())
+
+
+@pytest.mark.parametrize(("budget", "calls"), [("3calls", 3), ("450 tokens", 4), ("100calls", 6)])
+def test_a_budget_is_not_exceeded_and_every_row_has_a_score(
+    spanjury: Spanjury, budget: str, calls: int
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server, "--budget", budget))
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == calls
+    whole = rows()
+    assert all(row["score"] is not None for row in whole)
+    whys = [row["unasked"]["why"] for row in whole if isinstance(row["unasked"], dict)]
+    assert whys.count("budget") == 6 - calls
+    assert whys.count("sure") == 6
+
+
+def test_a_budget_is_the_runs_however_often_it_is_resumed(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server, "--budget", "3calls"))
+        (run,) = Path("home").iterdir()
+        first = rows()
+        for command in ("resume", "rescore"):
+            done = spanjury(command, run.name, "--show", "none", "-o", f"{command}.jsonl")
+            assert done.exit_code == 0, done.output
+            assert rows(f"{command}.jsonl") == first
+        assert len(server.requests) == 3
+        more = spanjury("resume", run.name, "--budget", "5calls", "--show", "none")
+        assert more.exit_code == 0, more.output
+        assert len(server.requests) == 5
+
+
+def test_a_run_that_a_limit_ended_goes_on_within_its_budget(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        whole = spanjury(*evaluate(server, "--budget", "4calls"))
+        assert whole.exit_code == 0, whole.output
+        expected = rows()
+    with LoopbackServer(GOOD) as server:
+        limit = ["--max-tokens-total", "200", "--run-dir", "broken", "-o", "broken.jsonl"]
+        first = spanjury(*evaluate(server, "--budget", "4calls", *limit))
+        assert first.exit_code == 4, first.output
+        before = len(server.requests)
+        assert before < 4
+        then = spanjury("resume", "broken", "--max-tokens-total", "100000", "--show", "none")
+        assert then.exit_code == 0, then.output
+        assert len(server.requests) == 4
+    kept = ("id", "score", "unasked")
+    got = [{key: row[key] for key in kept} for row in rows("broken.jsonl")]
+    assert sum(isinstance(row["unasked"], dict) for row in got) == 8
+    assert len(got) == len(expected) == 12
+
+
+def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Spanjury) -> None:
+    with LoopbackServer(chat("I cannot say.")) as server:
+        done = spanjury(*evaluate(server))
+        assert done.exit_code == 0, done.output
+    failed = rows()[0]
+    assert failed["unasked"] is None
+    assert failed["score"] is not None
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "message"),
+    [
+        ("", (), "the cascade would always ask all seats"),
+        ("unsure = [0.8, 0.2]", (), "unsure must be two numbers from 0 to 1"),
+        ("unsure = 0.5", (), "cascade.unsure"),
+        ("unsur = [0.2, 0.8]", (), "cascade.unsur"),
+        ("unsure = [0, 0.5]\nbudget = 'five'", (), "budget 'five': expected dollars"),
+        ("unsure = [0, 0.5]", ("--budget", "0.5calls"), "too small for one row: all seats"),
+        ("unsure = [0, 0.5]", ("--budget", "5"), "no price is known for"),
+        ("unsure = [0, 0.5]", ("--score", "from-spans"), "cannot go with 'from-spans'"),
+        ("cutoff = 3.0", ("--aggregate", "majority"), "has none of; mean, median, minimum have"),
+        ("file = 'gone.toml'", (), "the cascade file gone.toml cannot be read"),
+        ("panel = 'abc'\nunsure = [0, 0.5]", (), "was fitted to another panel: abc, of grounding;"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_line_before_a_call(
+    spanjury: Spanjury, rules: str, more: tuple[str, ...], message: str
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server, *more, rules=rules))
+        assert server.requests == ()
+    assert done.exit_code in {1, 2}, done.output
+    assert message in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are(spanjury: Spanjury) -> None:
+    Path("panel.toml").write_text(
+        'seats = [{ judge = "grounding" }, { judge = "form" }]\n'
+        '[cascade]\nstages = [["reader"]]\nunsure = [0.2, 0.8]\n'
+    )
+    done = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml")
+    assert done.exit_code in {1, 2}
+    said = " ".join(done.output.split())
+    assert "the cascade asks reader, which is no seat of the panel: grounding, form" in said
+
+
+def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
+    done = spanjury("evaluate", "rows.jsonl", "--judge", "grounding", "--budget", "5")
+    assert done.exit_code in {1, 2}
+    assert "--budget is for a cascade" in " ".join(done.output.split())
+
+
+def fit(spanjury: Spanjury, server: LoopbackServer, *more: str) -> Result:
+    """Judge the rows by all seats, and fit a cascade to that."""
+    again = Path("rows.jsonl").read_text()
+    twice = [json.loads(line) for line in again.splitlines() for _ in range(2)]
+    for number, row in enumerate(twice):
+        row["id"], row["inputs"]["Article"] = f"t{number}", f"{ARTICLE} Text {number}."
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, twice)))
+    command = evaluate(server, "--run-dir", "full")
+    Path("panel.toml").write_text(Path("panel.toml").read_text().partition("[cascade]")[0])
+    done = spanjury(*command)
+    assert done.exit_code == 0, done.output
+    return spanjury("panel", "cascade", "full", "--write", "cascade.toml", *more)
+
+
+def test_a_cascade_is_fitted_written_and_used(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fitted = fit(spanjury, server, "-o", "pages")
+        assert fitted.exit_code == 0, fitted.output
+        assert "24 texts are few" in " ".join(fitted.output.split())
+        assert Path("pages/cascade.html").is_file()
+        before = len(server.requests)
+        done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) - before < 24
+    whole = {row["id"]: row["score"] for row in rows("full/results.jsonl")}
+    staged = rows("staged.jsonl")
+    alone = [row for row in staged if isinstance(row["unasked"], dict)]
+    assert alone
+    for row in alone:  # the model says 4 of every text, so that its score is known without it
+        assert row["score"] == pytest.approx(whole[row["id"]], abs=0.01)
+
+
+def evaluate_fitted() -> list[str]:
+    command = ["evaluate", "rows.jsonl", "--aspect", "consistency", "--panel", "panel.toml"]
+    return [*command, "--cascade", "cascade.toml", "--no-preflight", "--show", "none"]
+
+
+def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        asked = len(server.requests)
+        done = spanjury(*evaluate_fitted(), "--aggregate", "median")
+        assert len(server.requests) == asked
+    assert done.exit_code in {1, 2}
+    said = " ".join(done.output.split())
+    assert "the cascade was fitted to another panel" in said
+    assert "with aggregation median" in said
+
+
+def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server, "--run-dir", "staged"))
+    done = spanjury("panel", "cascade", "staged")
+    assert done.exit_code in {1, 2}
+    assert "judged 6 texts, and a cascade is fitted to 20 or more" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--stage", "grounding", "--stage", "reader"), "no seat reader judged consistency"),
+        (("--stage", "grounding"), "a cascade needs two stages"),
+        (("--stage", "grounding", "--stage", "grounding"), "a seat is in two stages"),
+        (("--aspect", "fluency"), "fluency was not judged; judged: consistency"),
+        (("--stage", DEAR, "--stage", "grounding"), "there is nothing to save"),
+    ],
+)
+def test_stages_that_cannot_be_fitted_are_refused(
+    spanjury: Spanjury, flags: tuple[str, ...], message: str
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = fit(spanjury, server, *flags)
+    assert done.exit_code in {1, 2}, done.output
+    assert message in " ".join(done.output.split())

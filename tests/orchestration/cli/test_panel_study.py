@@ -1,0 +1,163 @@
+"""`spanjury panel study`: from files to tables, JSON and a page; errors are lines."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from fakes.command import call, complaint
+from fakes.result_files import result, write_results
+
+HUMAN = (1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 1, 5)
+FIRST = (1, 2, 2, 2, 3, 4, 4, 4, 5, 5, 1, 5)
+SECOND = (2, 1, 1, 3, 3, 3, 5, 4, 4, 5, 2, 4)
+THIRD = (None,) * 12
+QUICK = ("--draws", "20")
+
+
+def folder_with(
+    folder: Path,
+    *,
+    human: Sequence[object] = HUMAN,
+    seats: Sequence[Sequence[float | None]] = (FIRST, SECOND, THIRD),
+    aspect: str = "fluency",
+) -> None:
+    """Write texts that people scored, and what seats s1, s2, … said of them."""
+    rows = [
+        {
+            "id": str(number),
+            "output": "",
+            "system": "bart",
+            "inputs": {"Article": f"article {number}"},
+            "human": {"fluency": score},
+            "corpus": "x" if number % 2 else "y",
+        }
+        for number, score in enumerate(human)
+    ]
+    (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    results = [
+        result(str(number), aspect=aspect, scores=[line[number] for line in seats])
+        for number in range(len(HUMAN))
+    ]
+    write_results(folder / "results.jsonl", results)
+
+
+def study(folder: Path, *flags: str) -> dict[str, object]:
+    done = call(
+        folder,
+        "panel",
+        "study",
+        "results.jsonl",
+        "--human",
+        "texts.jsonl",
+        "--json",
+        *QUICK,
+        *flags,
+    )
+    assert done.exit_code == 0, done.stderr
+    (found,) = json.loads(done.stdout)["aspects"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_seats_are_compared_and_one_without_a_score_is_left_out(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    found = study(tmp_path)
+    assert found["seats"] == ["s1", "s2"]
+    assert found["texts"] == 12
+    assert "s3 gave no score of fluency, and is left out" in found["notes"]  # type: ignore[operator]  # JSON
+    assert found["frontier"]["unit"] == "tokens"  # type: ignore[index]  # JSON
+    assert found["frontier"]["whole"]["cost"] == 50  # type: ignore[index]  # two seats of 25 tokens
+
+
+def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    done = call(
+        tmp_path,
+        *("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK),
+        *("-o", "study", "--html", "page.html", "--budget", "10000"),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "buy" in done.stdout
+    assert {path.name for path in (tmp_path / "study").iterdir()} == {
+        "panel-study.html",
+        "panel-study.json",
+        "panel-study.md",
+    }
+    page = (tmp_path / "page.html").read_text()
+    assert page == (tmp_path / "study" / "panel-study.html").read_text()
+    assert '<svg class="plot"' in page
+
+
+def test_seats_of_two_runs_are_compared_under_their_own_names(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    write_results(
+        tmp_path / "more.jsonl",
+        [result(str(number), aspect="fluency", scores=[SECOND[number]]) for number in range(12)],
+    )
+    assert study(tmp_path, "more.jsonl")["seats"] == ["s1", "s2", "s1 (more)"]
+
+
+def test_prices_make_dollars(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    frontier = study(tmp_path, "--price", "s1=1000/2000", "--price", "s2=0/0")["frontier"]
+    assert frontier["unit"] == "dollars"  # type: ignore[index]  # JSON
+    # 20 tokens read at 1,000 dollars a million, 5 written at 2,000.
+    assert frontier["whole"]["cost"] == pytest.approx(0.03)  # type: ignore[index]  # JSON
+
+
+def test_agreement_is_taken_within_what_a_key_says(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    assert study(tmp_path, "--within", "corpus")["groups"] == ["y", "x"]
+
+
+def refused(folder: Path, *flags: str) -> str:
+    done = call(folder, "panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, *flags)
+    assert done.exit_code != 0
+    assert not done.stdout
+    return complaint(done.stderr)
+
+
+def test_few_texts_are_refused(tmp_path: Path) -> None:
+    folder_with(tmp_path, human=HUMAN[:4])
+    assert "people scored 4 of the texts on fluency" in refused(tmp_path)
+
+
+def test_scores_that_are_all_alike_are_refused(tmp_path: Path) -> None:
+    folder_with(tmp_path, human=(4,) * 12)
+    assert "people gave all 12 texts the score 4 on fluency" in refused(tmp_path)
+
+
+def test_one_seat_is_refused(tmp_path: Path) -> None:
+    folder_with(tmp_path, seats=(FIRST,))
+    assert "s1 alone gave scores of fluency" in refused(tmp_path)
+
+
+def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
+    human = [{"ann": score, "bob": 6 - score} for score in HUMAN]
+    folder_with(tmp_path, human=[{**one, "eve": 6 - one["bob"]} for one in human])
+    notes = study(tmp_path)["notes"]
+    assert "do not agree with each other" in str(notes)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--seat", "s9"), "no seat s9 judged fluency; there are s1, s2, s3"),
+        (("--price", "s1=x"), "expected SEAT=PROMPT/COMPLETION"),
+        (("--price", "s9=1/1"), "--price of no seat: s9"),
+        (("--budget", "3"), "too small for one text"),
+        (("--cost", "dollars"), "the cost of no seat is known in dollars"),
+        (("--within", "era"), "the row '0' has no such key in its meta"),
+        (("--aspect", "coherence"), "coherence was not judged"),
+        (("--families", "none.toml"), "none.toml cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
+    folder_with(tmp_path)
+    assert says in refused(tmp_path, *flags)
+
+
+def test_marks_of_another_aspect_are_refused(tmp_path: Path) -> None:
+    folder_with(tmp_path, aspect="coherence")
+    assert "the names of aspects must be the same" in refused(tmp_path)

@@ -1,0 +1,171 @@
+"""Cascades that are fitted to recorded reports ask and score as an open panel does."""
+
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.random import default_rng
+
+from spanjury.judges.core import Report, Scale
+from spanjury.orchestration.engine.cascade import (
+    Cascade,
+    ScoreMap,
+    Stage,
+    expected_score,
+    place_on,
+    stop_after,
+)
+from spanjury.orchestration.studies.panel_study.cascades import (
+    FittedStage,
+    StagedTexts,
+    fit_cascade,
+    judge,
+    judge_held_out,
+)
+from spanjury.stats.arrays import FloatArray
+
+SCALE = Scale()
+SEATS = 4
+
+
+def recorded(seed: int, *, texts: int = 200, noise: float = 0.2) -> StagedTexts:
+    """Return a free seat and three dear ones, all of which see the same quality and err."""
+    rng = default_rng(seed)
+    quality = rng.uniform(size=texts)
+    seen = quality + rng.normal(scale=noise, size=(SEATS, texts))
+    places = np.clip(np.rint(seen * 4), 0, 4) / 4
+    estimates = places.copy()
+    estimates[0] = np.clip(seen[0], 0, 1)
+    return StagedTexts(
+        stages=((0,), (1,), (2, 3)),
+        estimates=estimates,
+        places=places,
+        costs=np.array([0.0, 1.0, 2.0]),
+    )
+
+
+def panel(fitted: tuple[FittedStage, ...]) -> Cascade:
+    stages = [
+        Stage(
+            seats=(name,),
+            unsure=one.unsure,
+            score_map=ScoreMap(estimates=one.estimates, scores=one.scores),
+        )
+        for name, one in zip("ab", fitted, strict=True)
+    ]
+    return Cascade(stages=(*stages, Stage(seats=("c", "d"))))
+
+
+def by_the_engine(cascade: Cascade, texts: StagedTexts, text: int) -> tuple[float, int]:
+    """Return the place of the score, and the last stage, as an open panel has them."""
+    reports: list[Report] = []
+    for number, seats in enumerate(texts.stages):
+        reports += [said(texts.places[seat, text], texts.estimates[seat, text]) for seat in seats]
+        if stop_after(cascade, number, reports, scale=SCALE, aggregation=fmean) is None:
+            continue
+        missing = len(cascade.after(number))
+        score = expected_score(
+            cascade.stages[number], reports, missing, scale=SCALE, aggregation=fmean
+        )
+        assert score is not None
+        return place_on(SCALE, score), number
+    return fmean(place_on(SCALE, one.score or 0) for one in reports), len(texts.stages) - 1
+
+
+def said(place: float, estimate: float) -> Report:
+    return Report(score=1 + 4 * place, error_probability=1 - estimate)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000), st.sampled_from([0.2, 0.5, 0.8]))
+def test_a_fitted_cascade_judges_recorded_reports_as_the_engine_does(
+    seed: int, share: float
+) -> None:
+    texts = recorded(seed, texts=40)
+    fitted = fit_cascade(texts, share=share)
+    ended, cascade = judge(texts, fitted), panel(fitted)
+    for text in range(40):
+        place, stage = by_the_engine(cascade, texts, text)
+        assert ended.stages[text] == stage
+        assert ended.places[text] == pytest.approx(place)
+
+
+@given(st.integers(0, 1000), st.floats(0.05, 1.0))
+@settings(max_examples=20)
+def test_a_fit_takes_no_more_than_its_share(seed: int, share: float) -> None:
+    texts = recorded(seed, texts=60)
+    ended = judge(texts, fit_cascade(texts, share=share))
+    assert ended.costs.mean() <= share * texts.costs.sum() + 1e-9
+
+
+def test_the_whole_share_asks_wherever_a_score_would_change() -> None:
+    texts = recorded(1)
+    ended = judge(texts, fit_cascade(texts, share=1.0))
+    assert np.abs(ended.places - texts.whole).mean() < 0.01
+
+
+def test_more_calls_bring_the_score_nearer_to_the_panels_on_other_texts() -> None:
+    texts, folds = recorded(2, texts=400), np.arange(400) % 5
+    apart = [
+        float(np.abs(judge_held_out(texts, folds, share=share).places - texts.whole).mean())
+        for share in (0.1, 0.4, 0.7, 1.0)
+    ]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[0] > 2 * apart[2]
+
+
+def test_scores_of_few_seats_and_of_all_are_on_one_footing() -> None:
+    """A map leaves no mean difference between what is expected and what all seats say."""
+    texts = recorded(3, texts=2000, noise=0.3)
+    shifted = texts.places.copy()
+    shifted[0] = np.clip(shifted[0] - 0.5, 0, 1)  # the free seat is far too strict
+    strict = StagedTexts(
+        stages=texts.stages, estimates=texts.estimates, places=shifted, costs=texts.costs
+    )
+    ended = judge_held_out(strict, np.arange(2000) % 5, share=0.5)
+    early = ended.stages == 0
+    assert early.mean() > 0.05
+    assert abs(float((ended.places - strict.whole)[early].mean())) < 0.02
+    assert abs(float((shifted[0] - strict.whole)[early].mean())) > 0.1
+
+
+def test_the_texts_of_a_fold_do_not_fit_their_own_cascade() -> None:
+    texts, folds = recorded(4), np.arange(200) % 5
+    before = judge_held_out(texts, folds, share=0.5)
+    places = texts.places.copy()
+    places[2:, folds == 0] = 1 - places[2:, folds == 0]  # only what is not asked in fold 0 changes
+    after = judge_held_out(_with(texts, places), folds, share=0.5)
+    early = (folds == 0) & (before.stages < 2)
+    assert early.any()
+    assert np.array_equal(before.places[early], after.places[early])
+    assert np.array_equal(before.stages[folds == 0], after.stages[folds == 0])
+
+
+def _with(texts: StagedTexts, places: FloatArray) -> StagedTexts:
+    return StagedTexts(
+        stages=texts.stages, estimates=texts.estimates, places=places, costs=texts.costs
+    )
+
+
+def test_a_text_without_an_estimate_goes_on() -> None:
+    texts = recorded(5)
+    estimates, places = texts.estimates.copy(), texts.places.copy()
+    estimates[0, :7] = places[0, :7] = np.nan
+    lacking = StagedTexts(
+        stages=texts.stages, estimates=estimates, places=places, costs=texts.costs
+    )
+    ended = judge(lacking, fit_cascade(lacking, share=0.4))
+    assert (ended.stages[:7] >= 1).all()
+    assert np.isfinite(ended.places).all()
+
+
+def test_seats_that_all_say_the_same_need_not_all_be_asked() -> None:
+    same = np.full((SEATS, 30), 0.75)
+    texts = StagedTexts(
+        stages=((0,), (1,), (2, 3)), estimates=same, places=same, costs=np.array([0.0, 1.0, 2.0])
+    )
+    ended = judge(texts, fit_cascade(texts, share=0.9))
+    assert (ended.costs == 0).all()
+    assert (ended.places == 0.75).all()

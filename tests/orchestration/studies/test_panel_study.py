@@ -1,0 +1,318 @@
+"""A study of seats: subsets, shares, redundancy, families, weights and cost, on made scores."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.engine.families import Families
+from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.json import json_text
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.panel_study.agreement import (
+    Agreement,
+    Settings,
+    source_folds,
+    splits,
+)
+from spanjury.orchestration.studies.panel_study.findings import Spending, study_aspect, study_json
+from spanjury.orchestration.studies.panel_study.findings import StudyFindings as Found
+from spanjury.orchestration.studies.panel_study.frontier import frontier
+from spanjury.orchestration.studies.panel_study.leaning import leans
+from spanjury.orchestration.studies.panel_study.redundancy import redundancy_findings
+from spanjury.orchestration.studies.panel_study.seats import (
+    PanelSeats,
+    SeatCost,
+    StudyText,
+    panel_seats,
+)
+from spanjury.orchestration.studies.panel_study.subsets import subset_findings
+from spanjury.orchestration.studies.panel_study.tables import study_report
+from spanjury.orchestration.studies.panel_study.weights import weighings
+
+QUICK = Settings(draws=0)
+DRAWN = Settings(draws=60)
+KNOWN = Families.load()
+
+
+def seats_of(
+    human: Sequence[float],
+    scores: Mapping[str, Sequence[float | None]],
+    *,
+    groups: Sequence[str] = (),
+    systems: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    costs: Mapping[str, SeatCost] | None = None,
+) -> PanelSeats:
+    texts = [
+        StudyText(
+            segment_id=str(number),
+            system=systems[number] if systems else "",
+            source=sources[number] if sources else str(number),
+            group=groups[number] if groups else "",
+            human=score,
+            seats={name: line[number] for name, line in scores.items()},
+        )
+        for number, score in enumerate(human)
+    ]
+    return panel_seats(texts, aspect="fluency", costs=costs or {})
+
+
+def noisy(*, texts: int, seats: int, seed: int = 1, noise: float = 1.0) -> PanelSeats:
+    """Return seats that err independently of each other, and alike much."""
+    rng = default_rng(seed)
+    truth = rng.normal(size=texts)
+    lines = {
+        f"s{number}": (truth + noise * rng.normal(size=texts)).tolist() for number in range(seats)
+    }
+    return seats_of(truth.tolist(), lines)
+
+
+def test_every_subset_is_correlated_by_hand() -> None:
+    seats = seats_of([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [5, 4, 3, 2, 1]})
+    found = subset_findings(Agreement(seats, QUICK))
+    assert [one.seats for one in found.subsets] == [("a",), ("b",), ("a", "b")]
+    assert [one.agreement for one in found.subsets[:2]] == pytest.approx([1, -1])
+    assert math.isnan(found.subsets[2].agreement)  # their mean is 3 for every text
+
+
+def test_gains_and_shares_are_of_the_whole_panel() -> None:
+    seats = seats_of(
+        [1, 2, 3, 4, 5],
+        {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 5, 4]},
+    )
+    found = subset_findings(Agreement(seats, QUICK))
+    # rho of b: 1 - 6 * 2 / (5 * 24) = .9; of the mean (1, 2, 3, 4.5, 4.5): 9.5 / sqrt(10 * 9.5).
+    both = 9.5 / math.sqrt(95)
+    assert found.whole.value == pytest.approx(both)
+    a, b = found.shares
+    assert (a.alone.value, b.alone.value) == pytest.approx((1, 0.9))
+    assert (a.gain.value, b.gain.value) == pytest.approx((both - 0.9, both - 1))
+    assert a.shapley == pytest.approx((1 + both - 0.9) / 2)
+    assert a.shapley + b.shapley == pytest.approx(both)
+
+
+def test_more_seats_than_eight_join_one_by_one() -> None:
+    found = subset_findings(Agreement(noisy(texts=40, seats=9), QUICK))
+    assert not found.is_complete
+    assert [one.panels for one in found.sizes] == list(range(9, 0, -1))
+    best = [set(one.best.members) for one in found.sizes]
+    assert all(small < large for small, large in pairwise(best))
+    assert all(math.isnan(one.shapley) for one in found.shares)
+
+
+def test_the_best_of_many_alike_is_corrected_downwards() -> None:
+    # Eight seats of equal worth: the best on 40 texts is best by chance, and so is its lead.
+    found = subset_findings(Agreement(noisy(texts=40, seats=8, noise=2.0), DRAWN))
+    single = found.sizes[0]
+    assert single.mean < single.corrected < single.best.agreement
+
+
+def test_agreement_within_groups_is_averaged() -> None:
+    # Within x rho is 1, within y it is -1; over all texts together it is above 0.
+    seats = seats_of(
+        [1, 2, 3, 11, 12, 13],
+        {"a": [1, 2, 3, 13, 12, 11], "b": [1, 2, 3, 13, 12, 11]},
+        groups=["x"] * 3 + ["y"] * 3,
+    )
+    assert Agreement(seats, QUICK).of(seats.scores) == pytest.approx([0, 0])
+    pooled = replace(seats, groups=np.zeros(6, dtype=np.intp), group_names=("",))
+    assert Agreement(pooled, QUICK).of(seats.scores) == pytest.approx([1 - 6 * 8 / 210] * 2)
+
+
+def test_inputs_with_several_systems_are_compared_within() -> None:
+    seats = seats_of(
+        [1, 2, 3, 4, 5, 5, 4, 3, 2, 1],
+        {
+            "a": [1, 2, 3, 4, 5, 50, 40, 30, 20, 10],
+            "b": [5, 4, 3, 2, 1, 50, 40, 30, 20, 10],
+        },
+        systems=["p", "q", "r", "s", "t"] * 2,
+        sources=["1"] * 5 + ["2"] * 5,
+    )
+    agreement = Agreement(seats, QUICK)
+    assert agreement.level == "by-input"
+    assert agreement.of(seats.scores) == pytest.approx([1, 0])
+
+
+def test_texts_of_one_source_are_never_in_two_folds() -> None:
+    sources = [str(number // 3) for number in range(60)]
+    groups = ["x" if number < 30 else "y" for number in range(60)]
+    seats = seats_of(list(range(60)), {"a": list(range(60))}, sources=sources, groups=groups)
+    folds = source_folds(seats, QUICK)
+    for source in range(20):
+        assert len({*folds[seats.sources == source].tolist()}) == 1
+    for group in range(2):  # each fold has its share of both
+        assert np.bincount(folds[seats.groups == group]).tolist() == [6] * 5
+    tested = np.concatenate([test for _, test in splits(seats, QUICK)])
+    assert sorted(tested.tolist()) == list(range(60))
+
+
+def test_twins_count_as_one_seat_and_strangers_as_two() -> None:
+    rng = default_rng(3)
+    truth = rng.normal(size=300)
+    shared, own = rng.normal(size=(2, 300))
+    twins = seats_of(
+        truth.tolist(),
+        {"llama-a": (truth + shared).tolist(), "llama-b": (truth + shared + own / 99).tolist()},
+    )
+    found = redundancy_findings(Agreement(twins, DRAWN), KNOWN)
+    assert found is not None
+    assert found.effective.value == pytest.approx(1, abs=0.02)
+    assert found.pairs[0].family == "llama"
+    assert found.within > 0.95
+    assert math.isnan(found.between)
+    apart = seats_of(
+        truth.tolist(),
+        {"llama": (truth + shared).tolist(), "qwen": (truth + own).tolist()},
+    )
+    others = redundancy_findings(Agreement(apart, DRAWN), KNOWN)
+    assert others is not None
+    assert others.effective.value == pytest.approx(2, abs=0.3)
+    assert others.between == others.pairs[0].partial.value
+
+
+def test_a_judge_that_likes_its_own_family_is_seen_leaning() -> None:
+    rng = default_rng(5)
+    systems = ["llama-3", "gpt-4", "qwen2"] * 60
+    truth = rng.normal(3, 1, size=180)
+    own = np.array([name == "llama-3" for name in systems])
+    seats = seats_of(
+        truth.tolist(),
+        {
+            "llama": (truth + 1.0 * own + rng.normal(0, 0.3, size=180)).tolist(),
+            "gemma": (truth + rng.normal(0, 0.3, size=180)).tolist(),
+        },
+        systems=systems,
+        sources=[str(number // 3) for number in range(180)],
+    )
+    (found,) = leans(seats, DRAWN, KNOWN)  # gemma judged no system of its own
+    assert (found.seat, found.systems, found.texts) == ("llama", ("llama-3",), 60)
+    assert found.beyond_seats.value == pytest.approx(1, abs=0.15)
+    assert found.beyond_people.value == pytest.approx(1, abs=0.15)
+    assert found.is_shown
+
+
+def test_stacking_passes_over_a_seat_that_says_nothing() -> None:
+    rng = default_rng(7)
+    truth = rng.normal(size=200)
+    seats = seats_of(
+        truth.tolist(),
+        {"good": (truth + rng.normal(size=200)).tolist(), "noise": rng.normal(size=200).tolist()},
+    )
+    by_name = {one.name: one for one in weighings(Agreement(seats, DRAWN))}
+    assert [*by_name] == ["plain mean", "Dawid-Skene", "ordinal", "stacking"]
+    stacked = by_name["stacking"]
+    assert stacked.uses_people
+    assert stacked.weights["good"] > 0.8
+    assert sum(stacked.weights.values()) == pytest.approx(1)
+    assert stacked.is_better
+    assert by_name["plain mean"].gain.value == 0
+
+
+def test_the_frontier_has_what_no_other_panel_beats() -> None:
+    human = [1, 2, 3, 4, 5, 6]
+    seats = seats_of(
+        human,
+        {"cheap": [1, 2, 3, 4, 6, 5], "dear": human, "waste": [2, 1, 3, 4, 6, 5]},
+        costs={
+            "cheap": SeatCost(calls=1, tokens=10),
+            "dear": SeatCost(calls=1, tokens=100),
+            "waste": SeatCost(calls=1, tokens=50),
+        },
+    )
+    agreement = Agreement(seats, QUICK)
+    subsets = subset_findings(agreement).subsets
+    found = frontier(agreement, subsets, budget=200)
+    assert found.unit == "tokens"
+    names = [one.choice.name for one in found.points]
+    assert names[0] == "cheap"
+    assert names[-1] == "dear"
+    assert "waste" not in names
+    costs = [one.choice.cost for one in found.points]
+    values = [one.choice.agreement for one in found.points]
+    assert costs == sorted(costs)
+    assert values == sorted(values)
+    assert found.whole.cost == 160
+    assert found.budget is not None
+    assert found.budget.best is not None
+    assert found.budget.best.choice.name == "cheap"  # six texts at 10 tokens; dear ones take 600
+
+
+def test_a_cascade_pays_for_the_others_where_the_first_two_differ() -> None:
+    costs = {name: SeatCost(calls=1, tokens=100) for name in "abc"}
+    seats = seats_of(
+        [1, 2, 3, 4, 5],
+        {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 1], "c": [1, 2, 3, 4, 5]},
+        costs=costs,
+    )
+    agreement = Agreement(seats, QUICK)
+    found = frontier(agreement, subset_findings(agreement).subsets)
+    cascades = {one.name: one for one in found.choices if one.is_cascade}
+    first = cascades["a + b; where they differ c"]
+    assert first.cost == pytest.approx(200 + 100 / 5)  # they differ on one text of five
+    assert first.calls == pytest.approx(220 / 300)
+    assert cascades["a + c; where they differ b"].cost == pytest.approx(200)
+
+
+def test_dollars_count_where_all_prices_are_known() -> None:
+    free, priced = SeatCost(seconds=1.0), SeatCost(calls=1, tokens=9, dollars=0.5)
+    scores = {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 5, 4]}
+    seats = seats_of([1, 2, 3, 4, 5], scores, costs={"a": free, "b": priced})
+    agreement = Agreement(seats, QUICK)
+    found = frontier(agreement, subset_findings(agreement).subsets)
+    assert found.unit == "dollars"
+    assert found.whole.cost == 0.5
+
+
+@pytest.mark.parametrize(
+    ("human", "scores", "says"),
+    [
+        ([1, 2, 3, 4], {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, "4 of the texts"),
+        ([3, 3, 3, 3, 3], {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}, "the score 3"),
+        ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "a alone"),
+        ([1, 2, 3, 4, 5], {"a": [2] * 5, "b": [2] * 5}, "not defined"),
+    ],
+)
+def test_too_little_to_say_anything_is_refused(
+    human: list[float], scores: dict[str, list[float | None]], says: str
+) -> None:
+    with pytest.raises(DataError, match=says):
+        study_aspect(seats_of(human, scores), QUICK, families=KNOWN, spending=Spending())
+
+
+def studied(seats: PanelSeats, *, budget: float | None = None) -> Found:
+    found = study_aspect(seats, DRAWN, families=KNOWN, spending=Spending(budget=budget))
+    return Found(settings=DRAWN, results=("run",), human="people", aspects=(found,))
+
+
+def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
+    seats = noisy(texts=20, seats=3)
+    costs = tuple(SeatCost(calls=1, tokens=number * 100) for number in (1, 2, 3))
+    named = replace(seats, costs=costs, models=("llama-3", "vicuna", "qwen"))
+    found = studied(named, budget=5000)
+    markdown = report_markdown(study_report(found))
+    assert "20 texts are few" in markdown
+    assert "s0, s1 are of one family, llama" in markdown
+    assert "upper bound" in markdown
+    assert "What 5,000 tokens buys" in markdown
+    html = report_html(study_report(found))
+    assert html.count("<svg") == 1
+    assert "<script" not in html
+    assert found.aspects[0].families == {"s0": "llama", "s1": "llama", "s2": "qwen"}
+    (aspect,) = json.loads(json_text(study_json(found)))["aspects"]
+    assert aspect["frontier"]["budget"]["amount"] == 5000
+
+
+def test_a_seat_that_scored_few_texts_is_said_to() -> None:
+    human = [float(number) for number in range(12)]
+    half = [score if score < 6 else None for score in human]
+    found = studied(seats_of(human, {"a": human, "b": half}))
+    assert "b scored 6 of 12 texts; its figures are about these" in found.aspects[0].notes
+    assert found.aspects[0].subsets.shares[1].coverage == 0.5

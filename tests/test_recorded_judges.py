@@ -1,0 +1,33 @@
+"""The recorded judges of QAGS as results: their figures by the study of seats are those known."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from spanjury.orchestration.services.panel_study import StudyJob, study_panel
+from spanjury.orchestration.studies.panel_study.agreement import Settings
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.shared_data
+def test_one_to_four_judges_agree_with_people_as_known(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    recorded = importlib.import_module("benchmarks.recorded_judges")
+    recorded.write_recorded(tmp_path, data=shared_data, offline=False)
+    job = StudyJob(
+        results=(tmp_path / "results.jsonl",),
+        human=tmp_path / "texts.jsonl",
+        within="corpus",
+        settings=Settings(draws=0),
+    )
+    (found,) = study_panel(job).aspects
+    assert found.seats == ("gemma", "nemotron", "qwen", "mistral")
+    assert [*found.families.values()] == ["google", "llama", "qwen", "mistral"]
+    assert found.groups == ("CNN/DM", "XSum")
+    means = [one.mean for one in found.subsets.sizes]
+    assert means == pytest.approx([0.622, 0.659, 0.670, 0.676], abs=5e-4)
+    assert sum(one.shapley for one in found.subsets.shares) == pytest.approx(means[-1])

@@ -8,12 +8,14 @@ import struct
 import sys
 import termios
 from collections.abc import Mapping, Sequence
+from io import FileIO
 from types import MappingProxyType
 from typing import NamedTuple
 
 _BLOCK = 65_536
-_PATIENCE = 30.0
+_PATIENCE = 30
 """Seconds: what waits for an answer that never comes is hung up on."""
+_INTERRUPT = "\x03"
 
 
 class Screen(NamedTuple):
@@ -61,20 +63,28 @@ def on_a_terminal(
 
 
 def _talk(primary: int, answers: dict[str, str]) -> bytes:
-    written = b""
+    written, typed = b"", ""
     with os.fdopen(primary, "r+b", buffering=0) as terminal:
-        while block := _read(terminal.fileno()):
+        while block := _read(terminal, typed):
             written += block
             for question in [asked for asked in answers if asked.encode() in written]:
-                terminal.write(answers.pop(question).encode())
+                typed = answers.pop(question)
+                terminal.write(typed.encode())
     return written
 
 
-def _read(descriptor: int) -> bytes:
-    """Return what is written next; nothing at the end, or where nothing comes for too long."""
+def _read(terminal: FileIO, typed: str) -> bytes:
+    """Return what is written next; nothing at the end, or where nothing comes for too long.
+
+    Ctrl-C is typed again, as a person would: Python does not see one that comes just before it
+    begins to wait for a line.
+    """
     try:
-        if not select.select([descriptor], [], [], _PATIENCE)[0]:
-            return b""
-        return os.read(descriptor, _BLOCK)
+        for _ in range(_PATIENCE):
+            if select.select([terminal], [], [], 1.0)[0]:
+                return os.read(terminal.fileno(), _BLOCK)
+            if typed == _INTERRUPT:
+                terminal.write(typed.encode())
     except OSError:  # so Linux says that the last writer has left
-        return b""
+        pass
+    return b""

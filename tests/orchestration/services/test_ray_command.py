@@ -148,7 +148,7 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
         assert spanjury(*flags[:6], "--run-dir", "alone", "--limit", "1").exit_code == 0
         first, alone = manifest(), json.loads(Path("alone/run.json").read_text())
         assert first.keys() - alone.keys() == {"cluster"}
-        assert alone.keys() <= first.keys()
+        assert alone.keys() - first.keys() == {"assessments"}  # a cluster counts its rows later
         assert first["job"]["panel"] == alone["job"]["panel"]
         assert first["job"]["data"] == alone["job"]["data"] == str(Path("rows.jsonl").absolute())
         assert first["packages"] == alone["packages"]

@@ -15,7 +15,6 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
-    numeric,
     prose,
     table,
 )
@@ -108,7 +107,8 @@ _METHOD = (
     " by people and judges are prediction-powered (Angelopoulos et al. 2023): the panel's means,"
     " put on people's scale and corrected by what it misses on marked texts. They are unbiased if"
     " the marked texts were drawn at random, or by the chances in their rows; a good panel makes"
-    " them narrower. Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
+    " them narrower: they are worth as many marks without a panel as would be as exact. Systems"
+    " with few marks borrow the usual variance of a mark (Smyth 2004)."
 )
 
 
@@ -136,24 +136,25 @@ def _basis(one: AspectRanking) -> str:
 
 def _systems(one: AspectRanking) -> Table:
     with_people = one.basis != "judges" or any(each.powered for each in one.systems)
+    # With people's scores all columns are too many for a terminal.
+    where: Medium | None = "page" if with_people else None
     headings = [
         Column("system", wrap=False),
         _interval("panel"),
-        Column("coverage", "right"),
+        Column("coverage", "right", only=where),
         Column("texts", "right", only="page"),
-        Column("place", "right"),
+        Column("place", "right", only=where),
         Column("groups", wrap=False),
     ]
     if with_people:
         headings += [_interval("people alone"), _interval("people and judges")]
-        headings += numeric("marks", "worth")
+        headings += [Column("marks", "right"), Column("worth", "right", only="page")]
     return table(
         headings,
         (
             [*_system(each), *(_with_people(each.powered) if with_people else ())]
             for each in one.systems
         ),
-        note="worth: marks without a panel that would be as exact" if with_people else "",
     )
 
 

@@ -300,4 +300,4 @@ def test_a_terminal_of_80_columns_cuts_nothing() -> None:
 
     assert "\u2026" not in shown
     assert all(f"\u2502{name} " in shown for name in NAMES)
-    assert "worth" in shown
+    assert "marks" in shown

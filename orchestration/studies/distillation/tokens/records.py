@@ -128,7 +128,8 @@ def _false_value(records: Sequence[Record], value: Value, *, key: str, rng: Gene
     if others and (isinstance(value, str) or rng.random() < _OTHERS_VALUE):
         return others[int(rng.integers(len(others)))]
     if isinstance(value, int):
-        return abs(value + _NEAR[int(rng.integers(len(_NEAR)))]) or value + 1
+        near = abs(value + _NEAR[int(rng.integers(len(_NEAR)))])
+        return near if near not in {0, value} else value + 1
     return f"{value} or later"
 
 

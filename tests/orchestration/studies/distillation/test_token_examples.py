@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
@@ -193,7 +193,6 @@ def test_a_copy_is_a_sentence_of_the_source_but_for_its_looks() -> None:
 
 
 @given(st.integers(min_value=0, max_value=10_000))
-@example(3577)  # 5, and ten less without its sign
 def test_a_record_has_a_true_and_a_false_sentence(seed: int) -> None:
     true, false = record_examples(1, seed=seed)
     assert true.inputs == false.inputs
@@ -203,6 +202,12 @@ def test_a_record_has_a_true_and_a_false_sentence(seed: int) -> None:
     stated = false.output[span.start : span.end]
     assert true.output != false.output
     assert stated not in true.output or len(true.output) > len(false.output)
+
+
+def test_a_number_that_only_loses_its_sign_is_no_false_value() -> None:
+    true, false = record_examples(1, seed=3577)  # 5, and ten less
+    assert "is 5" in true.output
+    assert "is 6" in false.output
 
 
 def test_texts_overlap_by_more_than_two_runs_of_eight_words() -> None:

@@ -2,16 +2,12 @@
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from fakes.logs import forget_handlers
 from hypothesis import HealthCheck, is_hypothesis_test, settings
-
-from spanjury.judges.core.lazy import lazily
-
-with lazily():
-    from loopback import browser
 
 # How long an example takes says how busy the machine is; what needs many says so itself.
 settings.register_profile(
@@ -160,8 +156,10 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator["browser.Chromium"]:
+def chromium() -> Iterator[object]:
     """Start the browser once for all tests of the process that open a page."""
+    # Not lazily: libraries that look into every module would load it where playwright is missing.
+    browser = import_module("loopback.browser")
     if not browser.CHROMIUM.exists():
         pytest.skip(f"{browser.CHROMIUM} is not installed")
     yield from browser.started_chromium()

@@ -26,6 +26,8 @@ HEAVY = {
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",
+    "orchestration/cli/test_card.py": "runs several exams",
+    "orchestration/cli/test_exam_robustness.py": "runs several exams",
     "orchestration/studies/calibration/test_promises_on_data.py": "draws sets of marks",
     "orchestration/studies/panel_study/test_cascades.py": "fits many cascades",
     "orchestration/studies/test_panel_study.py": "studies panels in many samples",

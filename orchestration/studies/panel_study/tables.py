@@ -44,6 +44,7 @@ _SHAPLEY = (
     " Shapley: what the seat adds on average over all orders in which seats may join; the shares"
     " sum to the panel's agreement."
 )
+_PLAIN = "plain mean"
 _WIDE = 12
 """Characters of a seat's name from which on there is no room in a terminal for its family."""
 _FEW_LEFT = 4
@@ -222,6 +223,11 @@ def _leans(found: Iterable[Lean], names: Names) -> Table:
     )
 
 
+def _weighed(one: Weighing, names: Names) -> tuple[Cell, str]:
+    weights = (f"{names[seat]} {figure(of, '~.2f')}" for seat, of in one.weights.items())
+    return estimate_cell(one.gain, GAIN), ", ".join(weights)
+
+
 def _weighings(found: Iterable[Weighing], names: Names) -> Table:
     return table(
         [
@@ -235,10 +241,7 @@ def _weighings(found: Iterable[Weighing], names: Names) -> Table:
                 one.name,
                 "people's scores, by folds" if one.uses_people else "seats alone",
                 estimate_cell(one.agreement),
-                "" if one.name == "plain mean" else estimate_cell(one.gain, GAIN),
-                ", ".join(
-                    f"{names[seat]} {figure(of, '~.2f')}" for seat, of in one.weights.items()
-                ),
+                *(("", "all alike") if one.name == _PLAIN else _weighed(one, names)),
             )
             for one in found
         ),

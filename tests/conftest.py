@@ -57,6 +57,7 @@ HEAVY = {
     "judges/metrics/test_shared_words.py": "measures thirty metrics, each twice",
     "judges/text/test_locate_fuzz.py": "fuzzes",
     "orchestration/cli/test_broken_plugins.py": "starts processes",
+    "orchestration/cli/test_cascade_crashes.py": "kills processes",
     "orchestration/cli/test_crashes.py": "kills processes",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
     "orchestration/cli/test_distil_road.py": "trains",

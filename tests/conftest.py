@@ -45,6 +45,7 @@ HEAVY = {
     "adapters/training": "trains",
     "adapters/weights": "imports torch",
     "docs/test_guides.py": "installs packages",
+    "docs/test_panels_page.py": "studies panels, and imports LiteLLM",
     "docs/test_service.py": "starts processes",
     "docs/test_python_exams.py": "imports matplotlib",
     "e2e": "serves the embedded model",

@@ -84,7 +84,7 @@ async def open_configured_panel(
         No model is asked anything: what it said before is all there is.
     draw
         Whatever is remembered of one draw is not taken for another's, where the same is
-        judged twice to see whether the same is said.
+        judged twice to see whether the same is said. Families are warned of in the first draw.
     guard
         The run's, which is ended where a model fails every call; None outside of runs.
     recorder
@@ -120,7 +120,10 @@ async def open_configured_panel(
                 memory=memory,
                 silent=silent,
             )
-        FamilyWatch({seat.name: seat.signature for seat in seats}).check_seats()
+        families = None
+        if not draw and recorder is None:  # what is judged once more was warned of before
+            families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
+            families.check_seats()
         reports = memory if recorder is None else NoMemory()
         behind = _remembered(seats, reports, again=again, draw=draw)
         panel = Panel(
@@ -132,6 +135,7 @@ async def open_configured_panel(
             thresholds=SHIPPED,
             observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
             stages=stages,
+            families=families,
         )
         yield calibrated(panel, config.calibration)
 

@@ -1,16 +1,16 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, TokenPrice, Usage
+from spanjury.judges.core import ConfigError, DataError, TokenPrice
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
+from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.findings import (
@@ -20,12 +20,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
     study_aspect,
     study_json,
 )
-from spanjury.orchestration.studies.panel_study.seats import (
-    PanelSeats,
-    SeatCost,
-    StudyText,
-    panel_seats,
-)
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.studies.panel_study.tables import study_report
 from spanjury.orchestration.wiring.read_results import (
     ReportedRow,
@@ -89,7 +84,8 @@ def study_panel(job: StudyJob) -> StudyFindings:
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
-        texts = [one for one in marked.on(task, aspect) if one.is_marked]
+        judged = marked.on(task, aspect)
+        texts = [one for one in judged if one.is_marked]
         seats, notes = _collected(job, texts, more, aspect=aspect)
         try:
             found = study_aspect(
@@ -97,6 +93,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
                 job.settings,
                 families=families,
                 spending=job.spending,
+                judged=len(judged),
                 notes=[*_about_people(texts), *notes, *_about_versions(marked)],
             )
         except DataError as error:
@@ -161,28 +158,21 @@ def _collected(
             if _key(row) in seats:
                 _add(seats[_key(row)], row, path=path)
     if job.seats:
-        _check_names(job.seats, seats.values(), aspect=aspect)
+        require_seats(job.seats, seats.values(), aspect=aspect)
         seats = {
             key: {name: seat for name, seat in of.items() if name in job.seats}
             for key, of in seats.items()
         }
     human, notes = _human(texts)
     studied = [
-        StudyText(
-            segment_id=one.row.id,
-            system=one.row.system,
-            source=one.source,
-            group=_group(one, job.within),
-            human=value,
-            seats={name: seat.score for name, seat in seats[_key(one.row)].items()},
-        )
+        study_text(one, seats[_key(one.row)], human=value, within=job.within)
         for one, value in zip(texts, human, strict=True)
         if value is not None
     ]
     found = panel_seats(
         studied,
         aspect=aspect,
-        costs=_costs(seats.values(), job.prices or {}),
+        costs=seat_costs(seats.values(), job.prices or {}),
         models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
@@ -201,16 +191,6 @@ def _add(seats: dict[str, ReportedSeat], row: ReportedRow, *, path: Path) -> Non
         seats[name] = seat
 
 
-def _check_names(
-    asked: Iterable[str], seats: Iterable[Mapping[str, ReportedSeat]], *, aspect: str
-) -> None:
-    known = dict.fromkeys(name for of in seats for name in of)
-    if strange := [name for name in asked if name not in known]:
-        raise ConfigError(
-            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(known)}"
-        )
-
-
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
     """Return people's scores; where they gave none, what their error spans weigh, less than 0."""
     if any(one.people for one in texts):
@@ -220,38 +200,6 @@ def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
         for one in texts
     ]
     return weighed, ["people marked errors and gave no scores: the sum of severities stands for it"]
-
-
-def _group(one: JudgedText, within: str) -> str:
-    if not within:
-        return ""
-    value = one.segment.meta.get(within) if one.segment else None
-    if value is None:
-        raise ConfigError(f"--within {within}: the row {one.row.id!r} has no such key in its meta")
-    return str(value)
-
-
-def _costs(
-    rows: Iterable[Mapping[str, ReportedSeat]], prices: Mapping[str, TokenPrice]
-) -> dict[str, SeatCost]:
-    said: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
-    for row in rows:
-        for name, seat in row.items():
-            said[name].append(seat)
-    if strange := [name for name in prices if name not in said]:
-        raise ConfigError(f"--price of no seat: {', '.join(strange)}; there are {', '.join(said)}")
-    return {name: _cost(seats, prices.get(name)) for name, seats in said.items()}
-
-
-def _cost(seats: Sequence[ReportedSeat], price: TokenPrice | None) -> SeatCost:
-    usage = sum((seat.usage for seat in seats), Usage())
-    count = len(seats)
-    return SeatCost(
-        calls=usage.calls / count,
-        tokens=(usage.prompt + usage.completion) / count,
-        seconds=sum(seat.seconds for seat in seats) / count,
-        dollars=None if price is None else price.cost(usage) / count,
-    )
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:

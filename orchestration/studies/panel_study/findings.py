@@ -9,7 +9,8 @@ from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
-from spanjury.orchestration.studies.panel_study.frontier import Frontier, Unit, frontier
+from spanjury.orchestration.studies.panel_study.costs import Unit
+from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.leaning import Lean, leans
 from spanjury.orchestration.studies.panel_study.redundancy import (
     RedundancyFindings,
@@ -89,12 +90,19 @@ def study_aspect(
     *,
     families: Families,
     spending: Spending,
+    judged: int | None = None,
     notes: Sequence[str] = (),
 ) -> AspectStudy:
     """Study the seats of a panel on one aspect.
 
     Raise `DataError` if too little is known: fewer than `FEWEST_TEXTS` texts, fewer than two
     seats with scores, people's scores that are all alike.
+
+    Parameters
+    ----------
+    judged
+        The number of the run's texts, also of those that people did not score; None for those
+        of `seats`.
     """
     _check(seats)
     agreement = Agreement(seats, settings)
@@ -104,7 +112,9 @@ def study_aspect(
             f"the agreement with people on {seats.aspect} is not defined at the level"
             f" {agreement.level}: too few texts, or all scores are alike"
         )
-    priced = frontier(agreement, found.subsets, unit=spending.unit, budget=spending.budget)
+    priced = frontier(
+        agreement, found.subsets, unit=spending.unit, budget=spending.budget, texts=judged
+    )
     of_seats = {
         name: families.of(model) for name, model in zip(seats.names, seats.models, strict=True)
     }

@@ -45,6 +45,7 @@ __all__ = [
     "listed_price",
     "open_generator",
     "open_model",
+    "runs_here",
 ]
 
 _ANY_MODEL = "litellm"
@@ -98,11 +99,16 @@ def listed_price(model: ModelConfig) -> TokenPrice | None:
     a model that runs here costs nothing.
     """
     prefix = model.name.partition("/")[0]
-    if prefix in _IN_PROCESS:
+    if runs_here(model):
         return TokenPrice(prompt=0.0, completion=0.0)
     if model.client == "lean" or (prefix in MODELS.names() and prefix != _ANY_MODEL):
         return None
     return litellm_backend.listed_price(model.name, base_url=model.base_urls[0])
+
+
+def runs_here(model: ModelConfig) -> bool:
+    """Say whether a model runs in this process, and needs no server."""
+    return model.name.partition("/")[0] in _IN_PROCESS
 
 
 def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
@@ -167,8 +173,7 @@ class Models:
         """Put the guard's circuit before `gateway`, for as long as the model is open."""
         if self.guard is None:
             return gateway
-        prefix = model.name.partition("/")[0]
-        circuit = self.guard.circuit(model, name=model.name, is_local=prefix in _IN_PROCESS)
+        circuit = self.guard.circuit(model, name=model.name, is_local=runs_here(model))
         self.stack.callback(circuit.detach)
         return gateway.guarded(circuit, spent=partial(self.meter.count, price=price))
 

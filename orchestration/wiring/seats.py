@@ -1,14 +1,14 @@
 """The seats of a panel by name, with the models that they ask, before any is opened."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal, NamedTuple
 
 from spanjury.judges.core import ConfigError, TokenPrice
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.models import listed_price
+from spanjury.orchestration.wiring.models import listed_price, runs_here
 from spanjury.orchestration.wiring.plugins import JUDGES, METRICS, parameters
 
-__all__ = ["KnownPrice", "NamedSeat", "is_metric", "named_seats", "seat_prices"]
+__all__ = ["ModelPrice", "NamedSeat", "is_metric", "named_seats", "seat_prices"]
 
 
 class NamedSeat(NamedTuple):
@@ -19,11 +19,15 @@ class NamedSeat(NamedTuple):
     model: ModelConfig | None
 
 
-class KnownPrice(NamedTuple):
-    """The price of the tokens of a seat's model, and whether the panel's description names it."""
+class ModelPrice(NamedTuple):
+    """The price of the tokens of a seat's model, and who says so.
+
+    The source is the panel's description, LiteLLM's list of models, or that the model runs here.
+    """
 
     price: TokenPrice
-    is_named: bool
+    model: str
+    source: Literal["panel", "list", "here"]
 
 
 def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
@@ -40,7 +44,7 @@ def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
     return tuple(distinct)
 
 
-def seat_prices(config: PanelConfig, names: Iterable[str]) -> Mapping[str, KnownPrice]:
+def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, ModelPrice]:
     """Return the prices of those of `names` that are seats of the panel and ask a model.
 
     A price is that of the description, else that of LiteLLM's list, which is read from the
@@ -51,9 +55,10 @@ def seat_prices(config: PanelConfig, names: Iterable[str]) -> Mapping[str, Known
     for name, _, model in named_seats(config):
         if model is None or name not in names:
             continue
-        price = model.price or listed_price(model)
-        if price is not None:
-            prices[name] = KnownPrice(price, is_named=model.price is not None)
+        if model.price is not None:
+            prices[name] = ModelPrice(model.price, model.name, "panel")
+        elif (price := listed_price(model)) is not None:
+            prices[name] = ModelPrice(price, model.name, "here" if runs_here(model) else "list")
     return prices
 
 

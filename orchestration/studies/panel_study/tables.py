@@ -25,6 +25,7 @@ from spanjury.orchestration.studies.panel_study.agreement import Estimate
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
 from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
 from spanjury.orchestration.studies.panel_study.leaning import Lean
+from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 from spanjury.orchestration.studies.panel_study.redundancy import RedundancyFindings
 from spanjury.orchestration.studies.panel_study.subsets import SubsetFindings
 from spanjury.orchestration.studies.panel_study.weights import Weighing
@@ -228,6 +229,7 @@ def _frontier(one: AspectStudy) -> Iterator[Block]:
         f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
         f" {figure(one.subsets.whole.value, _VALUE)}."
     )
+    yield from price_lines(one.prices, unit=found.unit)
     if found.budget:
         yield from _budget(found.budget, found)
 

@@ -60,7 +60,9 @@ class AgreementFlags(Flags, title="Agreement"):
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"], Flag("Which correlation.")
     ] = "spearman"
-    folds: Annotated[int, Flag("Folds by source, where weights are fitted.", min=2)] = 5
+    folds: Annotated[
+        int, Flag("Folds by source, where weights and cascades are fitted.", min=2)
+    ] = 5
     draws: Annotated[int, Flag("Draws of the bootstrap; 0: no intervals.", min=0)] = 1000
     seed: Annotated[int, Flag("Seed of the draws and the folds.")] = 1
 
@@ -89,7 +91,13 @@ class CostFlags(Flags, title="Cost"):
         ),
     ] = None
     budget: Annotated[
-        float | None, Flag("Say what this buys, in the unit of cost.", "AMOUNT", min=0.0)
+        float | None,
+        Flag(
+            "Say how many texts each panel judges for this, in the unit of cost, and which panel"
+            " judges all texts of the run.",
+            "AMOUNT",
+            min=0.0,
+        ),
     ] = None
 
 

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,6 @@ from spanjury.orchestration.wiring.cascades import fitted_to
 from spanjury.orchestration.wiring.read_results import read_reported_rows
 
 _CALLS: Unit = "calls"
-_NO_PRICES: Mapping[str, TokenPrice] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,7 @@ class CascadeJob:
     stages: tuple[tuple[str, ...], ...] = ()
     share: float = 0.6
     unit: Unit = _CALLS
-    prices: Mapping[str, TokenPrice] = _NO_PRICES
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
     panel: Path | None = None
     within: str = ""
     settings: Settings = Settings()

@@ -1,9 +1,8 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -33,7 +32,6 @@ from spanjury.orchestration.wiring.read_results import (
 from spanjury.stats.raters.agreement import krippendorff_alpha
 
 _LEAST_RATERS = 2
-_NO_PRICES: Mapping[str, TokenPrice] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ class StudyJob:
     seats: tuple[str, ...] = ()
     within: str = ""
     families: tuple[Path, ...] = ()
-    prices: Mapping[str, TokenPrice] = _NO_PRICES
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
     panel: Path | None = None
     settings: Settings = Settings()
     spending: Spending = Spending()

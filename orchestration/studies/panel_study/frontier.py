@@ -4,7 +4,7 @@ Cascades are looked at of the subsets that are worth their cost by themselves, a
 panel. They are those that `panel cascade` fits and a panel file names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ _COMPARABLE = 0.98
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierPoint:
-    """A choice that no other beats: none agrees as much for less.
+    """A choice that no other beats: none agrees as much for less, also as corrected.
 
     Parameters
     ----------
@@ -149,12 +149,21 @@ def _points(
     estimates = agreement.estimates(np.array([one.scores for one in kept]))
     rivals = [one for one in scored if _is_comparable(one.choice, whole)]
     losses = _flatteries(agreement, rivals, [one.choice.cost for one in kept])
-    return [
+    return _rising(
         FrontierPoint(
             choice=one.choice, estimate=estimate, corrected=one.choice.agreement - float(loss)
         )
         for one, estimate, loss in zip(kept, estimates, losses, strict=True)
-    ]
+    )
+
+
+def _rising(points: Iterable[FrontierPoint]) -> list[FrontierPoint]:
+    """Return those that are better than all cheaper ones, also without what chance gave them."""
+    found: list[FrontierPoint] = []
+    for point in points:
+        if not found or not point.corrected <= found[-1].corrected:  # NaN where nothing is drawn
+            found.append(point)
+    return found
 
 
 def _flatteries(

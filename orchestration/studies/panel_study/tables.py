@@ -1,6 +1,7 @@
 """The study of a panel's seats as a report: tables, and the frontier as a plot."""
 
 import math
+import shlex
 from collections.abc import Iterable, Iterator
 
 from spanjury.orchestration.report import (
@@ -22,6 +23,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.studies.panel_study.agreement import Estimate
+from spanjury.orchestration.studies.panel_study.choices import CascadeOrder
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
 from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
 from spanjury.orchestration.studies.panel_study.leaning import Lean
@@ -75,7 +77,7 @@ def _aspect(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
         yield Section(f"Redundancy{suffix}", list(_redundancy(one.redundancy)))
     yield Section(f"Own family{suffix}", [_leans(one.leans)])
     yield Section(f"Weights of seats{suffix}", [_weighings(one.weighings)])
-    yield Section(f"Cost and agreement{suffix}", list(_frontier(one)))
+    yield Section(f"Cost and agreement{suffix}", list(_frontier(one, findings)))
 
 
 def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
@@ -208,7 +210,7 @@ def _weighings(found: Iterable[Weighing]) -> Table:
     )
 
 
-def _frontier(one: AspectStudy) -> Iterator[Block]:
+def _frontier(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     found = one.frontier
     yield _plot(one)
     yield table(
@@ -217,14 +219,20 @@ def _frontier(one: AspectStudy) -> Iterator[Block]:
             "panel",
             *numeric(f"{found.unit} a text"),
             *numeric("of all seats' cost", only="page"),
-            *numeric("agreement"),
+            *numeric("agreement", "corrected"),
             *numeric("of all seats'", only="page"),
         ],
         (_point(number, point, found) for number, point in enumerate(found.points, start=1)),
-        note="The frontier: no other panel agrees as much with people for less. It is chosen on the"
-        " texts that it is measured on, and flattered by it. 'Where they differ' asks the others"
-        " only about texts on which the first two differ by half a grade.",
+        note="The frontier: no other panel agrees as much with people for less. Corrected: less"
+        " what the best of all panels that cost no more gains by being chosen on the texts that it"
+        " is measured on; a dearer panel must be better by this, too.",
     )
+    yield from _cascades(one, findings)
+    if found.uneven:
+        yield Paragraph(
+            f"Not on the frontier, since many texts have no score by them:"
+            f" {', '.join(found.uneven)}."
+        )
     yield Paragraph(
         f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
         f" {figure(one.subsets.whole.value, _VALUE)}."
@@ -242,8 +250,53 @@ def _point(number: int, point: FrontierPoint, found: Frontier) -> tuple[Cell | s
         Cell(_cost(choice.cost)),
         Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
         _estimate(point.estimate),
+        Cell(point.corrected, _VALUE),
         Cell(choice.agreement / whole.agreement if whole.agreement > 0 else math.nan, ".1%"),
     )
+
+
+def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
+    """Say what a cascade on the frontier is, and how it is had."""
+    orders = [
+        (number, point.choice.cascade)
+        for number, point in enumerate(one.frontier.points, start=1)
+        if point.choice.cascade
+    ]
+    if not orders:
+        return
+    yield Paragraph(
+        "a > b at 40% is a cascade: it asks b where a does not suffice, and is fitted to take 40%"
+        " of what its seats cost if all are asked. Its agreement is on texts of other sources than"
+        " it was fitted to."
+    )
+    if len(findings.results) > 1:
+        yield Paragraph("A cascade is fitted to one run: judge texts by a panel of its seats.")
+        return
+    prices = ", with the same --price," if one.frontier.unit == "dollars" else ""
+    of_all = [
+        prose("no. {}: {}", str(number), code(_command(order, one, findings)))
+        for number, order in orders
+    ]
+    yield Paragraph(
+        f"A command{prices} fits each, for a panel file that names these seats alone:", only="page"
+    )
+    yield Bullets(of_all, only="page")
+    number, order = orders[-1]
+    yield Paragraph(
+        f"This{prices} fits no. {number}, for a panel file that names these seats alone:",
+        only="terminal",
+    )
+    yield Paragraph(code(_command(order, one, findings)), only="terminal")
+
+
+def _command(order: CascadeOrder, one: AspectStudy, findings: StudyFindings) -> str:
+    words = ["spanjury", "panel", "cascade", *findings.results]
+    if len(findings.aspects) > 1:
+        words += ["--aspect", one.aspect]
+    for stage in order.stages:
+        words += ["--stage", ",".join(stage)]
+    words += ["--share", f"{order.share:g}", "--cost", one.frontier.unit]
+    return shlex.join([*words, "--write", "cascade.toml"])
 
 
 def _cost(cost: float) -> str:
@@ -253,22 +306,25 @@ def _cost(cost: float) -> str:
 def _budget(budget: Budget, found: Frontier) -> Iterator[Block]:
     amount = f"{figure(budget.amount, ',.6g')} {budget.unit}"
     yield table(
-        [*numeric("no."), "panel", *numeric("texts that it judges", "agreement")],
+        [*numeric("no."), "panel", *numeric("texts that it judges", "corrected")],
         (
             (
                 *(number, point.choice.name, _affordable(budget.amount, point.choice.cost)),
-                Cell(point.choice.agreement, _VALUE),
+                Cell(point.corrected, _VALUE),
             )
             for number, point in enumerate(found.points, start=1)
         ),
         title=f"What {amount} buys",
     )
     if budget.best is None:
-        yield Paragraph(f"For all {budget.texts} texts no panel is to be had for {amount}.")
+        yield Paragraph(
+            f"No panel judges all {budget.texts:,} texts of the run for {amount}.", tone="strong"
+        )
     else:
         yield Paragraph(
-            f"For all {budget.texts} texts, {amount} buy {budget.best.choice.name}: agreement"
-            f" {_estimate(budget.best.estimate).text}.",
+            f"For all {budget.texts:,} texts of the run, {amount} buy {budget.best.choice.name}:"
+            f" agreement {_estimate(budget.best.estimate).text}, corrected"
+            f" {figure(budget.best.corrected, _VALUE)}.",
             tone="strong",
         )
 

@@ -30,7 +30,5 @@ def _words(one: SeatPrice) -> str:
         figure(each * _MILLION, ".4g") for each in (one.price.prompt, one.price.completion)
     )
     cached = one.price.cached
-    besides = (
-        "" if cached is None else f", {figure(cached * _MILLION, '.4g')} where it was read before"
-    )
+    besides = "" if cached is None else f", cached {figure(cached * _MILLION, '.4g')}"
     return f"{read} / {written}{besides} ({one.source})"

@@ -162,9 +162,10 @@ def _redundancy(found: RedundancyFindings) -> Iterator[Block]:
     )
     yield Paragraph(f"The seats count as at least {number.text} independent ones.")
     if not math.isnan(found.within):
+        others = f", seats of different families by {figure(found.between, _VALUE)}"
         yield Paragraph(
-            f"Seats of one family agree by {figure(found.within, _VALUE)} beyond people, seats of"
-            f" different families by {figure(found.between, _VALUE)}."
+            f"Seats of one family agree by {figure(found.within, _VALUE)} beyond people"
+            f"{'' if math.isnan(found.between) else others}."
         )
 
 
@@ -272,7 +273,7 @@ def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     if len(findings.results) > 1:
         yield Paragraph("A cascade is fitted to one run: judge texts by a panel of its seats.")
         return
-    prices = ", with the same --price," if one.frontier.unit == "dollars" else ""
+    prices = ", with the same --price or --panel," if one.frontier.unit == "dollars" else ""
     of_all = [
         prose("no. {}: {}", str(number), code(_command(order, one, findings)))
         for number, order in orders

@@ -146,7 +146,7 @@ def test_a_cascade_counts_dollars_by_a_panel_file(folder: Path) -> None:
     [
         ("seats = 3", "the panel file"),
         ('[[seats]]\njudge = "annotator"\n', "asks a model"),
-        ('[[seats]]\njudge = "nobody"\n', "nobody"),
+        ('[[seats]]\njudge = "unheard-of"\n', "unheard-of"),
     ],
 )
 def test_a_panel_file_that_is_none_is_refused(folder: Path, panel: str, says: str) -> None:

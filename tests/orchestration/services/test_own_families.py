@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from fakes.command import call
 from fakes.faithful_judge import Faithful
 from fakes.http_app import NDJSON, ended, open_service
 from fakes.logs import capture_logs
@@ -19,6 +20,7 @@ import spanjury
 from spanjury import exams
 from spanjury.judges.core import Aspect, ConfigError, Report, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
+from spanjury.orchestration.engine.replay import Recorder
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.services.runs import manifest_of, read_job
@@ -28,6 +30,7 @@ from spanjury.orchestration.wiring.config import (
     SeatConfig,
     read_panel_file,
 )
+from spanjury.orchestration.wiring.panels import open_configured_panel
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
 SYSTEMS = ("gemma-7b", "gpt-4", "gemma-7b")
@@ -180,6 +183,39 @@ def test_families_of_a_panel_file_are_known_when_it_is_opened(tmp_path: Path) ->
     ours = PanelConfig(seats=PANEL.seats, families=config.families)
     with warned(("house", "our_model-v2", "mine")):
         spanjury.evaluate(rows(["our_model-v2", "gemma-7b"]), panel=ours, aspects=["fluency"])
+
+
+def test_the_command_line_says_it_once_and_a_resume_that_asks_no_model_says_it_too(
+    tmp_path: Path,
+) -> None:
+    written(tmp_path, rows(["our model 3", "gpt-4", "our model 3"]))
+    with LoopbackServer(*[GOOD] * 9) as server:
+        (tmp_path / "panel.toml").write_text(
+            'families = { house = ["our-model", "in-house"] }\n'
+            f'[[models]]\nname = "openai-compatible/in-house"\nbase_url = "{server.base_url}"\n'
+        )
+        line = ("evaluate", "texts.jsonl", "--panel", "panel.toml", "--aspect", "fluency")
+        first = call(tmp_path, *line, "--no-progress", "--run-dir", "run")
+        paid = len(server.requests)
+        second = call(tmp_path, "resume", "run", "--no-progress")
+        assert len(server.requests) == paid
+    for done in (first, second):
+        assert done.exit_code == 0, done.stderr
+        assert done.stderr.count("judge texts of our model 3, which is of their own family") == 1
+        assert "of their own family, house:" in done.stderr
+        assert "gpt-4" not in done.stderr
+
+
+@pytest.mark.anyio
+async def test_a_panel_that_is_replayed_for_a_view_warns_of_nothing() -> None:
+    two = PanelConfig(
+        seats=(*PANEL.seats, SeatConfig(judge=NamedJudge(signature="b|model:gemini"), name="b"))
+    )
+    segment = Segment(segment_id="1", output="A text.", system="gemma-7b", task="summarization")
+    with capture_logs() as events:
+        async with open_configured_panel(two, recorder=Recorder(), silent=True) as panel:
+            await panel.assess(segment, spanjury.find_aspect("fluency"))
+    assert events == []
 
 
 @pytest.mark.anyio

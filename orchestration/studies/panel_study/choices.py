@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     staged,
 )
 from spanjury.orchestration.studies.panel_study.costs import Unit, usual_stages
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats
 from spanjury.orchestration.studies.panel_study.subsets import Subset
 from spanjury.stats.arrays import FloatArray
 
@@ -26,27 +26,6 @@ _THEN = " > "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeOrder:
-    """What `panel cascade` is asked for, to fit a cascade.
-
-    Parameters
-    ----------
-    stages
-        Names of seats, stage by stage: no other seat is in the panel.
-    share
-        Of the cost of these seats that it is fitted to take.
-    """
-
-    stages: tuple[tuple[str, ...], ...]
-    share: float
-
-    @property
-    def name(self) -> str:
-        """The stages in their order, and the share."""
-        return f"{_THEN.join(map(_AND.join, self.stages))} at {self.share:.0%}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A panel that could be had, and what it costs.
 
@@ -54,6 +33,10 @@ class Choice:
     ----------
     name
         Its seats; of a cascade, stage by stage, and the share of their cost.
+    stages
+        Names of its seats, stage by stage; of a panel that always asks all of them, one stage.
+    share
+        Of the cost of its seats that a cascade is fitted to take; None for no cascade.
     cost
         For one text.
     agreement
@@ -62,16 +45,27 @@ class Choice:
         Share of the calls that all seats would be asked.
     coverage
         Share of the texts that get a score.
-    cascade
-        None for a panel that always asks all its seats.
     """
 
     name: str
+    stages: tuple[tuple[str, ...], ...]
+    share: float | None = None
     cost: float
     agreement: float
     calls: float
     coverage: float
-    cascade: CascadeOrder | None = None
+
+
+def choice_name(stages: Iterable[Iterable[str]], share: float | None) -> str:
+    """Return the seats of a panel in a line.
+
+    Examples
+    --------
+    >>> choice_name([["reader", "grounding"], ["gemma"]], 0.4)
+    'reader + grounding > gemma at 40%'
+    """
+    order = _THEN.join(map(_AND.join, stages))
+    return order if share is None else f"{order} at {share:.0%}"
 
 
 class ScoredChoice(NamedTuple):
@@ -90,10 +84,11 @@ def subset_choices(
         members = list(one.members)
         scores = seats.mean_of(members)
         choice = Choice(
-            name=_AND.join(one.seats),
+            name=choice_name([one.seats], None),
+            stages=(one.seats,),
             cost=float(costs[members].sum()),
             agreement=one.agreement,
-            calls=_calls(seats, np.isin(np.arange(costs.size), members)),
+            calls=_calls(seats, np.isin(np.arange(costs.size), members).astype(np.float64)),
             coverage=_coverage(scores),
         )
         yield ScoredChoice(choice, scores)
@@ -118,16 +113,16 @@ def cascade_choices(
         ended = judge_held_out(texts, folds, shares=shares)
         scores = np.array([outcome.places for outcome in ended])
         values = agreement.of(scores)
+        named = tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages)
         for share, outcome, value in zip(shares, ended, values, strict=True):
-            named = tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages)
-            order = CascadeOrder(stages=named, share=share)
             choice = Choice(
-                name=order.name,
+                name=choice_name(named, share),
+                stages=named,
+                share=share,
                 cost=float(outcome.costs.mean()),
                 agreement=float(value),
                 calls=_calls(seats, _asked(texts, outcome, seats=len(seats.names))),
                 coverage=_coverage(outcome.places),
-                cascade=order,
             )
             yield ScoredChoice(choice, outcome.places)
 
@@ -146,7 +141,7 @@ def _asked(texts: StagedTexts, outcome: CascadeOutcome, *, seats: int) -> FloatA
     return shares
 
 
-def _calls(seats: PanelSeats, asked: FloatArray | IntArray) -> float:
+def _calls(seats: PanelSeats, asked: FloatArray) -> float:
     calls = np.array([one.calls for one in seats.costs])
     return float(asked @ calls / calls.sum()) if calls.any() else np.nan
 

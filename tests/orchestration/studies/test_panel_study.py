@@ -273,13 +273,12 @@ def test_cascades_ask_cheap_seats_first_and_take_their_share_of_the_cost() -> No
     costs = [SeatCost(calls=1, tokens=300), FREE, SeatCost(calls=1, tokens=100)]
     agreement = Agreement(graded(costs=costs), QUICK)
     found = frontier(agreement, subset_findings(agreement).subsets)
-    cascades = {one.name: one for one in found.choices if one.cascade}
+    cascades = {one.name: one for one in found.choices if one.share}
     whole = [one for one in cascades.values() if one.name.startswith("s1 > s2 > s0 at ")]
     assert [one.name[-3:] for one in whole] == ["20%", "40%", "60%", "80%"]
     for one, share in zip(whole, (0.2, 0.4, 0.6, 0.8), strict=True):
-        assert one.cascade is not None
-        assert one.cascade.stages == (("s1",), ("s2",), ("s0",))
-        assert one.cascade.share == share
+        assert one.stages == (("s1",), ("s2",), ("s0",))
+        assert one.share == share
         assert one.cost <= 400 * (share + 0.05)  # texts of other sources may take a little more
         assert 0 < one.calls < 1
     spent = [one.cost for one in whole]
@@ -295,7 +294,7 @@ def test_a_cascade_of_the_frontier_is_judged_on_other_sources_than_it_is_fitted_
     settings = replace(QUICK, folds=3)
     agreement = Agreement(seats, settings)
     found = frontier(agreement, subset_findings(agreement).subsets)
-    (choice,) = [one for one in found.choices if one.cascade and one.cascade.share == 0.4]
+    (choice,) = [one for one in found.choices if one.share == 0.4]
     texts = staged(seats, ((0,), (1,)), unit="tokens")
     (ended,) = judge_held_out(texts, source_folds(seats, settings), shares=[0.4])
     assert choice.agreement == agreement.of(ended.places[np.newaxis])[0]
@@ -306,7 +305,7 @@ def test_a_cascade_of_the_frontier_is_judged_on_other_sources_than_it_is_fitted_
 def test_seats_that_cost_nothing_have_no_cascade() -> None:
     agreement = Agreement(graded(costs=[FREE] * 3), QUICK)
     found = frontier(agreement, subset_findings(agreement).subsets, unit="tokens")
-    assert not any(one.cascade for one in found.choices)
+    assert not any(one.share for one in found.choices)
     (point,) = found.points
     assert point.choice.cost == 0
     assert point.choice.agreement == max(one.agreement for one in found.choices)
@@ -344,8 +343,9 @@ def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> 
     priced = found.aspects[0].frontier
     assert priced.uneven == ("b",)
     assert "b" not in [one.choice.name for one in priced.points]
-    assert "Not on the frontier, since many texts have no score by them: b." in report_markdown(
-        study_report(found)
+    assert (
+        "Not on the frontier, since they leave many texts without a score: b."
+        in report_markdown(study_report(found))
     )
 
 

@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import Html
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import panel_cascade, panel_study
+    from spanjury.orchestration.services import panel_cascade, seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
         cascade_findings,
@@ -49,6 +49,13 @@ class StageFlags(Flags, title="Stages"):
             "SEAT=PROMPT/COMPLETION",
         ),
     ] = ()
+    panel: Annotated[
+        Path | None,
+        Flag(
+            "Panel file: prices of its models, or of LiteLLM's list, for seats of the same names.",
+            "FILE.toml",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +109,8 @@ def cascade(
             stages=tuple(tuple(stage.split(",")) for stage in stages.stage),
             share=stages.share,
             unit=stages.cost,
-            prices=dict(map(panel_study.parse_price, stages.price)),
+            prices=dict(map(seat_prices.parse_price, stages.price)),
+            panel=stages.panel,
             within=people.within,
             settings=agreement.Settings(
                 folds=people.folds, draws=people.draws, seed=people.seed, level="pooled"

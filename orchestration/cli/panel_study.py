@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import Html
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import panel_study
+    from spanjury.orchestration.services import panel_study, seat_prices
     from spanjury.orchestration.studies.panel_study import agreement, findings, tables
 
 
@@ -82,6 +82,14 @@ class CostFlags(Flags, title="Cost"):
             "SEAT=PROMPT/COMPLETION",
         ),
     ] = ()
+    panel: Annotated[
+        Path | None,
+        Flag(
+            "Panel file: prices of its models, or of LiteLLM's list, for seats of the same names;"
+            " its families, too.",
+            "FILE.toml",
+        ),
+    ] = None
     budget: Annotated[
         float | None,
         Flag(
@@ -118,7 +126,8 @@ def study(
             seats=seats.seat,
             within=measure.within,
             families=seats.families,
-            prices=dict(map(panel_study.parse_price, costs.price)),
+            prices=dict(map(seat_prices.parse_price, costs.price)),
+            panel=costs.panel,
             settings=agreement.Settings(
                 level=measure.level,
                 method=measure.correlation,

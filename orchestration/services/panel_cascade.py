@@ -18,6 +18,7 @@ from spanjury.orchestration.services.panel_seats import (
     seat_costs,
     study_text,
 )
+from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.services.view.aspects import KnownAspects
 from spanjury.orchestration.services.view.sources import find_runs
 from spanjury.orchestration.studies.panel_study.agreement import Settings
@@ -57,6 +58,8 @@ class CascadeJob:
         Of the cost.
     prices
         Seat -> the price of its model's tokens.
+    panel
+        A panel file, for the prices of its models; None for none.
     within
         Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
@@ -70,6 +73,7 @@ class CascadeJob:
     share: float = 0.6
     unit: Unit = _CALLS
     prices: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
     within: str = ""
     settings: Settings = Settings()
 
@@ -93,7 +97,9 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     if any(one.row.aggregation != "mean" for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
-    costs = seat_costs(said, job.prices)
+    listed = job.panel if job.unit == "dollars" else None
+    prices = find_prices(said, flags=job.prices, panel=listed)
+    costs = seat_costs(said, prices.known)
     stages = job.stages or _usual_stages(costs, unit=job.unit)
     names = [name for stage in stages for name in stage]
     require_seats(names, said, aspect=aspect)
@@ -121,7 +127,10 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         unit=job.unit,
         people=people,
         settings=job.settings,
-        notes=[f"{left} texts were not judged by all seats, and are left out"] if left else [],
+        notes=[
+            *([f"{left} texts were not judged by all seats, and are left out"] if left else []),
+            *prices.notes,
+        ],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
     return FittedCascade(findings, fitted_to(signatures, aggregation="mean"), tuple(names))
@@ -215,7 +224,7 @@ def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -
     if unpriced := [name for name, cost in counted if np.isnan(cost.counted_in(unit))]:
         raise ConfigError(
             f"no price of {', '.join(unpriced)} is known: name it by --price"
-            " SEAT=PROMPT/COMPLETION, or another unit by --cost"
+            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     if not texts.costs[1:].any():
         raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")

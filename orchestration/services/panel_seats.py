@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, Outcome, Report, Scale, TokenPrice, Usage
+from spanjury.judges.core import ConfigError, Outcome, Report, Scale, Usage
 from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.services.marked_texts import JudgedText
-from spanjury.orchestration.studies.panel_study.costs import SeatCost
+from spanjury.orchestration.studies.panel_study.costs import SeatCost, SeatPrice
 from spanjury.orchestration.studies.panel_study.seats import SeatWord, StudyText
 from spanjury.orchestration.wiring.read_results import ReportedSeat
 
@@ -42,28 +42,24 @@ def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -
         )
 
 
-def seat_costs(rows: Iterable[Seats], prices: Mapping[str, TokenPrice]) -> dict[str, SeatCost]:
-    """Return what each seat takes for one of the rows that it judged.
-
-    Raise `ConfigError` if there is a price of no seat.
-    """
+def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
+    """Return what each seat takes for one of the rows that it judged."""
     said: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
     for row in rows:
         for name, seat in row.items():
             said[name].append(seat)
-    if strange := [name for name in prices if name not in said]:
-        raise ConfigError(f"--price of no seat: {', '.join(strange)}; there are {', '.join(said)}")
     return {name: _cost(seats, prices.get(name)) for name, seats in said.items()}
 
 
-def _cost(seats: Sequence[ReportedSeat], price: TokenPrice | None) -> SeatCost:
+def _cost(seats: Sequence[ReportedSeat], price: SeatPrice | None) -> SeatCost:
     usage = sum((seat.usage for seat in seats), Usage())
     count = len(seats)
     return SeatCost(
         calls=usage.calls / count,
         tokens=(usage.prompt + usage.completion) / count,
         seconds=sum(seat.seconds for seat in seats) / count,
-        dollars=None if price is None else price.cost(usage) / count,
+        dollars=None if price is None else price.price.cost(usage) / count,
+        price=price,
     )
 
 

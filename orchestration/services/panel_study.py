@@ -1,7 +1,7 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
+from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
@@ -22,6 +23,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
 )
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.studies.panel_study.tables import study_report
+from spanjury.orchestration.wiring.config import read_panel_file
 from spanjury.orchestration.wiring.read_results import (
     ReportedRow,
     ReportedSeat,
@@ -29,7 +31,6 @@ from spanjury.orchestration.wiring.read_results import (
 )
 from spanjury.stats.raters.agreement import krippendorff_alpha
 
-_MILLION = 1_000_000
 _LEAST_RATERS = 2
 
 
@@ -53,6 +54,8 @@ class StudyJob:
         TOML files with more families of models.
     prices
         Seat -> the price of its model's tokens.
+    panel
+        A panel file, for the prices of its models and its families; None for none.
     """
 
     results: tuple[Path, ...]
@@ -63,7 +66,8 @@ class StudyJob:
     seats: tuple[str, ...] = ()
     within: str = ""
     families: tuple[Path, ...] = ()
-    prices: Mapping[str, TokenPrice] | None = None
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
     settings: Settings = Settings()
     spending: Spending = Spending()
 
@@ -80,7 +84,8 @@ def study_panel(job: StudyJob) -> StudyFindings:
         first, human=job.human, data=job.data, columns=job.columns, aspects=job.aspects
     )
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
-    families = Families.load(*job.families)
+    own = {} if job.panel is None else read_panel_file(job.panel).families
+    families = Families.load(*job.families, table=own)
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
@@ -121,29 +126,6 @@ def write_study(folder: Path, findings: StudyFindings) -> list[Path]:
     return write_report(folder, report, data=data, page="panel-study", values="panel-study")
 
 
-def parse_price(text: str) -> tuple[str, TokenPrice]:
-    """Read the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, dollars for a million.
-
-    Raise `ConfigError` if it is of another form.
-
-    Examples
-    --------
-    >>> parse_price("gemma=0.27/0.5")
-    ('gemma', TokenPrice(prompt=2.7e-07, completion=5e-07, cached=None))
-    """
-    seat, _, price = text.rpartition("=")
-    prompt, _, completion = price.partition("/")
-    try:
-        dollars = float(prompt), float(completion)
-    except ValueError:
-        dollars = -1.0, -1.0
-    if not seat or min(dollars) < 0 or not np.isfinite(dollars).all():
-        raise ConfigError(
-            f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
-        )
-    return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
-
-
 def _collected(
     job: StudyJob,
     texts: Sequence[JudgedText],
@@ -169,13 +151,15 @@ def _collected(
         for one, value in zip(texts, human, strict=True)
         if value is not None
     ]
+    prices = find_prices([*seats.values()], flags=job.prices, panel=job.panel)
     found = panel_seats(
         studied,
         aspect=aspect,
-        costs=seat_costs(seats.values(), job.prices or {}),
+        costs=seat_costs(seats.values(), prices.known),
         models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
+    notes += prices.notes
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     return found, notes
 
@@ -226,7 +210,7 @@ def _check_costs(found: AspectStudy) -> None:
     if not points:
         raise ConfigError(
             f"the cost of no seat is known in {found.frontier.unit}: name prices by --price"
-            " SEAT=PROMPT/COMPLETION, or another unit by --cost"
+            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:

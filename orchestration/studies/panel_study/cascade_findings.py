@@ -21,6 +21,7 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     fit_cascade,
     judge_held_out,
 )
+from spanjury.orchestration.studies.panel_study.costs import SeatPrices
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray
 
@@ -97,6 +98,7 @@ class CascadeFindings:
     points: tuple[CascadePoint, ...]
     chosen: CascadePoint
     fitted: tuple[FittedStage, ...]
+    prices: SeatPrices
     notes: tuple[str, ...]
 
 
@@ -139,6 +141,7 @@ def cascade_findings(
         points=points,
         chosen=points[shares.index(share)],
         fitted=fit_cascade(texts, share=share),
+        prices=SeatPrices.of(seats.names, seats.costs),
         notes=(*notes, *(few if seats.texts < _FEW_TEXTS else ())),
     )
 

@@ -1,12 +1,22 @@
 """Costs of seats, in the unit that says most, and the order in which they are asked by it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from spanjury.judges.core import TokenPrice
+
 Unit = Literal["dollars", "tokens", "calls", "seconds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrice:
+    """The price of the tokens of a seat's model, and where it is from, in words."""
+
+    price: TokenPrice
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +27,20 @@ class SeatCost:
     ----------
     dollars
         None where the price of its model is not known.
+    price
+        By which they are counted.
     """
 
     calls: float = 0.0
     tokens: float = 0.0
     seconds: float = 0.0
     dollars: float | None = None
+    price: SeatPrice | None = None
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether a model is asked whose price is not known."""
+        return self.dollars is None and bool(self.calls or self.tokens)
 
     def counted_in(self, unit: Unit) -> float:
         """Return the cost in a unit; NaN for a price that is not known."""
@@ -36,7 +54,24 @@ class SeatCost:
             case "dollars" if self.dollars is not None:
                 return self.dollars
             case "dollars":
-                return np.nan if self.calls or self.tokens else 0.0
+                return np.nan if self.is_unpriced else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrices:
+    """The prices by which dollars are counted, and the seats that lack one."""
+
+    of_seats: Mapping[str, SeatPrice]
+    lacking: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str], costs: Iterable[SeatCost]) -> "SeatPrices":
+        """Return what is known of some seats."""
+        both = list(zip(names, costs, strict=True))
+        return cls(
+            of_seats={name: one.price for name, one in both if one.price is not None},
+            lacking=tuple(name for name, one in both if one.is_unpriced),
+        )
 
 
 def usual_unit(costs: Iterable[SeatCost]) -> Unit:

@@ -9,7 +9,7 @@ from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
-from spanjury.orchestration.studies.panel_study.costs import Unit
+from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.leaning import Lean, leans
 from spanjury.orchestration.studies.panel_study.redundancy import (
@@ -41,6 +41,8 @@ class AspectStudy:
         Within which agreement is taken, where there are several.
     families
         Seat -> the family of its model, where it is known.
+    prices
+        By which dollars are counted.
     notes
         What a reader must know of these figures.
     """
@@ -57,6 +59,7 @@ class AspectStudy:
     leans: tuple[Lean, ...]
     weighings: tuple[Weighing, ...]
     frontier: Frontier
+    prices: SeatPrices
     notes: tuple[str, ...]
 
 
@@ -131,6 +134,7 @@ def study_aspect(
         leans=tuple(leans(seats, settings, families)),
         weighings=weighings(agreement),
         frontier=priced,
+        prices=SeatPrices.of(seats.names, seats.costs),
         notes=(*notes, *_notes(seats), *_about_families(seats, families)),
     )
 

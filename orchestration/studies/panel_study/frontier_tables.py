@@ -22,6 +22,7 @@ from spanjury.orchestration.studies.panel_study.cells import VALUE, estimate_cel
 from spanjury.orchestration.studies.panel_study.choices import Choice, choice_name
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
 from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
+from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 
 _MOST_UNEVEN = 5
 """Of the panels that are not comparable, by name."""
@@ -64,6 +65,7 @@ def frontier_blocks(
         f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
         f" {figure(one.subsets.whole.value, VALUE)}."
     )
+    yield from price_lines(one.prices, unit=found.unit)
     if found.budget:
         yield from _budget(found.budget, found, shown)
 
@@ -109,7 +111,7 @@ def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
             "A cascade is fitted to one run: judge the texts by one panel of its seats."
         )
         return
-    prices = ", with the same --price," if one.frontier.unit == "dollars" else ""
+    prices = ", with the same --price or --panel," if one.frontier.unit == "dollars" else ""
     alone = "for a panel file that names these seats alone:"
     yield Paragraph(f"A command{prices} fits each, {alone}", only="page")
     listed = [prose("no. {}: {}", str(number), code(command)) for number, command in cascades]

@@ -185,9 +185,10 @@ def _redundancy(found: RedundancyFindings, names: Names) -> Iterator[Block]:
     )
     yield Paragraph(f"The seats count as at least {number.text} independent ones.")
     if not math.isnan(found.within):
+        others = f", seats of different families by {figure(found.between, VALUE)}"
         yield Paragraph(
-            f"Seats of one family agree by {figure(found.within, VALUE)} beyond people, seats of"
-            f" different families by {figure(found.between, VALUE)}."
+            f"Seats of one family agree by {figure(found.within, VALUE)} beyond people"
+            f"{'' if math.isnan(found.between) else others}."
         )
 
 

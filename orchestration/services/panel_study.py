@@ -10,7 +10,12 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, TokenPrice, Usage
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
+from spanjury.orchestration.services.marked_texts import (
+    JudgedText,
+    MarkedTexts,
+    drawn_unequally_note,
+    read_marked,
+)
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.findings import (
@@ -48,6 +53,8 @@ class StudyJob:
         Runs or results whose seats are compared; people's marks are those of the first.
     human
         Texts with people's scores; None for the run's own marks.
+    sample
+        The texts that were drawn for people to mark, with their chances.
     data, columns
         The texts of bare results, and what the columns of `human` or `data` are called.
     seats
@@ -62,6 +69,7 @@ class StudyJob:
 
     results: tuple[Path, ...]
     human: Path | None = None
+    sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
@@ -82,7 +90,12 @@ def study_panel(job: StudyJob) -> StudyFindings:
     """
     first, *others = job.results
     marked = read_marked(
-        first, human=job.human, data=job.data, columns=job.columns, aspects=job.aspects
+        first,
+        human=job.human,
+        sample=job.sample,
+        data=job.data,
+        columns=job.columns,
+        aspects=job.aspects,
     )
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
     families = Families.load(*job.families)
@@ -97,7 +110,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
                 job.settings,
                 families=families,
                 spending=job.spending,
-                notes=[*_about_people(texts), *notes, *_about_versions(marked)],
+                notes=[*_about_people(texts), *notes, *_about_marks(marked, texts)],
             )
         except DataError as error:
             problems.append(error)
@@ -268,9 +281,11 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
         )
 
 
-def _about_versions(marked: MarkedTexts) -> Iterator[str]:
-    if marked.other_versions:
-        yield f"{marked.other_versions} marked texts are other versions, and left out"
+def _about_marks(marked: MarkedTexts, texts: Sequence[JudgedText]) -> Iterator[str]:
+    """Say which marks are left out, and that agreement is of drawn texts alone."""
+    yield from marked.notes()
+    if unequal := drawn_unequally_note(texts):
+        yield unequal
 
 
 def _check_costs(found: AspectStudy) -> None:

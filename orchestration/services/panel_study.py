@@ -10,14 +10,10 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, TokenPrice, Usage
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.marked_texts import (
-    JudgedText,
-    MarkedTexts,
-    drawn_unequally_note,
-    read_marked,
-)
+from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.studies.panel_study.agreement import Settings
+from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -110,7 +106,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
                 job.settings,
                 families=families,
                 spending=job.spending,
-                notes=[*_about_people(texts), *notes, *_about_marks(marked, texts)],
+                notes=[*_about_people(texts), *notes, *marked.notes()],
             )
         except DataError as error:
             problems.append(error)
@@ -200,6 +196,8 @@ def _collected(
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
+    scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
+    notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])
     return found, notes
 
 
@@ -279,13 +277,6 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
             f"people do not agree with each other beyond chance (Krippendorff's alpha"
             f" {alpha:.2f}): their mean says little, and agreement with it as little"
         )
-
-
-def _about_marks(marked: MarkedTexts, texts: Sequence[JudgedText]) -> Iterator[str]:
-    """Say which marks are left out, and that agreement is of drawn texts alone."""
-    yield from marked.notes()
-    if unequal := drawn_unequally_note(texts):
-        yield unequal
 
 
 def _check_costs(found: AspectStudy) -> None:

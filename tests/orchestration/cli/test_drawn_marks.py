@@ -183,3 +183,17 @@ def test_a_run_that_no_one_marked_has_the_inputs_of_its_texts(
     assert not [*found.notes()]
     (note,) = read_unmarked(results).notes()
     assert note.startswith("40 texts: nothing says which input they are for")
+
+
+def test_a_study_weighs_agreement_over_all_texts_by_the_chances(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    drawn = draw(tmp_path)
+    mark(run, drawn)
+    words = said(tmp_path, *STUDY, "--sample", "s.jsonl")
+    # s1 says what people say, so that it agrees wholly, whatever texts weigh.
+    assert "weighed by the chances, an estimate for all texts, the mean of all seats" in words
+    assert "alone, s1 by 1.000, s2 by ." in words
+    by_pairs = said(tmp_path, *STUDY, "--sample", "s.jsonl", "--correlation", "tau-b")
+    assert "drawn for people with different chances" in by_pairs
+    assert "an estimate for all texts" not in by_pairs

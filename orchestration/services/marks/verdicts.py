@@ -23,7 +23,7 @@ _RowName = tuple[str, str, str, str]
 
 
 class JudgesSpans(NamedTuple):
-    """What people keep of the spans of a run's judges.
+    """Shares of the spans that people keep, judge by judge.
 
     Parameters
     ----------

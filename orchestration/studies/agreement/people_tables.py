@@ -43,7 +43,7 @@ def people_report(
         title=title,
         sections=[
             *(sections if aspects else ()),
-            *([Section("Judges' spans that people keep", [_kept(judges)])] if judges else ()),
+            *_kept(judges),
         ],
     )
 
@@ -71,20 +71,22 @@ def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
     ]
 
 
-def _kept(judges: Sequence[KeptSpans]) -> Table:
-    return table(
-        ["aspect", "judge", *numeric("spans", "accepted", "edited", "rejected", "kept")],
-        (
-            [
-                *(one.aspect, one.judge, one.spans, one.accepted, one.edited, one.rejected),
-                Cell(one.kept.value, ".2f", interval=(one.kept.low, one.kept.high)),
-            ]
-            for one in judges
-        ),
-        note="Spans: of finished texts, once for each person. Kept: accepted or edited, as a share"
-        " of those with a verdict; brackets are 95 % intervals, by source. A span that people"
-        " passed over is in no share.",
-    )
+def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
+    for aspect in dict.fromkeys(one.aspect for one in judges):
+        shown = table(
+            ["judge", *numeric("spans", "accepted", "edited", "rejected", "kept")],
+            (
+                [
+                    *(one.judge, one.spans, one.accepted, one.edited, one.rejected),
+                    Cell(one.kept.value, "~.2f", interval=(one.kept.low, one.kept.high)),
+                ]
+                for one in judges
+                if one.aspect == aspect
+            ),
+            note="Spans: of finished texts, once for each person. Kept: accepted or edited, as a"
+            " share of those with a verdict; brackets are 95 % intervals, by source.",
+        )
+        yield Section(f"Judges' spans that people keep, {aspect}", [shown])
 
 
 def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:

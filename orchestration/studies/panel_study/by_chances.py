@@ -54,7 +54,7 @@ def _over_all_texts(seats: PanelSeats, settings: Settings, weights: FloatArray) 
     ends = "" if interval == "-" else f" ({interval})"
     each = ", ".join(f"{name} by {figure(defined[name], _VALUE)}" for name in best)
     return (
-        "weighed by the chances, an estimate for all texts, the mean of all seats agrees by"
+        "weighed by the chances, as an estimate for all texts, the mean of all seats agrees by"
         f" {figure(whole.value, _VALUE)}{ends}; alone, {each}"
     )
 

@@ -264,3 +264,13 @@ def test_the_benchmarks_hide_marks_and_compare_with_all(
     assert "24 texts, mean 4.250, 6 below" in said  # 18 of 5 and 6 of 2
     plain = next(line.split() for line in said.splitlines() if line.startswith("random"))
     assert plain[:5] == ["random", "24", "4.250", "0.000", "1.00"]
+
+    agreeing = importlib.import_module("benchmarks.sampled_agreement")
+    monkeypatch.setattr(agreeing, "SIZES", (24,))
+    monkeypatch.setattr("sys.argv", ["sampled_agreement", *files, "--aspect", "consistency"])
+    agreeing.main()
+    first, _, *kinds = capsys.readouterr().out.splitlines()
+    whole = first.removeprefix("24 texts, rho ")
+    assert 0 < float(whole) <= 1
+    for line in kinds[:1]:  # all texts are drawn
+        assert line.split() == ["calibration", "24", whole, "0.000", whole, "0.000", "1.00"]

@@ -104,8 +104,6 @@ def meta(
             say(note)
     else:
         collected = agreement.collect(job)
-    for note in collected.notes:
-        say(note)
 
     async def work() -> "findings.MetaFindings":
         show = _be_quiet if no_progress else _say_done

@@ -193,6 +193,7 @@ async def measure(
         aspects=tuple(scores[each.aspect] for each in collected.ratings),
         spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
         annotators=people.get(_PEOPLE, ()),
+        notes=collected.notes,
     )
 
 

@@ -166,7 +166,7 @@ def test_meta_says_that_a_sample_is_not_all_texts(tmp_path: Path, judge: Judge) 
         flags = ("--draws", "0", "--no-progress")
         done = call(tmp_path, "meta", "run", "--human", f"{name}.jsonl", *flags)
         assert done.exit_code == 0, done.stderr
-        said = " ".join(done.stderr.split())
+        said = " ".join(done.stdout.split())
         assert ("24 texts were drawn for people with different chances" in said) == is_said
 
 

@@ -10,6 +10,7 @@ from fakes.command import call, complaint
 from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
 
+from spanjury import exams
 from spanjury.orchestration.services.marked_texts import read_marked, read_unmarked
 from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
@@ -217,3 +218,23 @@ def test_a_study_weighs_agreement_over_all_texts_by_the_chances(
     by_pairs = said(tmp_path, *STUDY, "--sample", "s.jsonl", "--correlation", "tau-b")
     assert "drawn for people with different chances" in by_pairs
     assert "as an estimate for all texts" not in by_pairs
+
+
+def test_python_and_the_command_measure_the_same_drawn_texts(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    del run
+    drawn = draw(tmp_path)
+    rows = [row(number, human={ASPECT: score(number)}) for number in range(TEXTS)]
+    write(tmp_path / "human.jsonl", rows)
+    human, sample = tmp_path / "human.jsonl", tmp_path / "s.jsonl"
+    found = exams.meta(
+        tmp_path / "results.jsonl", human=human, sample=sample, draws=0, level="pooled"
+    )
+    flags = ("--human", "human.jsonl", "--sample", "s.jsonl", "--json")
+    shown = json.loads(call(tmp_path, *META, *flags).stdout)
+
+    assert [one.items for one in found.result.agreements] == [len(drawn)] * 3
+    assert shown["notes"] == list(found.result.notes)
+    assert shown["notes"][0].startswith(f"{TEXTS - DRAWN} marked texts are left out")
+    assert shown["agreements"] == json.loads(json.dumps(found.values["agreements"]))

@@ -84,9 +84,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
     """
     if base_url is not None:
         refuse_credentials(base_url)
-    # As ollama/ LiteLLM would write the conversation into one prompt of its own making;
-    # as ollama_chat/ the server applies the model's own template.
-    name = name.replace("ollama/", "ollama_chat/", 1) if name.startswith("ollama/") else name
+    name = _in_turns(name)
     try:
         model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
         offers = litellm.get_supported_openai_params(model, provider) or ()
@@ -114,6 +112,25 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         takes_tools="tools" in offers,
         price=_price(listed),
     )
+
+
+def listed_price(name: str, *, base_url: str | None) -> TokenPrice | None:
+    """Return the price of a model by LiteLLM's list; None where the list does not name it."""
+    name = _in_turns(name)
+    try:
+        model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
+    except Exception:  # noqa: BLE001 - LiteLLM raises what it likes
+        return None
+    return _price(_listed(name, model=model, provider=provider))
+
+
+def _in_turns(name: str) -> str:
+    """Return the name by which Ollama is sent a conversation.
+
+    As ollama/ LiteLLM would write it into one prompt of its own making; as ollama_chat/ the server
+    applies the model's own template.
+    """
+    return name.replace("ollama/", "ollama_chat/", 1) if name.startswith("ollama/") else name
 
 
 def _listed(name: str, *, model: str, provider: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import Html
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import panel_cascade
+    from spanjury.orchestration.services import panel_cascade, seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
         cascade_findings,
@@ -38,7 +38,24 @@ class StageFlags(Flags, title="Stages"):
     share: Annotated[
         float, Flag("Share of the cost of all seats that it may take.", min=0.01, max=1.0)
     ] = 0.6
-    cost: Annotated[Literal["calls", "tokens"], Flag("Unit of cost.")] = "calls"
+    cost: Annotated[
+        Literal["calls", "tokens", "dollars", "seconds"],
+        Flag("Unit of cost; dollars take the price of each seat that asks a model."),
+    ] = "calls"
+    price: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Price of a seat's tokens, in dollars for a million; repeatable.",
+            "SEAT=PROMPT/COMPLETION",
+        ),
+    ] = ()
+    panel: Annotated[
+        Path | None,
+        Flag(
+            "Panel file: prices of its models, or of LiteLLM's list, for seats of the same names.",
+            "FILE.toml",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +111,8 @@ def cascade(
             stages=tuple(tuple(stage.split(",")) for stage in stages.stage),
             share=stages.share,
             unit=stages.cost,
+            prices=dict(map(seat_prices.parse_price, stages.price)),
+            panel=stages.panel,
             within=people.within,
             settings=agreement.Settings(
                 folds=people.folds, draws=people.draws, seed=people.seed, level="pooled"

@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import Html
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import panel_study
+    from spanjury.orchestration.services import panel_study, seat_prices
     from spanjury.orchestration.studies.panel_study import agreement, findings, tables
 
 
@@ -61,7 +61,9 @@ class AgreementFlags(Flags, title="Agreement"):
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"], Flag("Which correlation.")
     ] = "spearman"
-    folds: Annotated[int, Flag("Folds by source, where weights are fitted.", min=2)] = 5
+    folds: Annotated[
+        int, Flag("Folds by source, where weights and cascades are fitted.", min=2)
+    ] = 5
     draws: Annotated[int, Flag("Draws of the bootstrap; 0: no intervals.", min=0)] = 1000
     seed: Annotated[int, Flag("Seed of the draws and the folds.")] = 1
 
@@ -81,8 +83,22 @@ class CostFlags(Flags, title="Cost"):
             "SEAT=PROMPT/COMPLETION",
         ),
     ] = ()
+    panel: Annotated[
+        Path | None,
+        Flag(
+            "Panel file: prices of its models, or of LiteLLM's list, for seats of the same names;"
+            " its families, too.",
+            "FILE.toml",
+        ),
+    ] = None
     budget: Annotated[
-        float | None, Flag("Say what this buys, in the unit of cost.", "AMOUNT", min=0.0)
+        float | None,
+        Flag(
+            "Say how many texts each panel judges for this, in the unit of cost, and which panel"
+            " judges all texts of the run.",
+            "AMOUNT",
+            min=0.0,
+        ),
     ] = None
 
 
@@ -112,7 +128,8 @@ def study(
             seats=seats.seat,
             within=measure.within,
             families=seats.families,
-            prices=dict(map(panel_study.parse_price, costs.price)),
+            prices=dict(map(seat_prices.parse_price, costs.price)),
+            panel=costs.panel,
             settings=agreement.Settings(
                 level=measure.level,
                 method=measure.correlation,

@@ -6,8 +6,8 @@ A judge that asks no model has none.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,33 +18,35 @@ from spanjury.judges.core import ConfigError, EventLog
 log = EventLog()
 
 _TABLE = files("spanjury.orchestration.engine") / "families.toml"
-_KEY = "families"
+_FAMILIES, _TUNED = "families", "tuned"
 _MODEL = re.compile(r"\|model:([^|]+)")
-_NO_WORDS: Mapping[str, str] = MappingProxyType({})
+_BLANKS = str.maketrans(" _", "--")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Families:
-    """The words by which a family is known.
+    """The words by which families are known.
 
     Parameters
     ----------
-    words
-        Word in lower case -> family.
+    tables
+        Word -> family, as `families.toml` says it; the first that has a word of a name decides.
     """
 
-    words: Mapping[str, str] = field(default_factory=lambda: _NO_WORDS)
+    tables: tuple[Mapping[str, str], ...] = ()
 
     @classmethod
-    def load(cls, *more: Path) -> "Families":
-        """Return the families that are known, with those of TOML files.
+    def load(
+        cls, *files: Path, table: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> "Families":
+        """Return the families that are known, with those of a table and of TOML files.
 
         Raise `ConfigError` if a file cannot be read, or is not a table of lists of words.
         """
-        words = dict(_known())
-        for path in more:
-            words.update(_words(_read(path), name=str(path)))
-        return cls(words=words)
+        more = dict(_words(table, name=_FAMILIES))
+        for path in files:
+            more.update(_words(_read(path).get(_FAMILIES), name=str(path)))
+        return cls(tables=(*((more,) if more else ()), *_known()))
 
     def of(self, name: str) -> str | None:
         """Return the family of a model, or of a judge that is named after one; None for none.
@@ -54,9 +56,12 @@ class Families:
         >>> Families.load().of("annotator:ollama/llama3.1-nemotron:70b")
         'llama'
         """
-        model = name.casefold().rpartition("/")[2]
-        found = [word for word in self.words if _stands_in(word, model)]
-        return self.words[max(found, key=len)] if found else None
+        model = _plain(name.rstrip("/").rpartition("/")[2])
+        for words in self.tables:
+            found = [word for word in words if _stands_in(word, model)]
+            if found:
+                return words[max(found, key=len)]
+        return None
 
 
 def model_of(signature: str) -> str:
@@ -79,13 +84,22 @@ class FamilyWatch:
     signatures
         Seat -> the signature of its judge.
     families
-        Those that are known; None for those that come with spanjury.
+        Family -> the words by which a user knows it, beside those that come with spanjury.
+
+    Raises
+    ------
+    ConfigError
+        If `families` has a word that is empty.
     """
 
-    def __init__(self, signatures: Mapping[str, str], families: Families | None = None) -> None:
+    def __init__(
+        self,
+        signatures: Mapping[str, str],
+        families: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
         models = {seat: model_of(one) for seat, one in signatures.items()}
         asking = {seat: model for seat, model in models.items() if model}
-        self._families = families or (Families.load() if asking else Families())
+        self._families = Families.load(table=families) if asking or families else Families()
         of = {seat: self._families.of(model) for seat, model in asking.items()}
         self._of_seats = {seat: family for seat, family in of.items() if family}
         self._seen: set[str] = set()
@@ -111,9 +125,12 @@ class FamilyWatch:
 
 
 @cache
-def _known() -> Mapping[str, str]:
-    text = _TABLE.read_text(encoding="utf-8")
-    return MappingProxyType(dict(_words(tomllib.loads(text), name=_TABLE.name)))
+def _known() -> tuple[Mapping[str, str], ...]:
+    tables = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    return tuple(
+        MappingProxyType(dict(_words(tables[name], name=_TABLE.name)))
+        for name in (_FAMILIES, _TUNED)
+    )
 
 
 def _read(path: Path) -> Mapping[str, object]:
@@ -123,23 +140,34 @@ def _read(path: Path) -> Mapping[str, object]:
         raise ConfigError(f"the families in {path} cannot be read: {error}") from error
 
 
-def _words(values: Mapping[str, object], *, name: str) -> Iterator[tuple[str, str]]:
-    table = values.get(_KEY)
+def _words(table: object, *, name: str) -> Iterator[tuple[str, str]]:
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{name}: expected a table [{_KEY}] of lists of words")
+        raise ConfigError(f"{name}: expected a table [{_FAMILIES}] of lists of words")
     for family, words in table.items():
-        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+        if not isinstance(words, list | tuple) or not all(map(_is_word, words)):
             raise ConfigError(f"{name}: family {family!r}: expected a list of words, got {words!r}")
         for word in words:
-            yield word.casefold(), family
+            yield _plain(word), family
+
+
+def _is_word(word: object) -> bool:
+    return isinstance(word, str) and bool(word.strip("^ "))
+
+
+def _plain(name: str) -> str:
+    return name.casefold().translate(_BLANKS)
 
 
 @cache
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return what finds a word whole: not within a longer one, nor a number within a longer one."""
+    """Return what finds a word whole: not within a longer one, nor a number within a longer one.
+
+    A name begins also behind a colon, as that of a model in the name of a seat.
+    """
+    before = r"(?<![^:])" if word.startswith("^") else r"(?<![a-z0-9])"
     after = r"(?!\d)" if word[-1].isdigit() else r"(?![a-z])"
-    return re.compile(rf"(?<![a-z0-9]){re.escape(word)}{after}")
+    return re.compile(f"{before}{re.escape(word.removeprefix('^'))}{after}")
 
 
 def _stands_in(word: str, name: str) -> bool:
-    return word in name and _pattern(word).search(name) is not None
+    return word.removeprefix("^") in name and _pattern(word).search(name) is not None

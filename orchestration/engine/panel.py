@@ -43,6 +43,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.decision import decide, decision_signature
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.engine.verdict_sums import (
@@ -110,6 +111,8 @@ class Panel:
     stages
         Asks seats in stages, and the later ones only where they are needed; None to ask all at
         once.
+    families
+        Warns of systems of a seat's own family; it changes nothing. None to warn of none.
 
     Raises
     ------
@@ -126,6 +129,7 @@ class Panel:
     calibration: Calibration | None = None
     observer: Observer = unobserved
     stages: "staging.Staging | None" = None
+    families: FamilyWatch | None = field(default=None, repr=False, compare=False)
     signature: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -157,8 +161,9 @@ class Panel:
         if self.stages is not None and self.stages.allowance is not None:
             self.stages.allowance.require_row(segment)
 
-    def count_spent(self, usages: Iterable[tuple[str, Usage]]) -> None:
-        """Count what a row that is remembered took, by seat, where there is a budget."""
+    def note_remembered(self, system: str, usages: Iterable[tuple[str, Usage]]) -> None:
+        """Take note of a row that is remembered whole: of whose text it is, and what seats took."""
+        self._note(system)
         if self.stages is not None and self.stages.allowance is not None:
             for seat, usage in usages:
                 self.stages.allowance.count(seat, usage)
@@ -200,6 +205,7 @@ class Panel:
 
         All seats of a stage are asked at once; without stages, all seats are.
         """
+        self._note(segment.system)
         if self.stages is None:
             given = await self._reports_of(self.seats, segment, aspect)
             return Verdict(segment=segment, aspect=aspect, seats=given)
@@ -216,6 +222,10 @@ class Panel:
             seats=tuple(reports[seat.name] for seat in self.seats if seat.name in reports),
             unasked=staged.unasked,
         )
+
+    def _note(self, system: str) -> None:
+        if self.families is not None:
+            self.families.see(system)
 
     async def _reports_of(
         self, seats: Sequence[Seat], segment: Segment, aspect: Aspect

@@ -46,6 +46,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     references: Sequence[str] = (),
     segment_id: str = "",
+    system: str = "",
     panel: Panel | PanelConfig | Path | str | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -57,7 +58,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     ----------
     output
         The text that is judged.
-    source, task, aspects, references, segment_id, aspects_files
+    source, task, aspects, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
         A panel that is open, and stays so; a whole panel, or the TOML file that describes one.
@@ -81,6 +82,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
         aspects=aspects,
         references=references,
         segment_id=segment_id,
+        system=system,
         aspects_files=aspects_files,
     )
     if isinstance(panel, Panel):
@@ -117,6 +119,7 @@ def request_of(
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     references: Sequence[str] = (),
     segment_id: str = "",
+    system: str = "",
     aspects_files: Sequence[Path] = (),
 ) -> Request:
     """Return a text with what it is judged by and on.
@@ -136,6 +139,8 @@ def request_of(
         Texts that people would have accepted.
     segment_id
         The name of the text; made of it where it is empty.
+    system
+        The name of the system that wrote it: a judge of its family is warned of in the log.
     aspects_files
         TOML files that add tasks and aspects.
 
@@ -158,6 +163,7 @@ def request_of(
             inputs=_inputs(source, next(iter(the_task.input_headers))),
             task=name,
             references=tuple(references),
+            system=system,
         )
     )
     if not given:

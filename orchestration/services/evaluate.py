@@ -14,7 +14,6 @@ from spanjury.judges.core import UNANSWERED, Aspect, DataError, Memory, Outcome,
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import assess_in_order, pair
-from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -286,10 +285,7 @@ def _assessing(
     """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
-    families = FamilyWatch({seat.name: seat.signature for seat in panel.seats})
-
     async def judged(segment: Segment, aspect: Aspect) -> Result:
-        families.see(segment.system)
         report = await panel.assess(segment, aspect)
         return Result(segment=segment, aspect=aspect, report=report)
 
@@ -301,7 +297,8 @@ def _assessing(
         key = finished.key(segment, aspect)
         row = finished.recall(key, segment, aspect)
         if row is not None and not wanted:
-            panel.count_spent((seat, usage) for seat, _, usage in row.figures.seats)
+            spent = ((seat, usage) for seat, _, usage in row.figures.seats)
+            panel.note_remembered(segment.system, spent)
             return JudgedRow(row.line, row)
         result = await judged(segment, aspect)
         line = row.line if row is not None else result_line(result)

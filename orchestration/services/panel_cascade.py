@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, Report, Scale, unstamped
-from spanjury.orchestration.engine.cascade import estimate_of, place_on
+from spanjury.judges.core import ConfigError, DataError, TokenPrice, unstamped
 from spanjury.orchestration.report.files import write_report, write_whole
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
@@ -19,24 +18,24 @@ from spanjury.orchestration.services.marked_texts import (
     read_unmarked,
 )
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.panel_seats import (
+    Seats,
+    require_seats,
+    seat_costs,
+    study_text,
+)
+from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
-    FEWEST_TEXTS,
     CascadeFindings,
     cascade_findings,
     cascade_json,
 )
 from spanjury.orchestration.studies.panel_study.cascade_tables import cascade_report
-from spanjury.orchestration.studies.panel_study.cascades import StagedTexts
-from spanjury.orchestration.studies.panel_study.seats import (
-    PanelSeats,
-    StudyText,
-    panel_seats,
-)
+from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
+from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.wiring.cascades import fitted_to
-from spanjury.orchestration.wiring.read_results import ReportedSeat
-
-Unit = Literal["calls", "tokens"]
 
 _CALLS: Unit = "calls"
 
@@ -60,6 +59,10 @@ class CascadeJob:
         Of the whole panel's cost that the cascade may take.
     unit
         Of the cost.
+    prices
+        Seat -> the price of its model's tokens.
+    panel
+        A panel file, for the prices of its models; None for none.
     within
         Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
@@ -73,6 +76,8 @@ class CascadeJob:
     stages: tuple[tuple[str, ...], ...] = ()
     share: float = 0.6
     unit: Unit = _CALLS
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
     within: str = ""
     settings: Settings = Settings()
 
@@ -96,25 +101,37 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     if any(one.row.aggregation != "mean" for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
-    stages = job.stages or _usual_stages(said, unit=job.unit)
+    listed = job.panel if job.unit == "dollars" else None
+    prices = find_prices(said, flags=job.prices, panel=listed)
+    costs = seat_costs(said, prices.known)
+    stages = job.stages or _usual_stages(costs, unit=job.unit)
     names = [name for stage in stages for name in stage]
-    _check(stages, said, aspect=aspect)
+    require_seats(names, said, aspect=aspect)
+    _check(stages)
     kept = [number for number, of in enumerate(said) if _is_whole(of, names)]
-    if len(kept) < FEWEST_TEXTS:
+    if len(kept) < FEWEST_FITTED:
         raise DataError(
             f"all of {', '.join(names)} judged {len(kept)} texts, and a cascade is fitted to "
-            f"{FEWEST_TEXTS} or more: judge texts by all seats, without a cascade"
+            f"{FEWEST_FITTED} or more: judge texts by all seats, without a cascade"
         )
-    texts = [judged[number] for number in kept]
     rows = [{name: said[number][name] for name in names} for number in kept]
+    texts = [judged[number] for number in kept]
+    seats = panel_seats(
+        [
+            study_text(one, of, human=one.human, within=job.within)
+            for one, of in zip(texts, rows, strict=True)
+        ],
+        aspect=aspect,
+        costs=costs,
+    )
     findings = cascade_findings(
-        _staged(texts, rows, stages, unit=job.unit),
-        _seats(texts, rows, aspect=aspect, within=job.within),
+        _staged(seats, stages, unit=job.unit),
+        seats,
         share=job.share,
         unit=job.unit,
         people=marked.name,
         settings=job.settings,
-        notes=[*_notes(marked, texts, left=len(judged) - len(kept))],
+        notes=[*_notes(marked, texts, left=len(judged) - len(kept)), *prices.notes],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
     return FittedCascade(findings, fitted_to(signatures, aggregation="mean"), tuple(names))
@@ -176,27 +193,14 @@ def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequen
     return aspect, [one for one in texts if one.row.aspect == aspect]
 
 
-def _usual_stages(
-    rows: Sequence[Mapping[str, ReportedSeat]], *, unit: Unit
-) -> tuple[tuple[str, ...], ...]:
-    """Return the seats that take nothing, then each other, the cheapest first."""
-    names = list(dict.fromkeys(name for of in rows for name in of))
-    costs = {name: _cost(rows, name, unit=unit) for name in names}
-    tokens = {name: _cost(rows, name, unit="tokens") for name in names}
-    free = tuple(name for name in names if not costs[name])
-    paid = sorted((name for name in names if costs[name]), key=lambda name: tokens[name])
-    return (*((free,) if free else ()), *((name,) for name in paid))
+def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[str, ...], ...]:
+    names = tuple(costs)
+    stages = usual_stages(tuple(costs.values()), unit=unit)
+    return tuple(tuple(names[seat] for seat in stage) for stage in stages)
 
 
-def _check(
-    stages: Sequence[Sequence[str]], rows: Sequence[Mapping[str, ReportedSeat]], *, aspect: str
-) -> None:
-    known = dict.fromkeys(name for of in rows for name in of)
+def _check(stages: Sequence[Sequence[str]]) -> None:
     names = [name for stage in stages for name in stage]
-    if strange := [name for name in names if name not in known]:
-        raise ConfigError(
-            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(known)}"
-        )
     if len(names) != len(set(names)):
         raise ConfigError(f"a seat is in two stages: {', '.join(names)}")
     if len(stages) < 2:  # noqa: PLR2004
@@ -204,83 +208,31 @@ def _check(
             f"a cascade needs two stages, and there is {', '.join(names)} alone: name them by "
             "--stage, once for each"
         )
-    for name in names:
-        if all(of[name].score is None for of in rows if name in of):
-            raise ConfigError(f"{name} gave no score of {aspect}: leave it out by --stage")
 
 
-def _is_whole(seats: Mapping[str, ReportedSeat], names: Iterable[str]) -> bool:
+def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
     """Say whether all seats were asked, and one of them gave a score."""
     asked = [seats.get(name) for name in names]
     return None not in asked and any(one and one.score is not None for one in asked)
 
 
-def _cost(rows: Iterable[Mapping[str, ReportedSeat]], name: str, *, unit: Unit) -> float:
-    usages = [of[name].usage for of in rows if name in of]
-    taken = (one.calls if unit == "calls" else one.prompt + one.completion for one in usages)
-    return sum(taken) / len(usages)
-
-
-def _staged(
-    texts: Sequence[JudgedText],
-    rows: Sequence[Mapping[str, ReportedSeat]],
-    stages: Sequence[Sequence[str]],
-    *,
-    unit: Unit,
-) -> StagedTexts:
+def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -> StagedTexts:
     names = [name for stage in stages for name in stage]
-    both = [
-        [_read_seat(of[name], one.scale) for one, of in zip(texts, rows, strict=True)]
-        for name in names
-    ]
-    table = np.array(both, dtype=np.float64)
-    costs = np.array([sum(_cost(rows, name, unit=unit) for name in stage) for stage in stages])
-    if not costs[1:].any():
-        raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
-    return StagedTexts(
-        stages=tuple(tuple(map(names.index, stage)) for stage in stages),
-        estimates=table[..., 0],
-        places=table[..., 1],
-        costs=costs,
-    )
-
-
-def _read_seat(seat: ReportedSeat, scale: Scale) -> tuple[float, float]:
-    """Return the estimate of a report and the place of its score; NaN without a score."""
-    if seat.score is None:
-        return np.nan, np.nan
-    report = Report(score=seat.score, error_probability=seat.error_probability)
-    estimate = estimate_of(report, scale)
-    assert estimate is not None
-    return estimate, place_on(scale, seat.score)
-
-
-def _seats(
-    texts: Sequence[JudgedText],
-    rows: Sequence[Mapping[str, ReportedSeat]],
-    *,
-    aspect: str,
-    within: str,
-) -> PanelSeats:
-    study = [
-        StudyText(
-            segment_id=one.row.id,
-            system=one.row.system,
-            source=one.source,
-            group=_group(one, within),
-            human=np.nan if one.human is None else one.human,
-            seats={name: seat.score for name, seat in of.items()},
+    if silent := [name for name in names if name not in seats.names]:
+        raise ConfigError(
+            f"{', '.join(silent)} gave no score of {seats.aspect}: leave it out by --stage"
         )
-        for one, of in zip(texts, rows, strict=True)
-    ]
-    return panel_seats(study, aspect=aspect, costs={}, models={})
-
-
-def _group(one: JudgedText, within: str) -> str:
-    value = one.segment.meta.get(within) if one.segment and within else ""
-    if value is None:
-        raise ConfigError(f"--within {within}: the row {one.row.id!r} has no such key in its meta")
-    return str(value)
+    numbers = tuple(tuple(map(seats.names.index, stage)) for stage in stages)
+    texts = staged(seats, numbers, unit=unit)
+    counted = zip(seats.names, seats.costs, strict=True)
+    if unpriced := [name for name, cost in counted if np.isnan(cost.counted_in(unit))]:
+        raise ConfigError(
+            f"no price of {', '.join(unpriced)} is known: name it by --price"
+            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
+        )
+    if not texts.costs[1:].any():
+        raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
+    return texts
 
 
 def _quoted(text: str) -> str:

@@ -1,17 +1,18 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, TokenPrice, Usage
+from spanjury.judges.core import ConfigError, DataError, TokenPrice
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
+from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
+from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
 from spanjury.orchestration.studies.panel_study.findings import (
@@ -21,13 +22,9 @@ from spanjury.orchestration.studies.panel_study.findings import (
     study_aspect,
     study_json,
 )
-from spanjury.orchestration.studies.panel_study.seats import (
-    PanelSeats,
-    SeatCost,
-    StudyText,
-    panel_seats,
-)
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.studies.panel_study.tables import study_report
+from spanjury.orchestration.wiring.config import read_panel_file
 from spanjury.orchestration.wiring.read_results import (
     ReportedRow,
     ReportedSeat,
@@ -35,7 +32,6 @@ from spanjury.orchestration.wiring.read_results import (
 )
 from spanjury.stats.raters.agreement import krippendorff_alpha
 
-_MILLION = 1_000_000
 _LEAST_RATERS = 2
 
 
@@ -61,6 +57,8 @@ class StudyJob:
         TOML files with more families of models.
     prices
         Seat -> the price of its model's tokens.
+    panel
+        A panel file, for the prices of its models and its families; None for none.
     """
 
     results: tuple[Path, ...]
@@ -72,7 +70,8 @@ class StudyJob:
     seats: tuple[str, ...] = ()
     within: str = ""
     families: tuple[Path, ...] = ()
-    prices: Mapping[str, TokenPrice] | None = None
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
     settings: Settings = Settings()
     spending: Spending = Spending()
 
@@ -94,11 +93,13 @@ def study_panel(job: StudyJob) -> StudyFindings:
         aspects=job.aspects,
     )
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
-    families = Families.load(*job.families)
+    own = {} if job.panel is None else read_panel_file(job.panel).families
+    families = Families.load(*job.families, table=own)
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
-        texts = [one for one in marked.on(task, aspect) if one.is_marked]
+        judged = marked.on(task, aspect)
+        texts = [one for one in judged if one.is_marked]
         seats, notes = _collected(job, texts, more, aspect=aspect)
         try:
             found = study_aspect(
@@ -106,6 +107,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
                 job.settings,
                 families=families,
                 spending=job.spending,
+                judged=len(judged),
                 notes=[*_about_people(texts), *notes, *marked.notes()],
             )
         except DataError as error:
@@ -133,29 +135,6 @@ def write_study(folder: Path, findings: StudyFindings) -> list[Path]:
     return write_report(folder, report, data=data, page="panel-study", values="panel-study")
 
 
-def parse_price(text: str) -> tuple[str, TokenPrice]:
-    """Read the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, dollars for a million.
-
-    Raise `ConfigError` if it is of another form.
-
-    Examples
-    --------
-    >>> parse_price("gemma=0.27/0.5")
-    ('gemma', TokenPrice(prompt=2.7e-07, completion=5e-07, cached=None))
-    """
-    seat, _, price = text.rpartition("=")
-    prompt, _, completion = price.partition("/")
-    try:
-        dollars = float(prompt), float(completion)
-    except ValueError:
-        dollars = -1.0, -1.0
-    if not seat or min(dollars) < 0 or not np.isfinite(dollars).all():
-        raise ConfigError(
-            f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
-        )
-    return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
-
-
 def _collected(
     job: StudyJob,
     texts: Sequence[JudgedText],
@@ -170,31 +149,26 @@ def _collected(
             if _key(row) in seats:
                 _add(seats[_key(row)], row, path=path)
     if job.seats:
-        _check_names(job.seats, seats.values(), aspect=aspect)
+        require_seats(job.seats, seats.values(), aspect=aspect)
         seats = {
             key: {name: seat for name, seat in of.items() if name in job.seats}
             for key, of in seats.items()
         }
     human, notes = _human(texts)
     studied = [
-        StudyText(
-            segment_id=one.row.id,
-            system=one.row.system,
-            source=one.source,
-            group=_group(one, job.within),
-            human=value,
-            seats={name: seat.score for name, seat in seats[_key(one.row)].items()},
-        )
+        study_text(one, seats[_key(one.row)], human=value, within=job.within)
         for one, value in zip(texts, human, strict=True)
         if value is not None
     ]
+    prices = find_prices([*seats.values()], flags=job.prices, panel=job.panel)
     found = panel_seats(
         studied,
         aspect=aspect,
-        costs=_costs(seats.values(), job.prices or {}),
+        costs=seat_costs(seats.values(), prices.known),
         models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
+    notes += prices.notes
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
     notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])
@@ -212,16 +186,6 @@ def _add(seats: dict[str, ReportedSeat], row: ReportedRow, *, path: Path) -> Non
         seats[name] = seat
 
 
-def _check_names(
-    asked: Iterable[str], seats: Iterable[Mapping[str, ReportedSeat]], *, aspect: str
-) -> None:
-    known = dict.fromkeys(name for of in seats for name in of)
-    if strange := [name for name in asked if name not in known]:
-        raise ConfigError(
-            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(known)}"
-        )
-
-
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
     """Return people's scores; where they gave none, what their error spans weigh, less than 0."""
     if any(one.people for one in texts):
@@ -231,38 +195,6 @@ def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
         for one in texts
     ]
     return weighed, ["people marked errors and gave no scores: the sum of severities stands for it"]
-
-
-def _group(one: JudgedText, within: str) -> str:
-    if not within:
-        return ""
-    value = one.segment.meta.get(within) if one.segment else None
-    if value is None:
-        raise ConfigError(f"--within {within}: the row {one.row.id!r} has no such key in its meta")
-    return str(value)
-
-
-def _costs(
-    rows: Iterable[Mapping[str, ReportedSeat]], prices: Mapping[str, TokenPrice]
-) -> dict[str, SeatCost]:
-    said: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
-    for row in rows:
-        for name, seat in row.items():
-            said[name].append(seat)
-    if strange := [name for name in prices if name not in said]:
-        raise ConfigError(f"--price of no seat: {', '.join(strange)}; there are {', '.join(said)}")
-    return {name: _cost(seats, prices.get(name)) for name, seats in said.items()}
-
-
-def _cost(seats: Sequence[ReportedSeat], price: TokenPrice | None) -> SeatCost:
-    usage = sum((seat.usage for seat in seats), Usage())
-    count = len(seats)
-    return SeatCost(
-        calls=usage.calls / count,
-        tokens=(usage.prompt + usage.completion) / count,
-        seconds=sum(seat.seconds for seat in seats) / count,
-        dollars=None if price is None else price.cost(usage) / count,
-    )
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
@@ -284,7 +216,7 @@ def _check_costs(found: AspectStudy) -> None:
     if not points:
         raise ConfigError(
             f"the cost of no seat is known in {found.frontier.unit}: name prices by --price"
-            " SEAT=PROMPT/COMPLETION, or another unit by --cost"
+            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:

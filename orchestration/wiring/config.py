@@ -172,6 +172,9 @@ class PanelConfig:
         begins at the folder of that file.
     cascade
         Stages in which the seats are asked; None to ask all at once.
+    families
+        Family of models -> words by which its models are known, beside those that come with
+        spanjury. Warnings follow from them, and no number.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -185,6 +188,7 @@ class PanelConfig:
     seed: int | None = None
     calibration: Path | None = None
     cascade: CascadeConfig | None = None
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:

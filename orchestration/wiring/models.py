@@ -35,9 +35,18 @@ from spanjury.orchestration.wiring.plugins import MODELS
 
 with lazily():
     from spanjury.adapters.models import gateway as gateways
-    from spanjury.adapters.models import scrubbed_model
+    from spanjury.adapters.models import litellm_backend, scrubbed_model
 
-__all__ = ["PROBE", "Guard", "Models", "guard_of", "open_generator", "open_model"]
+__all__ = [
+    "PROBE",
+    "Guard",
+    "Models",
+    "guard_of",
+    "listed_price",
+    "open_generator",
+    "open_model",
+    "runs_here",
+]
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
@@ -81,6 +90,25 @@ def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
         served = rest if prefix in _OPENAI_LIKE else model.name
         return MODELS.get(_FAST), f"{_FAST}/{served}"
     return MODELS.get(prefix if prefix in MODELS.names() else _ANY_MODEL), model.name
+
+
+def listed_price(model: ModelConfig) -> TokenPrice | None:
+    """Return the price by which calls of `model` are counted if its description names none.
+
+    None if it is not known. Nothing is opened: the price is that of LiteLLM's list of models, and
+    a model that runs here costs nothing.
+    """
+    prefix = model.name.partition("/")[0]
+    if runs_here(model):
+        return TokenPrice(prompt=0.0, completion=0.0)
+    if model.client == "lean" or (prefix in MODELS.names() and prefix != _ANY_MODEL):
+        return None
+    return litellm_backend.listed_price(model.name, base_url=model.base_urls[0])
+
+
+def runs_here(model: ModelConfig) -> bool:
+    """Say whether a model runs in this process, and needs no server."""
+    return model.name.partition("/")[0] in _IN_PROCESS
 
 
 def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
@@ -145,8 +173,7 @@ class Models:
         """Put the guard's circuit before `gateway`, for as long as the model is open."""
         if self.guard is None:
             return gateway
-        prefix = model.name.partition("/")[0]
-        circuit = self.guard.circuit(model, name=model.name, is_local=prefix in _IN_PROCESS)
+        circuit = self.guard.circuit(model, name=model.name, is_local=runs_here(model))
         self.stack.callback(circuit.detach)
         return gateway.guarded(circuit, spent=partial(self.meter.count, price=price))
 

@@ -31,7 +31,6 @@ from spanjury.orchestration.wiring.config import (
     EMBEDDED,
     ModelConfig,
     PanelConfig,
-    SeatConfig,
     parse_options,
 )
 from spanjury.orchestration.wiring.models import Guard, Models
@@ -39,11 +38,11 @@ from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
     CONSOLIDATORS,
     JUDGES,
-    METRICS,
     built,
     parameters,
 )
 from spanjury.orchestration.wiring.reading import with_reader
+from spanjury.orchestration.wiring.seats import NamedSeat, is_metric, named_seats
 from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():
@@ -84,7 +83,7 @@ async def open_configured_panel(
         No model is asked anything: what it said before is all there is.
     draw
         Whatever is remembered of one draw is not taken for another's, where the same is
-        judged twice to see whether the same is said.
+        judged twice to see whether the same is said. Families are warned of in the first draw.
     guard
         The run's, which is ended where a model fails every call; None outside of runs.
     recorder
@@ -101,26 +100,24 @@ async def open_configured_panel(
             guard=guard,
             recorder=recorder,
         )
-        placed = [
-            seat
-            for asked in config.seats_or_default
-            for seat in await _seats(asked, config, models)
-        ]
-        seats = _distinct([seat for seat, _ in placed])
-        asking = {seat.name: model for seat, (_, model) in zip(seats, placed, strict=True) if model}
+        named = named_seats(config)
+        seats = tuple([await _seat(one, config, models) for one in named])
         aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
         stages = None
         if config.cascade is not None:
             stages = cascades.opened_cascade(
                 _checked_cascade(config.cascade, score=config.score),
                 signatures={seat.name: seat.signature for seat in seats},
-                prices={name: models.price(model) for name, model in asking.items()},
+                prices={one.name: models.price(one.model) for one in named if one.model},
                 aggregation=aggregation,
                 aggregation_name=config.aggregate,
                 memory=memory,
                 silent=silent,
             )
-        FamilyWatch({seat.name: seat.signature for seat in seats}).check_seats()
+        families = None
+        if not draw and recorder is None:  # what is judged once more was warned of before
+            families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
+            families.check_seats()
         reports = memory if recorder is None else NoMemory()
         behind = _remembered(seats, reports, again=again, draw=draw)
         panel = Panel(
@@ -132,6 +129,7 @@ async def open_configured_panel(
             thresholds=SHIPPED,
             observer=unobserved if isinstance(tracing, Untraced) else tracing.assessment,
             stages=stages,
+            families=families,
         )
         yield calibrated(panel, config.calibration)
 
@@ -148,33 +146,19 @@ def calibrated(panel: Panel, file: Path | None) -> Panel:
     return replace(panel, calibration=calibration)
 
 
-async def _seats(
-    seat: SeatConfig, config: PanelConfig, models: Models
-) -> list[tuple[Seat, ModelConfig | None]]:
-    """Build one seat, or one for each model of the panel if the judge asks one, with its model."""
+async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
+    seat, model = named.seat, named.model
     if not isinstance(seat.judge, str):
-        return [(Seat(name=seat.name or type(seat.judge).__name__, judge=seat.judge), None)]
-    if seat.judge in METRICS.names() and seat.judge not in JUDGES.names():
+        return Seat(name=named.name, judge=seat.judge)
+    if is_metric(seat.judge):
         measuring = metrics.open_metric_judge(seat.judge, seat.options)
-        return [(Seat(name=seat.name or seat.judge, judge=measuring), None)]
+        return Seat(name=named.name, judge=measuring)
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
-    if "model" not in parameters(factory):
-        if seat.model is not None:
-            raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
-        judge = built(factory, seat.judge, options)
-        made = Seat(name=seat.name or seat.judge, judge=checked_judge(judge, seat.judge))
-        return [(made, None)]
-    asked = (seat.model,) if seat.model is not None else config.models
-    if not asked:
-        raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
-    seats: list[tuple[Seat, ModelConfig | None]] = []
-    for model in map(_model_config, asked):
-        fitted = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
-        judge = checked_judge(built(factory, seat.judge, fitted), seat.judge)
-        name = seat.name or f"{seat.judge}:{model.name}"
-        seats.append((Seat(name=name, judge=judge), model))
-    return seats
+    if model is not None:
+        options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
+    judge = checked_judge(built(factory, seat.judge, options), seat.judge)
+    return Seat(name=named.name, judge=judge)
 
 
 def _checked_cascade(cascade: CascadeConfig, *, score: str) -> CascadeConfig:
@@ -260,14 +244,3 @@ def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
     return tuple(
         Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
     )
-
-
-def _distinct(seats: list[Seat]) -> tuple[Seat, ...]:
-    """Put a number behind the names of seats that coincide."""
-    taken: dict[str, int] = {}
-    distinct = []
-    for seat in seats:
-        taken[seat.name] = count = taken.get(seat.name, 0) + 1
-        name = seat.name if count == 1 else f"{seat.name}#{count}"
-        distinct.append(Seat(name=name, judge=seat.judge))
-    return tuple(distinct)

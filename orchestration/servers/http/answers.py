@@ -126,7 +126,7 @@ class CheckAnswer(_Row):
 
     id: str = Field(description="Name of the text.")
     task: str = Field(description="Name of the task.")
-    system: str = Field(description="Empty: a check names no system.")
+    system: str = Field(description="Name of the system that wrote it; empty where none is named.")
     output: str = Field(description="The text that was judged; offsets are in it.")
     decision: Decision | None = Field(
         description="The gravest decision on any aspect; null where an aspect has none and no"

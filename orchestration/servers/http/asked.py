@@ -52,6 +52,11 @@ class CheckRequest(BaseModel):
         description="Your name for the text, which the report repeats; made of it by default.",
         max_length=500,
     )
+    system: str = Field(
+        default="",
+        description="Name of the system that wrote the text, which the report repeats.",
+        max_length=500,
+    )
     panel: str = Field(default=DEFAULT, description=_PANEL, max_length=100)
 
     @model_validator(mode="after")

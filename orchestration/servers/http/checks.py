@@ -76,6 +76,7 @@ async def _report(
             aspects=asked.aspects,
             references=asked.references,
             segment_id=asked.id,
+            system=asked.system,
             aspects_files=service.settings.aspects_files,
         )
         return await while_connected(

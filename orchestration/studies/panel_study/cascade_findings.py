@@ -14,19 +14,17 @@ from spanjury.orchestration.studies.panel_study.agreement import (
     source_folds,
 )
 from spanjury.orchestration.studies.panel_study.cascades import (
+    SHARES,
     CascadeOutcome,
     FittedStage,
     StagedTexts,
     fit_cascade,
     judge_held_out,
 )
+from spanjury.orchestration.studies.panel_study.costs import SeatPrices
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray
 
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Shares of the whole panel's cost that cascades are fitted to."""
-FEWEST_TEXTS = 20
-"""Texts that all seats judged from which on a cascade is fitted."""
 _FEW_TEXTS = 100
 
 
@@ -100,6 +98,7 @@ class CascadeFindings:
     points: tuple[CascadePoint, ...]
     chosen: CascadePoint
     fitted: tuple[FittedStage, ...]
+    prices: SeatPrices
     notes: tuple[str, ...]
 
 
@@ -124,7 +123,7 @@ def cascade_findings(
     """
     folds = source_folds(seats, settings)
     shares = sorted({*SHARES, share})
-    ended = [judge_held_out(texts, folds, share=one) for one in shares]
+    ended = judge_held_out(texts, folds, shares=shares)
     parts = _Parts(texts, seats, settings) if people else None
     points = tuple(
         _point(texts, one, share=aimed, parts=parts)
@@ -142,6 +141,7 @@ def cascade_findings(
         points=points,
         chosen=points[shares.index(share)],
         fitted=fit_cascade(texts, share=share),
+        prices=SeatPrices.of(seats.names, seats.costs),
         notes=(*notes, *(few if seats.texts < _FEW_TEXTS else ())),
     )
 
@@ -190,15 +190,8 @@ def _parts(seats: PanelSeats, settings: Settings) -> Iterator[tuple[str, IntArra
 
 def _alone(seats: PanelSeats, here: IntArray) -> PanelSeats:
     """Return some texts as one group."""
-    return replace(
-        seats,
-        scores=seats.scores[:, here],
-        human=seats.human[here],
-        systems=seats.systems[here],
-        sources=seats.sources[here],
-        groups=np.zeros(here.size, dtype=np.intp),
-        group_names=("",),
-    )
+    groups = np.zeros(here.size, dtype=np.intp)
+    return replace(seats.of_texts(here), groups=groups, group_names=("",))
 
 
 def _point(

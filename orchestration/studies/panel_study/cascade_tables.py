@@ -23,6 +23,7 @@ from spanjury.orchestration.studies.panel_study.cascade_findings import (
     CascadePoint,
     Kept,
 )
+from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 
 _VALUE = ".3f"
 _SHARE = ".0%"
@@ -41,7 +42,7 @@ def cascade_report(findings: CascadeFindings) -> Report:
             f"cost in {findings.unit}; seed {findings.settings.seed}",
         ),
         sections=(
-            Section("Cost and nearness", [_costs(findings)]),
+            Section("Cost and nearness", list(_priced(findings))),
             *(
                 Section(f"Agreement with people: {part.name}", list(_agreement(findings, number)))
                 for number, part in enumerate(findings.parts)
@@ -49,6 +50,12 @@ def cascade_report(findings: CascadeFindings) -> Report:
             Section("Notes", [Paragraph(_METHOD, only="page"), *_notes(findings)]),
         ),
     )
+
+
+def _priced(findings: CascadeFindings) -> Iterator[Block]:
+    yield _costs(findings)
+    if findings.unit == "dollars":
+        yield from price_lines(findings.prices, unit=findings.unit)
 
 
 _METHOD = (

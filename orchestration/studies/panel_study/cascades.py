@@ -7,17 +7,23 @@ decides how much is asked: it is the lowest at which the texts of the fit take n
 share of the cost that is aimed at.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.panel_study.seats import IntArray, mean_scores
+from spanjury.orchestration.studies.panel_study.agreement import splits
+from spanjury.orchestration.studies.panel_study.costs import Unit
+from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
 
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Shares of the whole panel's cost that cascades are fitted to."""
+FEWEST_FITTED = 20
+"""Texts that all seats judged from which on a cascade is fitted."""
 _PRICES = tuple(np.geomspace(1e-4, 1.0, 61))
 """Squared errors of a score's place on its scale that all calls together may be worth."""
 _BOUNDS = 40
@@ -37,6 +43,8 @@ class StagedTexts:
     estimates, places
         Shape ``(seats, texts)``: how good each report says the text is, and the place of its
         score on the scale, both 0 to 1; NaN where a seat gave no score.
+    failed
+        Shape ``(seats, texts)``: where a seat should have given a score, and did not.
     costs
         Shape ``(stages,)``: the cost of each for one text.
     """
@@ -44,6 +52,7 @@ class StagedTexts:
     stages: tuple[tuple[int, ...], ...]
     estimates: FloatArray
     places: FloatArray
+    failed: NDArray[np.bool_]
     costs: FloatArray
 
     @property
@@ -52,8 +61,14 @@ class StagedTexts:
         return mean_scores(self.places[[seat for stage in self.stages for seat in stage]])
 
     def after(self, number: int) -> FloatArray:
-        """Return the estimates after the stage of that number, shape ``(texts,)``."""
-        return mean_scores(self.estimates[self._asked(number)])
+        """Return the estimates after the stage of that number, shape ``(texts,)``.
+
+        It is NaN where further seats are asked whatever was said: where no seat gave a score, or
+        one failed.
+        """
+        asked = self._asked(number)
+        estimates = mean_scores(self.estimates[asked])
+        return np.where(self.failed[asked].any(axis=0), np.nan, estimates)
 
     def rest(self, number: int) -> FloatArray:
         """Return the mean place of the scores of the stages behind that one."""
@@ -72,7 +87,12 @@ class StagedTexts:
 
     def of(self, texts: IntArray) -> "StagedTexts":
         """Return those `texts` alone."""
-        return replace(self, estimates=self.estimates[:, texts], places=self.places[:, texts])
+        return replace(
+            self,
+            estimates=self.estimates[:, texts],
+            places=self.places[:, texts],
+            failed=self.failed[:, texts],
+        )
 
     def _asked(self, number: int) -> list[int]:
         return [seat for stage in self.stages[: number + 1] for seat in stage]
@@ -98,18 +118,39 @@ class CascadeOutcome(NamedTuple):
     """Shape ``(texts,)``: the number of the last stage that was asked."""
 
 
+def staged(seats: PanelSeats, stages: tuple[tuple[int, ...], ...], *, unit: Unit) -> StagedTexts:
+    """Return the texts that `seats` judged, to be judged stage by stage."""
+    costs = np.array([one.counted_in(unit) for one in seats.costs])
+    return StagedTexts(
+        stages=stages,
+        estimates=seats.estimates,
+        places=seats.places,
+        failed=seats.failed,
+        costs=np.array([costs[list(stage)].sum() for stage in stages]),
+    )
+
+
 def fit_cascade(texts: StagedTexts, *, share: float) -> tuple[FittedStage, ...]:
     """Fit all stages but the last to `texts`, so that they take at most `share` of the cost.
 
     The first stage is always asked, so they may take more if it does.
     """
+    return fit_cascades(texts, shares=[share])[0]
+
+
+def fit_cascades(texts: StagedTexts, *, shares: Sequence[float]) -> list[tuple[FittedStage, ...]]:
+    """Fit one cascade for each share of the cost, as `fit_cascade` does."""
     maps = [_score_map(texts.after(k), texts.rest(k)) for k in range(len(texts.stages) - 1)]
+    total = texts.costs.sum()
+    found: dict[float, tuple[FittedStage, ...]] = {}
     fitted: tuple[FittedStage, ...] = ()
     for price in _PRICES:
         fitted = _fitted_at(texts, maps, price=float(price))
-        if judge(texts, fitted).costs.mean() <= share * texts.costs.sum():
+        taken = judge(texts, fitted).costs.mean()
+        found |= {one: fitted for one in shares if one not in found and taken <= one * total}
+        if len(found) == len({*shares}):
             break
-    return fitted
+    return [found.get(share, fitted) for share in shares]
 
 
 def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
@@ -129,19 +170,20 @@ def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
     return CascadeOutcome(places, costs, stages)
 
 
-def judge_held_out(texts: StagedTexts, folds: IntArray, *, share: float) -> CascadeOutcome:
-    """Judge the texts of each fold by a cascade that was fitted to the others."""
+def judge_held_out(
+    texts: StagedTexts, folds: IntArray, *, shares: Sequence[float]
+) -> list[CascadeOutcome]:
+    """Judge the texts of each fold by cascades that were fitted to the others, one a share."""
     size = folds.size
-    places, costs, stages = np.empty(size), np.empty(size), np.empty(size, dtype=np.intp)
-    for fit, held in _splits(folds):
-        outcome = judge(texts.of(held), fit_cascade(texts.of(fit), share=share))
-        places[held], costs[held], stages[held] = outcome
-    return CascadeOutcome(places, costs, stages)
-
-
-def _splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    for number in np.unique(folds):
-        yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
+    ended = [
+        CascadeOutcome(np.empty(size), np.empty(size), np.empty(size, dtype=np.intp))
+        for _ in shares
+    ]
+    for fit, held in splits(folds):
+        kept = texts.of(held)
+        for outcome, fitted in zip(ended, fit_cascades(texts.of(fit), shares=shares), strict=True):
+            outcome.places[held], outcome.costs[held], outcome.stages[held] = judge(kept, fitted)
+    return ended
 
 
 def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -150,6 +192,8 @@ def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, Flo
     A knot is the mean estimate of a block that is pooled, so that few texts tie.
     """
     known = ~np.isnan(estimates + rest)
+    if not known.any():
+        return np.array([0.5]), np.array([0.5])  # never used: the stage is never sure
     fit = decreasing_fit(-estimates[known], rest[known])
     knots, values = -fit.knots[::-1], fit.values[::-1]
     places = np.searchsorted(knots, estimates[known])
@@ -182,6 +226,8 @@ def _fitted_at(
 def _unsure_between(estimates: FloatArray, losses: FloatArray) -> tuple[float, float]:
     """Return the interval in which asking on gains most; one without a text if it never gains."""
     known = ~np.isnan(estimates + losses)
+    if not known.any():
+        return 0.0, 1.0
     order = np.argsort(estimates[known])
     ordered = estimates[known][order]
     sums = np.concatenate([[0.0], np.cumsum(losses[known][order])])

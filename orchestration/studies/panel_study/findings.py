@@ -9,7 +9,8 @@ from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
-from spanjury.orchestration.studies.panel_study.frontier import Frontier, Unit, frontier
+from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
+from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.leaning import Lean, leans
 from spanjury.orchestration.studies.panel_study.redundancy import (
     RedundancyFindings,
@@ -40,6 +41,8 @@ class AspectStudy:
         Within which agreement is taken, where there are several.
     families
         Seat -> the family of its model, where it is known.
+    prices
+        By which dollars are counted.
     notes
         What a reader must know of these figures.
     """
@@ -56,6 +59,7 @@ class AspectStudy:
     leans: tuple[Lean, ...]
     weighings: tuple[Weighing, ...]
     frontier: Frontier
+    prices: SeatPrices
     notes: tuple[str, ...]
 
 
@@ -89,12 +93,19 @@ def study_aspect(
     *,
     families: Families,
     spending: Spending,
+    judged: int | None = None,
     notes: Sequence[str] = (),
 ) -> AspectStudy:
     """Study the seats of a panel on one aspect.
 
     Raise `DataError` if too little is known: fewer than `FEWEST_TEXTS` texts, fewer than two
     seats with scores, people's scores that are all alike.
+
+    Parameters
+    ----------
+    judged
+        The number of the run's texts, also of those that people did not score; None for those
+        of `seats`.
     """
     _check(seats)
     agreement = Agreement(seats, settings)
@@ -104,7 +115,9 @@ def study_aspect(
             f"the agreement with people on {seats.aspect} is not defined at the level"
             f" {agreement.level}: too few texts, or all scores are alike"
         )
-    priced = frontier(agreement, found.subsets, unit=spending.unit, budget=spending.budget)
+    priced = frontier(
+        agreement, found.subsets, unit=spending.unit, budget=spending.budget, texts=judged
+    )
     of_seats = {
         name: families.of(model) for name, model in zip(seats.names, seats.models, strict=True)
     }
@@ -121,6 +134,7 @@ def study_aspect(
         leans=tuple(leans(seats, settings, families)),
         weighings=weighings(agreement),
         frontier=priced,
+        prices=SeatPrices.of(seats.names, seats.costs),
         notes=(*notes, *_notes(seats), *_about_families(seats, families)),
     )
 

@@ -1,13 +1,14 @@
 """The seats of a panel beside people: one aspect's scores as arrays, text by text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanjury.orchestration.studies.panel_study.costs import SeatCost
 from spanjury.stats.arrays import FloatArray, safe_divide
 
 IntArray = NDArray[np.intp]
@@ -17,20 +18,19 @@ _SEVERAL = 5
 _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatCost:
-    """The cost of one seat for one text, on average.
+class SeatWord(NamedTuple):
+    """The word of a seat on a text; its three numbers are NaN without a score."""
 
-    Parameters
-    ----------
-    dollars
-        None where the price of its model is not known.
-    """
+    score: float
+    place: float
+    """Of the score on its scale, 0 to 1."""
+    estimate: float
+    """The goodness of the text by the report, 0 to 1."""
+    has_failed: bool
+    """Whether it should have given a score, and did not; a seat that abstains has not failed."""
 
-    calls: float = 0.0
-    tokens: float = 0.0
-    seconds: float = 0.0
-    dollars: float | None = None
+
+_NOT_ASKED = SeatWord(np.nan, np.nan, np.nan, has_failed=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +46,14 @@ class StudyText:
     human
         The mean of people's scores.
     seats
-        Seat -> score; None where it gave none.
+        Those that were asked.
     """
 
-    segment_id: str
     system: str
     source: str
     group: str
     human: float
-    seats: Mapping[str, float | None]
+    seats: Mapping[str, SeatWord]
 
 
 class _Layout(NamedTuple):
@@ -81,8 +80,8 @@ class PanelSeats:
         Seats that scored a text or more.
     models
         The model of each, or else the seat's own name: what says its family.
-    scores
-        Shape ``(seats, texts)``; NaN where there is none.
+    scores, places, estimates, failed
+        Shape ``(seats, texts)``, as in `SeatWord`; a seat that was not asked has failed.
     human
         Shape ``(texts,)``.
     systems, sources, groups
@@ -93,6 +92,9 @@ class PanelSeats:
     names: tuple[str, ...]
     models: tuple[str, ...]
     scores: FloatArray
+    places: FloatArray
+    estimates: FloatArray
+    failed: NDArray[np.bool_]
     human: FloatArray
     systems: IntArray
     system_names: tuple[str, ...]
@@ -115,6 +117,20 @@ class PanelSeats:
     def mean_of(self, members: Sequence[int]) -> FloatArray:
         """Return the mean score of some seats, shape ``(texts,)``, of those that gave one."""
         return mean_scores(self.scores[list(members)])
+
+    def of_texts(self, texts: IntArray) -> "PanelSeats":
+        """Return those `texts` alone."""
+        return replace(
+            self,
+            scores=self.scores[:, texts],
+            places=self.places[:, texts],
+            estimates=self.estimates[:, texts],
+            failed=self.failed[:, texts],
+            human=self.human[texts],
+            systems=self.systems[texts],
+            sources=self.sources[texts],
+            groups=self.groups[texts],
+        )
 
     def within_groups(self, values: FloatArray) -> "list[GroupTable]":
         """Return people's scores beside values of shape ``(..., texts)``, group by group."""
@@ -157,11 +173,11 @@ def panel_seats(
     names = tuple(
         name
         for name in dict.fromkeys(name for text in texts for name in text.seats)
-        if any(text.seats.get(name) is not None for text in texts)
+        if not all(np.isnan(text.seats.get(name, _NOT_ASKED).score) for text in texts)
     )
-    scores = np.array(
-        [[_number(text.seats.get(name)) for text in texts] for name in names], dtype=np.float64
-    ).reshape(len(names), len(texts))
+    words = np.array(
+        [[text.seats.get(name, _NOT_ASKED) for text in texts] for name in names], dtype=np.float64
+    ).reshape(len(names), len(texts), len(SeatWord._fields))
     systems, system_names = _numbered([text.system for text in texts])
     sources, _ = _numbered([text.source for text in texts])
     groups, group_names = _numbered([text.group for text in texts])
@@ -169,7 +185,10 @@ def panel_seats(
         aspect=aspect,
         names=names,
         models=tuple(models.get(name) or name for name in names),
-        scores=scores,
+        scores=words[..., 0],
+        places=words[..., 1],
+        estimates=words[..., 2],
+        failed=words[..., 3].astype(np.bool_),
         human=np.array([text.human for text in texts], dtype=np.float64),
         systems=systems,
         system_names=system_names,
@@ -178,10 +197,6 @@ def panel_seats(
         group_names=group_names,
         costs=tuple(costs.get(name, SeatCost()) for name in names),
     )
-
-
-def _number(score: float | None) -> float:
-    return np.nan if score is None else score
 
 
 def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:

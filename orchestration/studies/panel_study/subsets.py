@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate
+from spanjury.orchestration.studies.panel_study.choosing import CHOICE_DRAWS, flattery
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.shapley import shapley_values
 
 MOST_SEATS = 8
 """Seats of which every subset is looked at; of more, seats are added one by one."""
-_MOST_DRAWS = 200
-"""Of samples in which the best subset is chosen again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,24 +156,12 @@ def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFind
 
 
 def _corrected(agreement: Agreement, same: Sequence[Subset], best: Subset) -> float:
-    """Take off what the best gains by being chosen: the same choice in samples drawn again [1].
-
-    [1] Harrell, Lee, Mark (1996), Statistics in Medicine 15(4):361-387, section 6.
-    """
+    """Take off what the best gains by being chosen."""
     if len(same) == 1 or not agreement.settings.draws:
         return best.agreement
     scores = np.array([agreement.seats.mean_of(one.members) for one in same])
-    draws = min(agreement.settings.draws, _MOST_DRAWS)
-    drawn = agreement.drawn(scores, draws=draws)
-    moved = drawn.draws - drawn.estimate
-    known = ~np.isnan(moved).any(axis=1)
-    if not known.any():
-        return np.nan
-    # Draws hold texts twice, which moves all correlations a little: that is no choice's gain.
-    gained = moved[known] - moved[known].mean(axis=1, keepdims=True)
-    chosen = drawn.draws[known].argmax(axis=1)
-    flattery = float(gained[np.arange(len(gained)), chosen].mean())
-    return best.agreement - max(flattery, 0.0)
+    draws = min(agreement.settings.draws, CHOICE_DRAWS)
+    return best.agreement - flattery(agreement.drawn(scores, draws=draws))
 
 
 def _shares(

@@ -1,7 +1,8 @@
-"""The study of a panel's seats as a report: tables, and the frontier as a plot."""
+"""The study of a panel's seats as a report."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from spanjury.orchestration.report import (
     Block,
@@ -9,8 +10,6 @@ from spanjury.orchestration.report import (
     Cell,
     Column,
     Paragraph,
-    Plot,
-    PlotPoint,
     Report,
     Section,
     Table,
@@ -21,22 +20,37 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.panel_study.agreement import Estimate
+from spanjury.orchestration.studies.panel_study.cells import (
+    GAIN,
+    VALUE,
+    estimate_cell,
+    short_names,
+)
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
-from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
+from spanjury.orchestration.studies.panel_study.frontier_tables import frontier_blocks
 from spanjury.orchestration.studies.panel_study.leaning import Lean
-from spanjury.orchestration.studies.panel_study.redundancy import RedundancyFindings
-from spanjury.orchestration.studies.panel_study.subsets import SubsetFindings
+from spanjury.orchestration.studies.panel_study.redundancy import RedundancyFindings, RedundantPair
+from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings
 from spanjury.orchestration.studies.panel_study.weights import Weighing
 
-_VALUE = "~.3f"
-_GAIN = "~+.3f"
 _LEVELS = {
     "by-input": "within each input over its outputs",
     "pooled": "over all texts",
     "system": "of systems' means",
 }
-_DIGITS = 9
+Names = Mapping[str, str]
+"""Seat -> what it is called here."""
+_SHAPLEY = (
+    " Shapley: what the seat adds on average over all orders in which seats may join; the shares"
+    " sum to the panel's agreement."
+)
+_PLAIN = "plain mean"
+_WIDE = 12
+"""Characters of a seat's name from which on there is no room in a terminal for its family."""
+_FEW_LEFT = 4
+"""Seats that are named as missing rather than all others as present, if fewer."""
+_MOST_PAIRS = 15
+"""Of seats in the terminal."""
 _MOST_SUBSETS = 12
 """Of the best ones in the table of subsets."""
 
@@ -68,54 +82,61 @@ def _aspect(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
         f" {findings.settings.method} with them {_LEVELS[one.level]}{within}."
     )
     yield Bullets(one.notes, tone="caution")
-    yield Section(f"Seats{suffix}", [_seats(one)])
-    yield Section(f"Subsets{suffix}", [_sizes(one.subsets), _best(one.subsets)])
+    names = short_names(one.seats)
+    yield Section(f"Seats{suffix}", [_seats(one, names)])
+    yield Section(f"Subsets{suffix}", [_sizes(one.subsets, names), _best(one.subsets, names)])
     if one.redundancy:
-        yield Section(f"Redundancy{suffix}", list(_redundancy(one.redundancy)))
-    yield Section(f"Own family{suffix}", [_leans(one.leans)])
-    yield Section(f"Weights of seats{suffix}", [_weighings(one.weighings)])
-    yield Section(f"Cost and agreement{suffix}", list(_frontier(one)))
+        yield Section(f"Redundancy{suffix}", list(_redundancy(one.redundancy, names)))
+    yield Section(f"Own family{suffix}", [_leans(one.leans, names)])
+    yield Section(f"Weights of seats{suffix}", [_weighings(one.weighings, names)])
+    yield Section(f"Cost and agreement{suffix}", list(frontier_blocks(one, findings, names)))
 
 
-def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
-    # Rounding errors would be shown as a negative nothing.
-    value, low, high = (round(number, _DIGITS) + 0.0 for number in one)
-    return Cell(value, spec, interval=(low, high))
-
-
-def _seats(one: AspectStudy) -> Table:
+def _seats(one: AspectStudy, names: Names) -> Table:
+    has_short = any(seat != name for seat, name in names.items())
+    is_wide = max(map(len, names.values())) > _WIDE
+    has_shapley = one.subsets.is_complete
     return table(
         [
-            Column("seat", wrap=False),
-            Column("family", wrap=False),
+            Column("seat", wrap=is_wide),
+            *([Column("in full", only="page")] if has_short else []),
+            Column("family", wrap=False, only="page" if is_wide else None),
             *numeric("scored", only="page"),
-            *numeric("alone", "gain", "Shapley"),
+            *numeric("alone", "gain", *(["Shapley"] if has_shapley else [])),
         ],
         (
             (
-                *(share.seat, one.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
-                _estimate(share.alone),
-                _estimate(share.gain, _GAIN),
-                Cell(share.shapley, _VALUE),
+                *(names[share.seat], *([share.seat] if has_short else [])),
+                *(one.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
+                estimate_cell(share.alone),
+                estimate_cell(share.gain, GAIN),
+                *([Cell(share.shapley, VALUE)] if has_shapley else []),
             )
             for share in one.subsets.shares
         ),
-        note="Gain: the panel's agreement less that of all other seats. Shapley: what the seat adds"
-        " on average over all orders in which seats may join; the shares sum to the panel's"
-        f" agreement, {figure(one.subsets.whole.value, _VALUE)}.",
+        note="Gain: the panel's agreement"
+        f" ({figure(one.subsets.whole.value, VALUE)}) less that of all other seats."
+        + (_SHAPLEY if has_shapley else ""),
     )
 
 
-def _sizes(found: SubsetFindings) -> Table:
+def _sizes(found: SubsetFindings, names: Names) -> Table:
     looked_at = "all subsets" if found.is_complete else "subsets met when the best seat joins next"
     return table(
-        [*numeric("seats", "panels", "mean", "least", "best", "corrected"), "best panel"],
+        [
+            *numeric("seats"),
+            *numeric("panels", only="page"),
+            *numeric("mean"),
+            *numeric("least", only="page"),
+            *numeric("best", "corrected"),
+            "best panel",
+        ],
         (
             (
-                *(size.size, size.panels, Cell(size.mean, _VALUE), Cell(size.least, _VALUE)),
-                _estimate(size.estimate),
-                Cell(size.corrected, _VALUE),
-                ", ".join(size.best.seats),
+                *(size.size, size.panels, Cell(size.mean, VALUE), Cell(size.least, VALUE)),
+                estimate_cell(size.estimate),
+                Cell(size.corrected, VALUE),
+                _members(size.best, names),
             )
             for size in found.sizes
         ),
@@ -125,17 +146,24 @@ def _sizes(found: SubsetFindings) -> Table:
     )
 
 
-def _best(found: SubsetFindings) -> Table:
+def _members(panel: Subset, names: Names) -> str:
+    left = [name for seat, name in names.items() if seat not in panel.seats]
+    if len(left) < min(len(panel.seats), _FEW_LEFT):
+        return f"all but {', '.join(left)}" if left else "all"
+    return ", ".join(names[seat] for seat in panel.seats)
+
+
+def _best(found: SubsetFindings, names: Names) -> Table:
     known = [one for one in found.subsets if not math.isnan(one.agreement)]
     ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
     return table(
         ["panel", *numeric("seats", "agreement", "against all seats")],
         (
             (
-                ", ".join(one.seats),
+                ", ".join(names[seat] for seat in one.seats),
                 len(one.members),
-                Cell(one.agreement, _VALUE),
-                Cell(one.agreement - found.whole.value, _GAIN),
+                Cell(one.agreement, VALUE),
+                Cell(one.agreement - found.whole.value, GAIN),
             )
             for one in ranked
         ),
@@ -144,35 +172,53 @@ def _best(found: SubsetFindings) -> Table:
     )
 
 
-def _redundancy(found: RedundancyFindings) -> Iterator[Block]:
-    yield table(
-        ["seat", "seat", "one family", *numeric("texts", "agreement beyond people")],
-        (
-            (pair.first, pair.second, pair.family or "", pair.texts, _estimate(pair.partial))
-            for pair in found.pairs
-        ),
-        note="Rank correlation of the two where people's scores are held fixed. People's scores are"
-        " noisy: what they miss and both seats see counts as redundancy: this is an upper bound.",
-    )
+def _redundancy(found: RedundancyFindings, names: Names) -> Iterator[Block]:
+    pairs = found.pairs
+    if len(pairs) > _MOST_PAIRS:
+        title = f"The {_MOST_PAIRS} most redundant pairs of {len(pairs)}"
+        yield replace(_pairs(pairs[:_MOST_PAIRS], names), title=title, only="terminal")
+        yield replace(_pairs(pairs, names), only="page")
+    else:
+        yield _pairs(pairs, names)
     number = Cell(
         found.effective.value, ".2f", interval=(found.effective.low, found.effective.high)
     )
     yield Paragraph(f"The seats count as at least {number.text} independent ones.")
     if not math.isnan(found.within):
+        others = f", seats of different families by {figure(found.between, VALUE)}"
         yield Paragraph(
-            f"Seats of one family agree by {figure(found.within, _VALUE)} beyond people, seats of"
-            f" different families by {figure(found.between, _VALUE)}."
+            f"Seats of one family agree by {figure(found.within, VALUE)} beyond people"
+            f"{'' if math.isnan(found.between) else others}."
         )
 
 
-def _leans(found: Iterable[Lean]) -> Table:
+def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
+    return table(
+        [
+            *("seat", "seat", "one family"),
+            *numeric("texts", only="page"),
+            *numeric("agreement beyond people"),
+        ],
+        (
+            (
+                *(names[pair.first], names[pair.second], pair.family or "", pair.texts),
+                estimate_cell(pair.partial),
+            )
+            for pair in pairs
+        ),
+        note="Rank correlation of the two where people's scores are held fixed. People's scores are"
+        " noisy: what they miss and both seats see counts as redundancy: this is an upper bound.",
+    )
+
+
+def _leans(found: Iterable[Lean], names: Names) -> Table:
     return table(
         ["seat", "family", "systems", *numeric("texts", "beyond people", "beyond other seats")],
         (
             (
-                *(one.seat, one.family, ", ".join(one.systems), one.texts),
-                _estimate(one.beyond_people, "+.2f"),
-                _estimate(one.beyond_seats, "+.2f"),
+                *(names[one.seat], one.family, ", ".join(one.systems), one.texts),
+                estimate_cell(one.beyond_people, "+.2f"),
+                estimate_cell(one.beyond_seats, "+.2f"),
             )
             for one in found
         ),
@@ -183,7 +229,12 @@ def _leans(found: Iterable[Lean]) -> Table:
     )
 
 
-def _weighings(found: Iterable[Weighing]) -> Table:
+def _weighed(one: Weighing, names: Names) -> tuple[Cell, str]:
+    weights = (f"{names[seat]} {figure(of, '~.2f')}" for seat, of in one.weights.items())
+    return estimate_cell(one.gain, GAIN), ", ".join(weights)
+
+
+def _weighings(found: Iterable[Weighing], names: Names) -> Table:
     return table(
         [
             "score",
@@ -195,9 +246,8 @@ def _weighings(found: Iterable[Weighing]) -> Table:
             row(
                 one.name,
                 "people's scores, by folds" if one.uses_people else "seats alone",
-                _estimate(one.agreement),
-                "" if one.name == "plain mean" else _estimate(one.gain, _GAIN),
-                ", ".join(f"{seat} {figure(of, '~.2f')}" for seat, of in one.weights.items()),
+                estimate_cell(one.agreement),
+                *(("", "all alike") if one.name == _PLAIN else _weighed(one, names)),
             )
             for one in found
         ),
@@ -205,111 +255,3 @@ def _weighings(found: Iterable[Weighing]) -> Table:
         " Dawid-Skene and the ordinal model take seats to err independently, and trust those too"
         " much that err alike.",
     )
-
-
-def _frontier(one: AspectStudy) -> Iterator[Block]:
-    found = one.frontier
-    yield _plot(one)
-    yield table(
-        [
-            *numeric("no."),
-            "panel",
-            *numeric(f"{found.unit} a text"),
-            *numeric("of all seats' cost", only="page"),
-            *numeric("agreement"),
-            *numeric("of all seats'", only="page"),
-        ],
-        (_point(number, point, found) for number, point in enumerate(found.points, start=1)),
-        note="The frontier: no other panel agrees as much with people for less. It is chosen on the"
-        " texts that it is measured on, and flattered by it. 'Where they differ' asks the others"
-        " only about texts on which the first two differ by half a grade.",
-    )
-    yield Paragraph(
-        f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
-        f" {figure(one.subsets.whole.value, _VALUE)}."
-    )
-    if found.budget:
-        yield from _budget(found.budget, found)
-
-
-def _point(number: int, point: FrontierPoint, found: Frontier) -> tuple[Cell | str | int, ...]:
-    choice, whole = point.choice, found.whole
-    return (
-        number,
-        choice.name,
-        Cell(_cost(choice.cost)),
-        Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
-        _estimate(point.estimate),
-        Cell(choice.agreement / whole.agreement if whole.agreement > 0 else math.nan, ".1%"),
-    )
-
-
-def _cost(cost: float) -> str:
-    return figure(cost, ",.0f" if cost >= 100 else ".3g")  # noqa: PLR2004  digits that matter
-
-
-def _budget(budget: Budget, found: Frontier) -> Iterator[Block]:
-    amount = f"{figure(budget.amount, ',.6g')} {budget.unit}"
-    yield table(
-        [*numeric("no."), "panel", *numeric("texts that it judges", "agreement")],
-        (
-            (
-                *(number, point.choice.name, _affordable(budget.amount, point.choice.cost)),
-                Cell(point.choice.agreement, _VALUE),
-            )
-            for number, point in enumerate(found.points, start=1)
-        ),
-        title=f"What {amount} buys",
-    )
-    if budget.best is None:
-        yield Paragraph(f"For all {budget.texts} texts no panel is to be had for {amount}.")
-    else:
-        yield Paragraph(
-            f"For all {budget.texts} texts, {amount} buy {budget.best.choice.name}: agreement"
-            f" {_estimate(budget.best.estimate).text}.",
-            tone="strong",
-        )
-
-
-def _affordable(amount: float, cost: float) -> str:
-    return f"{math.floor(amount / cost + 1e-9):,}" if cost > 0 else "any number"
-
-
-def _plot(one: AspectStudy) -> Plot:
-    found = one.frontier
-    numbers = {point.choice.name: str(number) for number, point in enumerate(found.points, 1)}
-    estimates = {point.choice.name: point.estimate for point in found.points}
-    points = [
-        PlotPoint(
-            x=choice.cost,
-            y=choice.agreement,
-            name=f"{choice.name}: {figure(choice.agreement, _VALUE)}",
-            kind="line" if choice.name in numbers else "faint",
-            mark=numbers.get(choice.name, ""),
-            interval=_bounds(estimates.get(choice.name)),
-        )
-        for choice in found.choices
-        if choice.name != found.whole.name or choice.name in numbers
-    ]
-    if found.whole.name not in numbers:
-        points.append(
-            PlotPoint(
-                x=found.whole.cost,
-                y=found.whole.agreement,
-                name=f"all seats: {figure(found.whole.agreement, _VALUE)}",
-                kind="other",
-                mark="all",
-                interval=_bounds(one.subsets.whole),
-            )
-        )
-    return Plot(
-        points=points,
-        x=f"{found.unit} a text",
-        y="agreement with people",
-        alt=f"Panels by cost and by agreement with people on {one.aspect}; those on the frontier"
-        " are numbered as in the table below, with 95 % intervals.",
-    )
-
-
-def _bounds(one: Estimate | None) -> tuple[float, float] | None:
-    return None if one is None or math.isnan(one.low) else (one.low, one.high)

@@ -3,10 +3,13 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from fakes.command import call, complaint
 from fakes.result_files import result, write_results
+from numpy.random import default_rng
 
 HUMAN = (1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 1, 5)
 FIRST = (1, 2, 2, 2, 3, 4, 4, 4, 5, 5, 1, 5)
@@ -161,3 +164,107 @@ def test_what_is_wrong_is_said(tmp_path: Path, flags: tuple[str, ...], says: str
 def test_marks_of_another_aspect_are_refused(tmp_path: Path) -> None:
     folder_with(tmp_path, aspect="coherence")
     assert "the names of aspects must be the same" in refused(tmp_path)
+
+
+def many_texts(folder: Path, *, failing: bool = False) -> None:
+    """Write 60 texts, and the reports of a free seat and two that take a call."""
+    rng = default_rng(3)
+    quality = rng.uniform(0.5, 5.5, size=60)
+    seats = np.clip(np.rint(quality + rng.normal(size=(3, 60))), 1, 5).tolist()
+    rows = [
+        {
+            "id": str(number),
+            "output": "",
+            "system": "bart",
+            "inputs": {"Article": f"article {number}"},
+            "human": {"fluency": round(score, 2)},
+        }
+        for number, score in enumerate(quality.tolist())
+    ]
+    (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_results(
+        folder / "results.jsonl",
+        [
+            result(
+                str(number),
+                aspect="fluency",
+                scores=[
+                    None if failing and seat == 2 and number % 2 else line[number]
+                    for seat, line in enumerate(seats)
+                ],
+            )
+            for number in range(60)
+        ],
+    )
+    written = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    for row in written:
+        row["aggregation"] = "mean"
+        row["seats"][0]["usage"] |= {"calls": 0, "prompt": 0, "completion": 0}
+        row["seats"][2]["usage"]["prompt"] = 95
+    (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written))
+
+
+@pytest.mark.parametrize(
+    ("prices", "unit"),
+    [((), "tokens"), (("--price", "s2=1/2", "--price", "s3=1/2"), "dollars")],
+)
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_cascade_of_the_frontier_is_had_by_its_command(
+    tmp_path: Path, prices: tuple[str, ...], unit: str, failing: bool
+) -> None:
+    many_texts(tmp_path, failing=failing)
+    frontier: Any = study(tmp_path, *prices)["frontier"]
+    assert frontier["unit"] == unit
+    costs = {
+        tuple(one["stages"][0]): one["cost"] for one in frontier["choices"] if one["share"] is None
+    }
+    cascades = [one for one in frontier["choices"] if one["share"] is not None]
+    whole = [one for one in cascades if len(one["stages"]) == 3]
+    assert whole[0]["stages"] == [["s1"], ["s2"], ["s3"]]
+    for one in (cascades[0], whole[0], whole[-1]):
+        stages = [flag for stage in one["stages"] for flag in ("--stage", ",".join(stage))]
+        done = call(
+            tmp_path,
+            *("panel", "cascade", "results.jsonl", *stages, "--share", f"{one['share']:g}"),
+            *("--cost", unit, *prices, "--human", "texts.jsonl", "--draws", "0", "--json"),
+            *("--write", "cascade.toml"),
+        )
+        assert done.exit_code == 0, done.stderr
+        chosen = json.loads(done.stdout)["cascade"]["chosen"]
+        assert chosen["share"] == one["share"]
+        (kept,) = chosen["kept"]
+        assert kept["agreement"] == pytest.approx(one["agreement"], abs=1e-5)
+        all_asked = sum(costs[seat,] for stage in one["stages"] for seat in stage)
+        assert kept["cost"] * all_asked == pytest.approx(one["cost"], rel=1e-3)
+        assert (tmp_path / "cascade.toml").read_text().count("[[stages]]") == len(one["stages"])
+
+
+def test_the_tables_say_by_which_command_a_cascade_is_had(tmp_path: Path) -> None:
+    many_texts(tmp_path)
+    done = call(
+        tmp_path,
+        *("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, "-o", "study"),
+    )
+    assert done.exit_code == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "spanjury panel cascade results.jsonl --stage s1 --stage s2" in said
+    assert "--cost tokens --write cascade.toml" in said
+    page = (tmp_path / "study" / "panel-study.md").read_text()
+    assert page.count("spanjury panel cascade results.jsonl --stage") >= 2
+
+
+def test_a_budget_counts_texts_that_no_one_scored(tmp_path: Path) -> None:
+    many_texts(tmp_path)
+    scored = (tmp_path / "texts.jsonl").read_text().splitlines()[:40]
+    (tmp_path / "texts.jsonl").write_text("\n".join(scored))
+    found = study(tmp_path, "--budget", "1000")
+    assert found["texts"] == 40
+    assert found["frontier"]["budget"]["texts"] == 60  # type: ignore[index]  # JSON
+
+
+def test_seats_that_no_price_is_known_of_are_named(tmp_path: Path) -> None:
+    many_texts(tmp_path)
+    flags = ("panel", "cascade", "results.jsonl", "--cost", "dollars", "--price", "s2=1/2")
+    done = call(tmp_path, *flags)
+    assert done.exit_code != 0
+    assert "no price of s3 is known" in complaint(done.stderr)

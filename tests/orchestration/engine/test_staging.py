@@ -365,7 +365,7 @@ async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took
     for text in TEXTS:
         row = rows.recall(rows.key(text, ASPECT), text, ASPECT)
         assert row is not None
-        other.count_spent((seat, usage) for seat, _, usage in row.figures.seats)
+        other.note_remembered("", ((seat, usage) for seat, _, usage in row.figures.seats))
     assert other.stages
     assert other.stages.allowance
     assert other.stages.allowance.left == 0

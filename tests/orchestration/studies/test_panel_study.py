@@ -21,6 +21,8 @@ from spanjury.orchestration.studies.panel_study.agreement import (
     source_folds,
     splits,
 )
+from spanjury.orchestration.studies.panel_study.cascades import judge_held_out, staged
+from spanjury.orchestration.studies.panel_study.costs import SeatCost
 from spanjury.orchestration.studies.panel_study.findings import Spending, study_aspect, study_json
 from spanjury.orchestration.studies.panel_study.findings import StudyFindings as Found
 from spanjury.orchestration.studies.panel_study.frontier import frontier
@@ -28,7 +30,7 @@ from spanjury.orchestration.studies.panel_study.leaning import leans
 from spanjury.orchestration.studies.panel_study.redundancy import redundancy_findings
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
-    SeatCost,
+    SeatWord,
     StudyText,
     panel_seats,
 )
@@ -52,16 +54,22 @@ def seats_of(
 ) -> PanelSeats:
     texts = [
         StudyText(
-            segment_id=str(number),
             system=systems[number] if systems else "",
             source=sources[number] if sources else str(number),
             group=groups[number] if groups else "",
             human=score,
-            seats={name: line[number] for name, line in scores.items()},
+            seats={name: word(line[number]) for name, line in scores.items()},
         )
         for number, score in enumerate(human)
     ]
     return panel_seats(texts, aspect="fluency", costs=costs or {})
+
+
+def word(score: float | None) -> SeatWord:
+    """Return what a seat says with a score of 1 to 5; one without a score has failed."""
+    if score is None:
+        return SeatWord(math.nan, math.nan, math.nan, has_failed=True)
+    return SeatWord(score, (score - 1) / 4, (score - 1) / 4, has_failed=False)
 
 
 def noisy(*, texts: int, seats: int, seed: int = 1, noise: float = 1.0) -> PanelSeats:
@@ -150,7 +158,7 @@ def test_texts_of_one_source_are_never_in_two_folds() -> None:
         assert len({*folds[seats.sources == source].tolist()}) == 1
     for group in range(2):  # each fold has its share of both
         assert np.bincount(folds[seats.groups == group]).tolist() == [6] * 5
-    tested = np.concatenate([test for _, test in splits(seats, QUICK)])
+    tested = np.concatenate([test for _, test in splits(folds)])
     assert sorted(tested.tolist()) == list(range(60))
 
 
@@ -245,20 +253,113 @@ def test_the_frontier_has_what_no_other_panel_beats() -> None:
     assert found.budget.best.choice.name == "cheap"  # six texts at 10 tokens; dear ones take 600
 
 
-def test_a_cascade_pays_for_the_others_where_the_first_two_differ() -> None:
-    costs = {name: SeatCost(calls=1, tokens=100) for name in "abc"}
-    seats = seats_of(
-        [1, 2, 3, 4, 5],
-        {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 1], "c": [1, 2, 3, 4, 5]},
-        costs=costs,
-    )
-    agreement = Agreement(seats, QUICK)
+def graded(*, texts: int = 120, seats: int = 3, costs: Sequence[SeatCost]) -> PanelSeats:
+    """Return seats that see the same quality, in grades of five, and err independently."""
+    rng = default_rng(11)
+    quality = rng.uniform(0.5, 5.5, size=texts)
+    lines = {
+        f"s{number}": np.clip(np.rint(quality + rng.normal(size=texts)), 1, 5).tolist()
+        for number in range(seats)
+    }
+    named = dict(zip(lines, costs, strict=True))
+    return seats_of(quality.tolist(), lines, costs=named)
+
+
+FREE = SeatCost(seconds=0.01)
+
+
+def test_cascades_ask_cheap_seats_first_and_take_their_share_of_the_cost() -> None:
+    costs = [SeatCost(calls=1, tokens=300), FREE, SeatCost(calls=1, tokens=100)]
+    agreement = Agreement(graded(costs=costs), QUICK)
     found = frontier(agreement, subset_findings(agreement).subsets)
-    cascades = {one.name: one for one in found.choices if one.is_cascade}
-    first = cascades["a + b; where they differ c"]
-    assert first.cost == pytest.approx(200 + 100 / 5)  # they differ on one text of five
-    assert first.calls == pytest.approx(220 / 300)
-    assert cascades["a + c; where they differ b"].cost == pytest.approx(200)
+    cascades = {one.name: one for one in found.choices if one.share}
+    whole = [one for one in cascades.values() if one.name.startswith("s1 > s2 > s0 at ")]
+    assert [one.name[-3:] for one in whole] == ["20%", "40%", "60%", "80%"]
+    for one, share in zip(whole, (0.2, 0.4, 0.6, 0.8), strict=True):
+        assert one.stages == (("s1",), ("s2",), ("s0",))
+        assert one.share == share
+        assert one.cost <= 400 * (share + 0.05)  # texts of other sources may take a little more
+        assert 0 < one.calls < 1
+    spent = [one.cost for one in whole]
+    assert spent == sorted(spent)
+    assert spent[0] < spent[-1] < 400
+    assert found.whole.cost == 400
+    assert found.whole.agreement > whole[0].agreement
+
+
+def test_a_cascade_of_the_frontier_is_judged_on_other_sources_than_it_is_fitted_to() -> None:
+    costs = [FREE, SeatCost(calls=1, tokens=100)]
+    seats = graded(seats=2, costs=costs)
+    settings = replace(QUICK, folds=3)
+    agreement = Agreement(seats, settings)
+    found = frontier(agreement, subset_findings(agreement).subsets)
+    (choice,) = [one for one in found.choices if one.share == 0.4]
+    texts = staged(seats, ((0,), (1,)), unit="tokens")
+    (ended,) = judge_held_out(texts, source_folds(seats, settings), shares=[0.4])
+    assert choice.agreement == agreement.of(ended.places[np.newaxis])[0]
+    assert choice.cost == ended.costs.mean()
+    assert choice.calls == (ended.stages == 1).mean()
+
+
+def test_seats_that_cost_nothing_have_no_cascade() -> None:
+    agreement = Agreement(graded(costs=[FREE] * 3), QUICK)
+    found = frontier(agreement, subset_findings(agreement).subsets, unit="tokens")
+    assert not any(one.share for one in found.choices)
+    (point,) = found.points
+    assert point.choice.cost == 0
+    assert point.choice.agreement == max(one.agreement for one in found.choices)
+
+
+def test_what_is_chosen_for_the_frontier_is_corrected_downwards() -> None:
+    # Six seats of one worth and one cost: the best single one leads by chance.
+    costs = [SeatCost(calls=1, tokens=100)] * 6
+    agreement = Agreement(graded(texts=40, seats=6, costs=costs), DRAWN)
+    subsets = subset_findings(agreement)
+    first = frontier(agreement, subsets.subsets).points[0]
+    assert first.choice.name == subsets.sizes[0].best.seats[0]
+    assert first.corrected < first.choice.agreement
+    assert first.corrected == pytest.approx(subsets.sizes[0].corrected)
+
+
+def test_each_point_of_the_frontier_is_better_than_all_cheaper_ones() -> None:
+    costs = [FREE, *(SeatCost(calls=1, tokens=100 + 10 * one) for one in range(3))]
+    agreement = Agreement(graded(texts=60, seats=4, costs=costs), DRAWN)
+    points = frontier(agreement, subset_findings(agreement).subsets).points
+    assert len(points) > 2
+    for cheaper, dearer in pairwise(points):
+        assert cheaper.choice.cost < dearer.choice.cost
+        assert cheaper.choice.agreement < dearer.choice.agreement
+        assert cheaper.corrected < dearer.corrected
+
+
+def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> None:
+    human = [float(number % 5 + 1) for number in range(40)]
+    noise = [min(5.0, score + number % 3) for number, score in enumerate(human)]
+    half = [score if number < 20 else None for number, score in enumerate(human)]
+    costs = {"a": SeatCost(calls=1, tokens=100), "b": SeatCost(calls=1, tokens=10)}
+    seats = seats_of(human, {"a": noise, "b": half}, costs=costs)
+    found = studied(seats)
+    priced = found.aspects[0].frontier
+    assert priced.uneven == ("b",)
+    assert "b" not in [one.choice.name for one in priced.points]
+    assert (
+        "Not on the frontier, since they leave many texts without a score: b."
+        in report_markdown(study_report(found))
+    )
+
+
+def test_a_budget_is_for_all_texts_of_the_run() -> None:
+    costs = [SeatCost(calls=1, tokens=10), SeatCost(calls=1, tokens=1000)]
+    agreement = Agreement(graded(seats=2, costs=costs), QUICK)
+    subsets = subset_findings(agreement).subsets
+    found = frontier(agreement, subsets, budget=200 * 10, texts=200)
+    assert found.budget is not None
+    assert found.budget.texts == 200
+    assert found.budget.best is not None
+    assert found.budget.best.choice.cost == 10
+    less = frontier(agreement, subsets, budget=199 * 10, texts=200).budget
+    assert less is not None
+    assert less.best is None
 
 
 def test_dollars_count_where_all_prices_are_known() -> None:
@@ -302,6 +403,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert "s0, s1 are of one family, llama" in markdown
     assert "upper bound" in markdown
     assert "What 5,000 tokens buys" in markdown
+    assert "For all 20 texts of the run, 5,000 tokens buy" in markdown
     html = report_html(study_report(found))
     assert html.count("<svg") == 1
     assert "<script" not in html

@@ -1,5 +1,6 @@
 """Cascades that are fitted to recorded reports ask and score as an open panel does."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from spanjury.judges.core import Report, Scale
+from spanjury.judges.core import Outcome, Report, Scale
 from spanjury.orchestration.engine.cascade import (
     Cascade,
     ScoreMap,
@@ -21,10 +22,10 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     FittedStage,
     StagedTexts,
     fit_cascade,
+    fit_cascades,
     judge,
     judge_held_out,
 )
-from spanjury.stats.arrays import FloatArray
 
 SCALE = Scale()
 SEATS = 4
@@ -42,6 +43,7 @@ def recorded(seed: int, *, texts: int = 200, noise: float = 0.2) -> StagedTexts:
         stages=((0,), (1,), (2, 3)),
         estimates=estimates,
         places=places,
+        failed=np.zeros((SEATS, texts), dtype=bool),
         costs=np.array([0.0, 1.0, 2.0]),
     )
 
@@ -71,10 +73,14 @@ def by_the_engine(cascade: Cascade, texts: StagedTexts, text: int) -> tuple[floa
         )
         assert score is not None
         return place_on(SCALE, score), number
-    return fmean(place_on(SCALE, one.score or 0) for one in reports), len(texts.stages) - 1
+    return fmean(place_on(SCALE, one.score) for one in reports if one.score is not None), len(
+        texts.stages
+    ) - 1
 
 
 def said(place: float, estimate: float) -> Report:
+    if np.isnan(place):
+        return Report(outcome=Outcome.UNPARSEABLE, reason="no score line")
     return Report(score=1 + 4 * place, error_probability=1 - estimate)
 
 
@@ -109,8 +115,8 @@ def test_the_whole_share_asks_wherever_a_score_would_change() -> None:
 def test_more_calls_bring_the_score_nearer_to_the_panels_on_other_texts() -> None:
     texts, folds = recorded(2, texts=400), np.arange(400) % 5
     apart = [
-        float(np.abs(judge_held_out(texts, folds, share=share).places - texts.whole).mean())
-        for share in (0.1, 0.4, 0.7, 1.0)
+        float(np.abs(ended.places - texts.whole).mean())
+        for ended in judge_held_out(texts, folds, shares=[0.1, 0.4, 0.7, 1.0])
     ]
     assert apart == sorted(apart, reverse=True)
     assert apart[0] > 2 * apart[2]
@@ -121,10 +127,8 @@ def test_scores_of_few_seats_and_of_all_are_on_one_footing() -> None:
     texts = recorded(3, texts=2000, noise=0.3)
     shifted = texts.places.copy()
     shifted[0] = np.clip(shifted[0] - 0.5, 0, 1)  # the free seat is far too strict
-    strict = StagedTexts(
-        stages=texts.stages, estimates=texts.estimates, places=shifted, costs=texts.costs
-    )
-    ended = judge_held_out(strict, np.arange(2000) % 5, share=0.5)
+    strict = replace(texts, places=shifted)
+    (ended,) = judge_held_out(strict, np.arange(2000) % 5, shares=[0.5])
     early = ended.stages == 0
     assert early.mean() > 0.05
     assert abs(float((ended.places - strict.whole)[early].mean())) < 0.02
@@ -133,29 +137,55 @@ def test_scores_of_few_seats_and_of_all_are_on_one_footing() -> None:
 
 def test_the_texts_of_a_fold_do_not_fit_their_own_cascade() -> None:
     texts, folds = recorded(4), np.arange(200) % 5
-    before = judge_held_out(texts, folds, share=0.5)
+    (before,) = judge_held_out(texts, folds, shares=[0.5])
     places = texts.places.copy()
     places[2:, folds == 0] = 1 - places[2:, folds == 0]  # only what is not asked in fold 0 changes
-    after = judge_held_out(_with(texts, places), folds, share=0.5)
+    (after,) = judge_held_out(replace(texts, places=places), folds, shares=[0.5])
     early = (folds == 0) & (before.stages < 2)
     assert early.any()
     assert np.array_equal(before.places[early], after.places[early])
     assert np.array_equal(before.stages[folds == 0], after.stages[folds == 0])
 
 
-def _with(texts: StagedTexts, places: FloatArray) -> StagedTexts:
-    return StagedTexts(
-        stages=texts.stages, estimates=texts.estimates, places=places, costs=texts.costs
-    )
+def test_each_share_is_fitted_as_if_it_were_alone() -> None:
+    texts = recorded(6)
+    shares = [0.8, 0.01, 0.3]
+    together = fit_cascades(texts, shares=shares)
+    assert together == [fit_cascade(texts, share=share) for share in shares]
+    assert len({*together}) == 3
+
+
+def test_a_seat_that_failed_is_made_up_for_by_the_others_as_in_the_engine() -> None:
+    texts = recorded(7, texts=60)
+    fitted, failed = fit_cascade(texts, share=0.4), texts.failed.copy()
+    assert (judge(texts, fitted).stages[:30] < 2).any()
+    estimates, places = texts.estimates.copy(), texts.places.copy()
+    estimates[0, :30] = places[0, :30] = np.nan
+    failed[0, :30] = True
+    lacking = replace(texts, estimates=estimates, places=places, failed=failed)
+    ended, cascade = judge(lacking, fitted), panel(fitted)
+    assert (ended.stages[:30] == 2).all()
+    for text in range(60):
+        place, stage = by_the_engine(cascade, lacking, text)
+        assert ended.stages[text] == stage
+        assert ended.places[text] == pytest.approx(place)
+
+
+def test_a_stage_that_never_gave_a_score_asks_on() -> None:
+    texts = recorded(8, texts=40)
+    estimates, places = texts.estimates.copy(), texts.places.copy()
+    estimates[0] = places[0] = np.nan
+    silent = replace(texts, estimates=estimates, places=places)
+    ended = judge(silent, fit_cascade(silent, share=0.5))
+    assert (ended.stages >= 1).all()
+    assert np.isfinite(ended.places).all()
 
 
 def test_a_text_without_an_estimate_goes_on() -> None:
     texts = recorded(5)
     estimates, places = texts.estimates.copy(), texts.places.copy()
     estimates[0, :7] = places[0, :7] = np.nan
-    lacking = StagedTexts(
-        stages=texts.stages, estimates=estimates, places=places, costs=texts.costs
-    )
+    lacking = replace(texts, estimates=estimates, places=places)
     ended = judge(lacking, fit_cascade(lacking, share=0.4))
     assert (ended.stages[:7] >= 1).all()
     assert np.isfinite(ended.places).all()
@@ -163,9 +193,7 @@ def test_a_text_without_an_estimate_goes_on() -> None:
 
 def test_seats_that_all_say_the_same_need_not_all_be_asked() -> None:
     same = np.full((SEATS, 30), 0.75)
-    texts = StagedTexts(
-        stages=((0,), (1,), (2, 3)), estimates=same, places=same, costs=np.array([0.0, 1.0, 2.0])
-    )
+    texts = replace(recorded(1, texts=30), estimates=same, places=same)
     ended = judge(texts, fit_cascade(texts, share=0.9))
     assert (ended.costs == 0).all()
     assert (ended.places == 0.75).all()

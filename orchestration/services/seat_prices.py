@@ -1,0 +1,99 @@
+"""Prices of seats' tokens: by flags, by a panel file, or by LiteLLM's list of models."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, TokenPrice
+from spanjury.orchestration.engine.families import model_of
+from spanjury.orchestration.services.panel_seats import Seats
+from spanjury.orchestration.studies.panel_study.costs import SeatPrice
+from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.seats import ModelPrice, seat_prices
+
+_MILLION = 1_000_000
+_FLAG = "--price"
+_SOURCES = {"list": "LiteLLM's list", "here": "it runs here"}
+
+
+class Prices(NamedTuple):
+    """The price of each seat that has one, and notes on where they may not fit."""
+
+    known: Mapping[str, SeatPrice]
+    notes: Sequence[str]
+
+
+def parse_price(text: str) -> tuple[str, TokenPrice]:
+    """Read the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, dollars for a million.
+
+    Raise `ConfigError` if it is of another form.
+
+    Examples
+    --------
+    >>> parse_price("gemma=0.27/0.5")
+    ('gemma', TokenPrice(prompt=2.7e-07, completion=5e-07, cached=None))
+    """
+    seat, _, price = text.rpartition("=")
+    prompt, _, completion = price.partition("/")
+    try:
+        dollars = float(prompt), float(completion)
+    except ValueError:
+        dollars = -1.0, -1.0
+    if not seat or min(dollars) < 0 or not all(map(math.isfinite, dollars)):
+        raise ConfigError(
+            f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
+        )
+    return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
+
+
+def find_prices(
+    rows: Sequence[Seats], *, flags: Mapping[str, TokenPrice], panel: Path | None
+) -> Prices:
+    """Return the prices of the seats that judged `rows`.
+
+    Parameters
+    ----------
+    flags
+        Seat -> price; these go first.
+    panel
+        A panel file: for seats of the same names, the prices of its models, or else those of
+        LiteLLM's list. None to look for no more.
+
+    Raises
+    ------
+    ConfigError
+        If a price is of no seat, or the panel file is not as it must be.
+    """
+    models = {name: model_of(one.signature) for seats in rows for name, one in seats.items()}
+    if strange := [name for name in flags if name not in models]:
+        raise ConfigError(
+            f"--price of no seat: {', '.join(strange)}; there are {', '.join(models)}"
+        )
+    known = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
+    if panel is None:
+        return Prices(known, ())
+    wanted = {name for name in _calling(rows) if name not in flags}
+    found = seat_prices(read_panel_file(panel), wanted)
+    for name, one in found.items():
+        known[name] = SeatPrice(price=one.price, source=_SOURCES.get(one.source, panel.name))
+    return Prices(known, list(_other_models(found, models)))
+
+
+def _calling(rows: Sequence[Seats]) -> Iterator[str]:
+    for seats in rows:
+        for name, one in seats.items():
+            if one.usage.calls or one.usage.prompt or one.usage.completion:
+                yield name
+
+
+def _other_models(found: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a price is of another model than the one that was asked."""
+    for name, one in found.items():
+        ran = models[name]
+        if ran and one.source != "here" and _last(ran) != _last(one.model):
+            yield f"{name} asked {ran}, and its price is that of {one.model}"
+
+
+def _last(model: str) -> str:
+    return model.rpartition("/")[2]

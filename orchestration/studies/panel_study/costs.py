@@ -1,0 +1,102 @@
+"""Costs of seats, in the unit that says most, and the order in which they are asked by it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spanjury.judges.core import TokenPrice
+
+Unit = Literal["dollars", "tokens", "calls", "seconds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrice:
+    """The price of the tokens of a seat's model, and where it is from, in words."""
+
+    price: TokenPrice
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatCost:
+    """The cost of one seat for one text, on average.
+
+    Parameters
+    ----------
+    dollars
+        None where the price of its model is not known.
+    price
+        By which they are counted.
+    """
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    seconds: float = 0.0
+    dollars: float | None = None
+    price: SeatPrice | None = None
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether a model is asked whose price is not known."""
+        return self.dollars is None and bool(self.calls or self.tokens)
+
+    def counted_in(self, unit: Unit) -> float:
+        """Return the cost in a unit; NaN for a price that is not known."""
+        match unit:
+            case "tokens":
+                return self.tokens
+            case "calls":
+                return self.calls
+            case "seconds":
+                return self.seconds
+            case "dollars" if self.dollars is not None:
+                return self.dollars
+            case "dollars":
+                return np.nan if self.is_unpriced else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrices:
+    """The prices by which dollars are counted, and the seats that lack one."""
+
+    of_seats: Mapping[str, SeatPrice]
+    lacking: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str], costs: Iterable[SeatCost]) -> "SeatPrices":
+        """Return what is known of some seats."""
+        both = list(zip(names, costs, strict=True))
+        return cls(
+            of_seats={name: one.price for name, one in both if one.price is not None},
+            lacking=tuple(name for name, one in both if one.is_unpriced),
+        )
+
+
+def usual_unit(costs: Iterable[SeatCost]) -> Unit:
+    """Return the unit that says most: a seat that calls no model costs no dollars."""
+    asked = list(costs)
+    calling = [one for one in asked if one.calls or one.tokens]
+    if calling and all(one.dollars is not None for one in calling):
+        return "dollars"
+    if any(one.tokens for one in asked):
+        return "tokens"
+    return "calls" if calling else "seconds"
+
+
+def usual_stages(costs: Sequence[SeatCost], *, unit: Unit) -> tuple[tuple[int, ...], ...]:
+    """Return the seats that cost nothing together, then each other, the cheapest first.
+
+    Examples
+    --------
+    >>> model, small, rules = SeatCost(calls=1, tokens=9), SeatCost(calls=1, tokens=5), SeatCost()
+    >>> usual_stages([model, small, rules], unit="calls")
+    ((2,), (1,), (0,))
+    """
+    counted = [one.counted_in(unit) for one in costs]
+    # Nearly all models take one call a text: their tokens say which is the cheaper.
+    prices = [one.tokens for one in costs] if unit == "calls" else counted
+    free = tuple(number for number, cost in enumerate(counted) if cost == 0)
+    paid = sorted(set(range(len(costs))) - {*free}, key=lambda number: (prices[number], number))
+    return (*((free,) if free else ()), *((number,) for number in paid))

@@ -1,0 +1,206 @@
+"""The frontier of cost and agreement as a plot and tables, and what a budget buys."""
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Plot,
+    PlotPoint,
+    code,
+    figure,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.studies.panel_study.agreement import Estimate
+from spanjury.orchestration.studies.panel_study.cells import VALUE, estimate_cell
+from spanjury.orchestration.studies.panel_study.choices import Choice, choice_name
+from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
+from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
+from spanjury.orchestration.studies.panel_study.price_lines import price_lines
+
+_MOST_UNEVEN = 5
+"""Of the panels that are not comparable, by name."""
+
+
+def frontier_blocks(
+    one: AspectStudy, findings: StudyFindings, names: Mapping[str, str]
+) -> Iterator[Block]:
+    """Yield the plot and the tables.
+
+    Parameters
+    ----------
+    names
+        Seat -> what it is called in tables.
+    """
+    found = one.frontier
+    shown = {choice.name: _shown(choice, names) for choice in found.choices}
+    yield _plot(one, shown)
+    yield table(
+        [
+            *numeric("no."),
+            "panel",
+            *numeric(f"{found.unit} a text"),
+            *numeric("of all seats' cost", only="page"),
+            *numeric("agreement", "corrected"),
+            *numeric("of all seats'", only="page"),
+        ],
+        (
+            (number, shown[point.choice.name], *_point(point, found))
+            for number, point in enumerate(found.points, start=1)
+        ),
+        note="The frontier: no other panel agrees as much with people for less. Corrected: less"
+        " what the best of all panels that cost no more gains by being chosen on the texts that it"
+        " is measured on; a dearer panel must be better by this, too.",
+    )
+    yield from _cascades(one, findings)
+    if found.uneven:
+        yield _uneven([shown[name] for name in found.uneven])
+    yield Paragraph(
+        f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
+        f" {figure(one.subsets.whole.value, VALUE)}."
+    )
+    yield from price_lines(one.prices, unit=found.unit)
+    if found.budget:
+        yield from _budget(found.budget, found, shown)
+
+
+def _shown(choice: Choice, names: Mapping[str, str]) -> str:
+    stages = ((names[seat] for seat in stage) for stage in choice.stages)
+    return choice_name(stages, choice.share)
+
+
+def _point(point: FrontierPoint, found: Frontier) -> tuple[Cell, ...]:
+    choice, whole = point.choice, found.whole
+    return (
+        Cell(_cost(choice.cost)),
+        Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
+        estimate_cell(point.estimate),
+        Cell(point.corrected, VALUE),
+        Cell(choice.agreement / whole.agreement if whole.agreement > 0 else math.nan, ".1%"),
+    )
+
+
+def _uneven(panels: Sequence[str]) -> Paragraph:
+    more = len(panels) - _MOST_UNEVEN
+    listed = "; ".join(panels[:_MOST_UNEVEN]) + (f"; and {more} more" if more > 0 else "")
+    return Paragraph(f"Not on the frontier, since they leave many texts without a score: {listed}.")
+
+
+def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
+    """Say what a cascade on the frontier is, and by which command it is had."""
+    cascades = [
+        (number, _command(point.choice, one, findings))
+        for number, point in enumerate(one.frontier.points, start=1)
+        if point.choice.share is not None
+    ]
+    if not cascades:
+        return
+    yield Paragraph(
+        "a > b at 40% is a cascade: it asks b where a does not suffice, and is fitted to take 40%"
+        " of what its seats cost if all are asked. Its agreement is on texts of other sources than"
+        " it was fitted to."
+    )
+    if len(findings.results) > 1:
+        yield Paragraph(
+            "A cascade is fitted to one run: judge the texts by one panel of its seats."
+        )
+        return
+    prices = ", with the same --price or --panel," if one.frontier.unit == "dollars" else ""
+    alone = "for a panel file that names these seats alone:"
+    yield Paragraph(f"A command{prices} fits each, {alone}", only="page")
+    listed = [prose("no. {}: {}", str(number), code(command)) for number, command in cascades]
+    yield Bullets(listed, only="page")
+    number, command = cascades[-1]
+    yield Paragraph(f"This{prices} fits no. {number}, {alone}", only="terminal")
+    yield Paragraph((code(command),), only="terminal")
+
+
+def _command(choice: Choice, one: AspectStudy, findings: StudyFindings) -> str:
+    words = ["spanjury", "panel", "cascade", *findings.results]
+    if len(findings.aspects) > 1:
+        words += ["--aspect", one.aspect]
+    for stage in choice.stages:
+        words += ["--stage", ",".join(stage)]
+    words += ["--share", f"{choice.share:g}", "--cost", one.frontier.unit]
+    return shlex.join([*words, "--write", "cascade.toml"])
+
+
+def _cost(cost: float) -> str:
+    return figure(cost, ",.0f" if cost >= 100 else ".3g")  # noqa: PLR2004  digits that matter
+
+
+def _budget(budget: Budget, found: Frontier, shown: Mapping[str, str]) -> Iterator[Block]:
+    amount = f"{figure(budget.amount, ',.10g')} {budget.unit}"
+    yield table(
+        [*numeric("no."), "panel", *numeric("texts that it judges", "corrected")],
+        (
+            (
+                *(number, shown[point.choice.name], _affordable(budget.amount, point.choice.cost)),
+                Cell(point.corrected, VALUE),
+            )
+            for number, point in enumerate(found.points, start=1)
+        ),
+        title=f"What {amount} buys",
+    )
+    if budget.best is None:
+        yield Paragraph(
+            f"No panel judges all {budget.texts:,} texts of the run for {amount}.", tone="strong"
+        )
+    else:
+        yield Paragraph(
+            f"For all {budget.texts:,} texts of the run, {amount} buy"
+            f" {shown[budget.best.choice.name]}:"
+            f" agreement {estimate_cell(budget.best.estimate).text}, corrected"
+            f" {figure(budget.best.corrected, VALUE)}.",
+            tone="strong",
+        )
+
+
+def _affordable(amount: float, cost: float) -> str:
+    return f"{math.floor(amount / cost + 1e-9):,}" if cost > 0 else "any number"
+
+
+def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
+    found = one.frontier
+    numbers = {point.choice.name: str(number) for number, point in enumerate(found.points, 1)}
+    estimates = {point.choice.name: point.estimate for point in found.points}
+    points = [
+        PlotPoint(
+            x=choice.cost,
+            y=choice.agreement,
+            name=f"{shown[choice.name]}: {figure(choice.agreement, VALUE)}",
+            kind="line" if choice.name in numbers else "faint",
+            mark=numbers.get(choice.name, ""),
+            interval=_bounds(estimates.get(choice.name)),
+        )
+        for choice in found.choices
+        if choice.name != found.whole.name or choice.name in numbers
+    ]
+    if found.whole.name not in numbers:
+        points.append(
+            PlotPoint(
+                x=found.whole.cost,
+                y=found.whole.agreement,
+                name=f"all seats: {figure(found.whole.agreement, VALUE)}",
+                kind="other",
+                mark="all",
+                interval=_bounds(one.subsets.whole),
+            )
+        )
+    return Plot(
+        points=points,
+        x=f"{found.unit} a text",
+        y="agreement with people",
+        alt=f"Panels by cost and by agreement with people on {one.aspect}; those on the frontier"
+        " are numbered as in the table below, with 95 % intervals.",
+    )
+
+
+def _bounds(one: Estimate | None) -> tuple[float, float] | None:
+    return None if one is None or math.isnan(one.low) else (one.low, one.high)

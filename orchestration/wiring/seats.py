@@ -1,0 +1,87 @@
+"""The seats of a panel by name, with the models that they ask, before any is opened."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from spanjury.judges.core import ConfigError, TokenPrice
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.models import listed_price, runs_here
+from spanjury.orchestration.wiring.plugins import JUDGES, METRICS, parameters
+
+__all__ = ["ModelPrice", "NamedSeat", "is_metric", "named_seats", "seat_prices"]
+
+
+class NamedSeat(NamedTuple):
+    """A seat under its name in the panel, and the model that it asks; None for none."""
+
+    name: str
+    seat: SeatConfig
+    model: ModelConfig | None
+
+
+class ModelPrice(NamedTuple):
+    """The price of the tokens of a seat's model, and who says so.
+
+    The source is the panel's description, LiteLLM's list of models, or that the model runs here.
+    """
+
+    price: TokenPrice
+    model: str
+    source: Literal["panel", "list", "here"]
+
+
+def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
+    """Return the seats under distinct names, one a model where a judge asks several.
+
+    Raise `ConfigError` if a judge is unknown, or lacks its model, or asks none and is given one.
+    """
+    named = [one for seat in config.seats_or_default for one in _named(seat, config)]
+    taken: dict[str, int] = {}
+    distinct = []
+    for one in named:
+        taken[one.name] = count = taken.get(one.name, 0) + 1
+        distinct.append(one if count == 1 else one._replace(name=f"{one.name}#{count}"))
+    return tuple(distinct)
+
+
+def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, ModelPrice]:
+    """Return the prices of those of `names` that are seats of the panel and ask a model.
+
+    A price is that of the description, else that of LiteLLM's list, which is read from the
+    installed library and not from the network. A seat whose price neither says is not there.
+    Raise `ConfigError` as `named_seats` does.
+    """
+    prices = {}
+    for name, _, model in named_seats(config):
+        if model is None or name not in names:
+            continue
+        if model.price is not None:
+            prices[name] = ModelPrice(model.price, model.name, "panel")
+        elif (price := listed_price(model)) is not None:
+            prices[name] = ModelPrice(price, model.name, "here" if runs_here(model) else "list")
+    return prices
+
+
+def is_metric(name: str) -> bool:
+    """Say whether the judge of this name is a metric that judges."""
+    return name in METRICS.names() and name not in JUDGES.names()
+
+
+def _named(seat: SeatConfig, config: PanelConfig) -> Iterator[NamedSeat]:
+    if not isinstance(seat.judge, str):
+        yield NamedSeat(seat.name or type(seat.judge).__name__, seat, None)
+        return
+    if is_metric(seat.judge):
+        yield NamedSeat(seat.name or seat.judge, seat, None)
+        return
+    if "model" not in parameters(JUDGES.get(seat.judge)):
+        if seat.model is not None:
+            raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
+        yield NamedSeat(seat.name or seat.judge, seat, None)
+        return
+    asked = (seat.model,) if seat.model is not None else config.models
+    if not asked:
+        raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
+    for one in asked:
+        model = ModelConfig(name=one) if isinstance(one, str) else one
+        yield NamedSeat(seat.name or f"{seat.judge}:{model.name}", seat, model)

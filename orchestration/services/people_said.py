@@ -92,7 +92,7 @@ def said_beside(run: MarkedRun) -> People:
     return People(
         name=f"marks of {who} in {run.marks}",
         by_row=said,
-        own=by_name(one.segment for one in run.texts),
+        own=_by_name(one.segment for one in run.texts),
         rows={},
         aspects=frozenset(one.aspect for one in readings),
         other_versions=read.other_versions,
@@ -115,7 +115,7 @@ def said_in(
     human: Path, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
-    marked = by_name(read_texts(human, columns=columns))
+    marked = _by_name(read_texts(human, columns=columns))
     has_spans = any(one.gold for one in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
     said: dict[RowKey, Said] = {}
@@ -146,14 +146,14 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     texts = run.texts
     if texts is None or not texts.data.is_file():
         return {}
-    return by_name(read_texts(texts.data, columns=texts.columns))
+    return _by_name(read_texts(texts.data, columns=texts.columns))
 
 
 def _is_file_of(run: ViewedRun, human: Path) -> bool:
     return run.texts is not None and run.texts.data.absolute() == human.absolute()
 
 
-def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
+def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
     """Return the texts by id and system."""
     return {(one.segment_id, one.system): one for one in segments}
 

@@ -37,6 +37,11 @@ def test_weights_of_many_draws_give_a_value_each() -> None:
     assert np.isnan(found[3])
 
 
+def test_no_items_have_no_correlation() -> None:
+    for method in ("pearson", "spearman"):
+        assert np.isnan(weighted_correlation([], [], weights=[], method=method))
+
+
 def test_weights_by_the_chance_of_items_estimate_the_correlation_of_all() -> None:
     rng = default_rng(1)
     quality = rng.normal(size=600)

@@ -35,7 +35,8 @@ def chances_notes(
     if said:
         yield said
     is_pooled = Agreement(seats, settings).level == "pooled"
-    if said and None not in chances and is_pooled and settings.method in {"pearson", "spearman"}:
+    is_known = bool(seats.names) and None not in chances
+    if said and is_known and is_pooled and settings.method in {"pearson", "spearman"}:
         yield _over_all_texts(seats, settings, 1 / np.array(chances, dtype=np.float64))
 
 

@@ -10,6 +10,7 @@ from fakes.command import call, complaint
 from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
 
+from spanjury import exams
 from spanjury.orchestration.services.marked_texts import read_marked, read_unmarked
 from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
@@ -142,16 +143,36 @@ def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) 
     assert "2 marked texts are left out: others have a chance" in " ".join(found.notes())
 
 
+def test_a_run_of_drawn_texts_keeps_their_chances_for_its_marks(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    chances = {f"text-{number}": 1 / (1 + number % 3) for number in range(TEXTS)}
+    rows = [
+        row(number, meta={"sampling": {"inclusion": chances[f"text-{number}"]}})
+        for number in range(TEXTS)
+    ]
+    write(tmp_path / "texts.jsonl", rows)
+    mark(run, range(9))
+    found = read_marked(tmp_path / "results.jsonl", data=tmp_path / "texts.jsonl")
+    assert [one.chance for one in found.marked] == pytest.approx([1, 1 / 2, 1 / 3] * 3)
+
+
 @pytest.mark.parametrize("command", [STUDY, CALIBRATE], ids=lambda words: " ".join(words[:2]))
-def test_texts_of_one_article_stay_together_where_peoples_rows_have_no_inputs(
-    tmp_path: Path, run: MarkedRun, command: tuple[str, ...]
+@pytest.mark.parametrize("header", ["", "Prompt"])
+def test_texts_that_the_run_judged_say_what_is_of_one_article(
+    tmp_path: Path, run: MarkedRun, command: tuple[str, ...], header: str
 ) -> None:
     del run
-    rows = [row(number, inputs={}, human={ASPECT: score(number)}) for number in range(TEXTS)]
+    rows = [
+        row(
+            number,
+            inputs={header: f"Read {number}."} if header else {},
+            human={ASPECT: score(number)},
+        )
+        for number in range(TEXTS)
+    ]
     write(tmp_path / "human.jsonl", rows)
-    human = ("--human", "human.jsonl", "--json")
-
-    known = call(tmp_path, *command, *human)
+    known = call(tmp_path, *command, "--human", "human.jsonl", "--json")
     assert known.exit_code == 0, known.stderr
     (about,) = json.loads(known.stdout)["aspects"]
     assert about["sources"] == TEXTS // 2
@@ -197,3 +218,23 @@ def test_a_study_weighs_agreement_over_all_texts_by_the_chances(
     by_pairs = said(tmp_path, *STUDY, "--sample", "s.jsonl", "--correlation", "tau-b")
     assert "drawn for people with different chances" in by_pairs
     assert "as an estimate for all texts" not in by_pairs
+
+
+def test_python_and_the_command_measure_the_same_drawn_texts(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    del run
+    drawn = draw(tmp_path)
+    rows = [row(number, human={ASPECT: score(number)}) for number in range(TEXTS)]
+    write(tmp_path / "human.jsonl", rows)
+    human, sample = tmp_path / "human.jsonl", tmp_path / "s.jsonl"
+    found = exams.meta(
+        tmp_path / "results.jsonl", human=human, sample=sample, draws=0, level="pooled"
+    )
+    flags = ("--human", "human.jsonl", "--sample", "s.jsonl", "--json")
+    shown = json.loads(call(tmp_path, *META, *flags).stdout)
+
+    assert [one.items for one in found.result.agreements] == [len(drawn)] * 3
+    assert shown["notes"] == list(found.result.notes)
+    assert shown["notes"][0].startswith(f"{TEXTS - DRAWN} marked texts are left out")
+    assert shown["agreements"] == json.loads(json.dumps(found.values["agreements"]))

@@ -274,8 +274,10 @@ class Panel:
         merged = await self.consolidator.consolidate(agreed)
         calibrated = self._calibration(verdict.aspect)
         by_spans = self._span_score(calibrated)
+        expected: tuple[str, ...] = ()
         if verdict.unasked and verdict.unasked.score is not None:
             bare: float | None = verdict.unasked.score
+            expected = verdict.unasked.seats
         else:
             bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if bare is None:
@@ -296,6 +298,7 @@ class Panel:
             scale=verdict.aspect.scale,
             thresholds=thresholds,
             bare_score=bare,
+            expected=expected,
         )
         return PanelReport(
             score=score,

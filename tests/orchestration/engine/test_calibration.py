@@ -11,13 +11,11 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.calibration import (
     AspectCalibration,
     Calibration,
-    ScoreMap,
-    StageCalibration,
-    aspect_key,
-    panel_digest,
 )
+from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
 from spanjury.orchestration.engine.panel import Panel, Seat
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.span_score import span_score
 from spanjury.orchestration.engine.thresholds import Thresholds
 
@@ -101,11 +99,6 @@ def test_a_map_that_falls_is_refused(knots: tuple[float, ...], values: tuple[flo
 def test_a_calibration_that_cannot_be_is_refused(parts: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"sources|quantiles|weights"):
         fitted(**parts)
-
-
-def test_a_stage_has_seats_and_an_interval() -> None:
-    with pytest.raises(ValueError, match="unsure"):
-        StageCalibration(seats=("a",), score_map=MAP, unsure=(0.8, 0.2))
 
 
 @pytest.mark.anyio

@@ -194,6 +194,10 @@ def _by_lost_score(
             )
     above = scale.high - measured.doubtful * width
     reason = f"The score of the judges is {score:.2f}, above {above:.2f}."
+    if any(map(is_grave, spans)):
+        reason += (
+            " The promised rate of false alarms leaves errors of severity 4 or 5 to the score."
+        )
     return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=reason)
 
 

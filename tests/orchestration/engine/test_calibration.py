@@ -155,6 +155,17 @@ async def test_the_alarms_of_a_decision_are_those_that_were_counted() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> None:
+    says = Report(score=4, spans=(GRAVE,))
+    report = await judged(says, says, made=calibration(fitted(thresholds=BY_SCORE)))
+    assert report.basis is not None
+    assert report.basis.reason == (
+        "The score of the judges is 4.00, above 3.00. The promised rate of false alarms leaves"
+        " errors of severity 4 or 5 to the score."
+    )
+
+
+@pytest.mark.anyio
 async def test_a_probability_is_compared_with_the_calibrated_threshold_before_all_others() -> None:
     usual = replace(
         BY_SCORE, judges=frozenset({"fixed"}), signal="probability", doubtful=0.9, faulty=0.95

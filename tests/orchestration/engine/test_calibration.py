@@ -13,9 +13,10 @@ from spanjury.orchestration.engine.calibration import (
     Calibration,
 )
 from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import span_score
 from spanjury.orchestration.engine.thresholds import Thresholds
 

@@ -29,9 +29,10 @@ from spanjury.orchestration.engine.allowance import Allowance, Budget, parse_bud
 from spanjury.orchestration.engine.cascade import Cascade, Stage
 from spanjury.orchestration.engine.finished_rows import FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
 

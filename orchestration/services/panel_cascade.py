@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, TokenPrice, unstamped
+from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.report.files import write_report, write_whole
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
@@ -35,7 +36,6 @@ from spanjury.orchestration.studies.panel_study.cascade_tables import cascade_re
 from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
-from spanjury.orchestration.wiring.cascades import fitted_to
 
 _CALLS: Unit = "calls"
 
@@ -83,11 +83,12 @@ class CascadeJob:
 
 
 class FittedCascade(NamedTuple):
-    """Findings on a cascade, with what its file says of the panel."""
+    """Findings on a cascade, with the panel and the aspect that its file is for."""
 
     findings: CascadeFindings
     panel: str
     seats: tuple[str, ...]
+    aspect: str
 
 
 def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
@@ -100,6 +101,11 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     aspect, judged = _of_one_aspect(marked.texts, job.aspect)
     if any(one.row.aggregation != "mean" for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
+    if any(one.row.unasked for one in judged):
+        raise ConfigError(
+            "the run was judged by a cascade, which chose the texts that all seats were asked of: "
+            "fit to a run in which all were asked"
+        )
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
     listed = job.panel if job.unit == "dollars" else None
     prices = find_prices(said, flags=job.prices, panel=listed)
@@ -134,7 +140,12 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         notes=[*_notes(marked, texts, left=len(judged) - len(kept)), *prices.notes],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
-    return FittedCascade(findings, fitted_to(signatures, aggregation="mean"), tuple(names))
+    return FittedCascade(
+        findings,
+        panel=seats_digest(signatures, aggregation="mean"),
+        seats=signed_seats(signatures),
+        aspect=aspect_key(texts[0].row.task, aspect),
+    )
 
 
 def write_fitted(path: Path, fitted: FittedCascade) -> None:
@@ -143,6 +154,8 @@ def write_fitted(path: Path, fitted: FittedCascade) -> None:
     lines = [
         f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
         f'panel = "{fitted.panel}"',
+        f"seats = {_listed(map(_quoted, fitted.seats))}",
+        f"aspect = {_quoted(fitted.aspect)}",
         f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
     ]
     for stage, fit in zip(findings.stages, findings.fitted, strict=False):

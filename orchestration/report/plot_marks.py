@@ -9,7 +9,7 @@ _CHARACTER, _HIGH = 11.0, 17.0
 _ROUND = 6.0
 """Radius of a point, with its rim."""
 _NEAR = 22.0
-"""How far above or below a point a mark seems to be of it."""
+"""The distance above or below a point in which a mark seems to be of it."""
 
 
 class Box(NamedTuple):

@@ -31,7 +31,7 @@ QUICK = {
     "panel": ("--draws", "20"),
     "view": ("--html", "view.html"),
 }
-"""What a command is given besides, so that it is quick, and ends."""
+"""Flags that a command is given besides, so that it is quick, and ends."""
 PANEL = """
 models = [{{ name = "openai-compatible/judge", base_url = "{url}" }}]
 seats = [{{ judge = "grounding" }}, {{ judge = "annotator" }}]

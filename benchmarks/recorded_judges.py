@@ -38,8 +38,9 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.text import Locator
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.services.panels import find_aspect, open_panel
 
 __all__ = ["CORPORA", "DATA", "MODELS", "SEATS", "read_rows", "write_recorded"]

@@ -23,8 +23,9 @@ from spanjury.adapters.files.results.results import ResultWriter
 from spanjury.judges.core import Aspect, Outcome, Report, Result, Segment, Usage
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.services.panels import find_aspect
 
 __all__ = ["ASPECTS", "write_recorded"]

@@ -131,6 +131,8 @@ class SectionedCommand(TyperCommand):
             if row is None or (title.endswith(_MORE) and not shows_all):
                 continue
             name, text = row
+            if not _comes_second(flag):  # an argument's type is that of its name
+                name = name.partition(" <")[0]
             if shows_all and flag.envvar:
                 variables = [flag.envvar] if isinstance(flag.envvar, str) else flag.envvar
                 text = f"{text}  [{', '.join(variables)}]"

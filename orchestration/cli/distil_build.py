@@ -31,7 +31,7 @@ class TextFlags(DataFlags):
     data: Annotated[
         tuple[Path, ...],
         typer.Argument(
-            metavar="DATA…", help="Files of systems' outputs; with --from-damage of good texts."
+            metavar="DATA", help="Files of systems' outputs; with --from-damage of good texts."
         ),
     ]
     aspect: Annotated[

@@ -43,7 +43,7 @@ def card(
     *,
     folders: Annotated[
         tuple[Path, ...],
-        typer.Argument(metavar="FOLDER…", help="Outputs of exams of one judge."),
+        typer.Argument(metavar="FOLDER", help="Outputs of exams of one judge."),
     ],
     require: Require = (),
     output: Annotated[

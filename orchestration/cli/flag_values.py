@@ -7,6 +7,11 @@ and to make these would be a fifth of a short run, most of it for flags that are
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, get_args, get_origin
 
+import typer
+
+_PYDANTICS = "Value error, "
+"""Words that pydantic puts before each message."""
+
 
 def plainly_taken(flags: Sequence[Any]) -> list[Any]:
     """Have `flags` ask typer's validators only for values that must be converted or checked."""
@@ -36,7 +41,11 @@ class _PlainValues:
         # The default is our own, so that there is nothing to check.
         if _is_plain(value, self._kind) or value is param.default:
             return value
-        return self._make().coerce(value, param=param, ctx=ctx)
+        try:
+            return self._make().coerce(value, param=param, ctx=ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix(_PYDANTICS)
+            raise
 
 
 def _is_plain(value: object, kind: object) -> bool:

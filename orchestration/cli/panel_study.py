@@ -25,7 +25,7 @@ class SeatFlags(Flags, title="Seats and people's scores"):
 
     results: Annotated[
         tuple[Path, ...],
-        typer.Argument(metavar="RUN…", help="Runs or results; seats of all are compared."),
+        typer.Argument(metavar="RUN", help="Runs or results; seats of all are compared."),
     ]
     human: Annotated[
         Path | None,

@@ -26,7 +26,7 @@ class RankedFlags(Flags, title="Scores and marks"):
     runs: Annotated[
         tuple[Path, ...],
         typer.Argument(
-            metavar="RUN...", help="Folders or names of runs, or results: of all systems, or each."
+            metavar="RUN", help="Folders or names of runs, or results: of all systems, or each."
         ),
     ]
     human: Annotated[

@@ -38,7 +38,7 @@ from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
     from spanjury.orchestration.cli import gated_run
-    from spanjury.orchestration.services import calibration_use, failing_rows
+    from spanjury.orchestration.services import failing_rows, fitted_in_use
 
 T = TypeVar("T")
 
@@ -246,8 +246,8 @@ class JobSession(Session):
         if self._folder is not None and not unanswered:
             self._folder.mark(done=True)
         say(f"{self._total} results are in {self._job.output}")
-        if self._job.panel.calibration is not None:
-            for notice in calibration_use.notices(self._job.panel.calibration, self._job.output):
+        if self._job.panel.is_fitted:
+            for notice in fitted_in_use.notices(self._job.panel, self._job.output):
                 say(notice)
         if unanswered:
             say(f"spanjury: {unanswered} of {self._total} assessments were not answered")

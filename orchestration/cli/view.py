@@ -75,7 +75,7 @@ def view(
     runs: Annotated[
         tuple[Path, ...],
         typer.Argument(
-            metavar="RUN...", help="Folder or name of a run, or its results; two are compared."
+            metavar="RUN", help="Folder or name of a run, or its results; two are compared."
         ),
     ],
     title: Annotated[str, Flag("Title of the page; the names of the runs by default.")] = "",

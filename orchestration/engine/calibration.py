@@ -10,10 +10,10 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
-from typing import Protocol
 
 from spanjury.judges.core import MAX_SEVERITY, fingerprint
+from spanjury.orchestration.engine.made_for import aspect_key
+from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Signal, Thresholds
 
 QUANTILES = 20
@@ -22,90 +22,6 @@ _SMIRNOV = 1.628
 """Kolmogorov and Smirnov's statistic at 1 %, times the root of the number of texts."""
 _WORTH_SAYING = 0.15
 """Smaller distances are of no consequence, however many texts show them."""
-_DECISION = "|decision:"
-
-
-class Signed(Protocol):
-    """Whatever has a signature as `Panel` does."""
-
-    @property
-    def signature(self) -> str:
-        """All that can change a number."""
-
-
-def panel_digest(panel: Signed | str) -> str:
-    """Return the digest of what a calibration is made for: seats, aggregation and consolidator.
-
-    Parameters
-    ----------
-    panel
-        A panel, or the signature of one, which says after its ``decision`` what changes no score
-        of a panel whose seats all judge.
-    """
-    whole = panel if isinstance(panel, str) else panel.signature
-    return fingerprint(whole.partition(_DECISION)[0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreMap:
-    """A map that never falls: straight lines between knots, flat outside of them.
-
-    Raises `ValueError` if there is no knot, knots do not ascend, values fall, or a number is not
-    finite.
-
-    Examples
-    --------
-    >>> ScoreMap(knots=(1.0, 3.0), values=(2.0, 4.0)).at(2.0)
-    3.0
-    """
-
-    knots: tuple[float, ...]
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if not self.knots or len(self.knots) != len(self.values):
-            raise ValueError(f"{len(self.knots)} knots with {len(self.values)} values")
-        if not all(map(math.isfinite, (*self.knots, *self.values))):
-            raise ValueError(f"expected finite knots and values, got {self.knots!r}, {self.values}")
-        if any(after <= before for before, after in pairwise(self.knots)):
-            raise ValueError(f"knots must ascend, got {self.knots!r}")
-        if any(after < before for before, after in pairwise(self.values)):
-            raise ValueError(f"values must not fall, got {self.values!r}")
-
-    def at(self, score: float) -> float:
-        """Return the value of `score`."""
-        after = bisect_right(self.knots, score)
-        if after == 0:
-            return self.values[0]
-        if after == len(self.knots):
-            return self.values[-1]
-        start, end = self.knots[after - 1 : after + 1]
-        low, high = self.values[after - 1 : after + 1]
-        # Rounding may miss the upper knot by a hair, but never the order of two scores.
-        return min(high, low + (high - low) * ((score - start) / (end - start)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageCalibration:
-    """Estimate of the whole panel's score by the first seats of a cascade.
-
-    Parameters
-    ----------
-    seats
-        Those that have judged by the end of the stage.
-    score_map
-        From the mean of their scores, each put on 0 to 1, to the whole panel's score.
-    unsure
-        The interval of that estimate in which the others must judge, too.
-    """
-
-    seats: tuple[str, ...]
-    score_map: ScoreMap
-    unsure: tuple[float, float]
-
-    def __post_init__(self) -> None:
-        if not self.seats or not self.unsure[0] <= self.unsure[1]:
-            raise ValueError(f"a stage of {self.seats!r} that is unsure in {self.unsure!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +45,6 @@ class AspectCalibration:
     signal
         What that is: the probability of an error or, where no seat states one, the score after
         the map.
-    stages
-        Of a cascade of this panel.
     """
 
     score_map: ScoreMap | None = None
@@ -141,7 +55,6 @@ class AspectCalibration:
     made_on: str
     seen: tuple[float, ...]
     signal: Signal = "probability"
-    stages: tuple[StageCalibration, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.sources <= self.texts:
@@ -229,11 +142,6 @@ class Calibration:
         """Return it as plain values, without what is None or empty."""
         aspects = {name: _plain(asdict(one)) for name, one in self.aspects.items()}
         return {"panel": self.panel, "seats": list(self.seats), "aspects": aspects}
-
-
-def aspect_key(task: str, aspect: str) -> str:
-    """Return the name of an aspect of a task in a calibration."""
-    return f"{task}/{aspect}"
 
 
 def _plain(values: object) -> object:

@@ -11,14 +11,13 @@ The aggregation takes it in their place, so that the scores of all rows mean the
 seats were asked.
 """
 
-from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean
 
 from spanjury.judges.core import (
     Aggregation,
+    Aspect,
     ConfigError,
     Outcome,
     Report,
@@ -28,58 +27,13 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.orchestration.engine.made_for import aspect_key
+from spanjury.orchestration.engine.score_map import ScoreMap
 
 MONOTONE = frozenset({"mean", "median", "minimum"})
 """Aggregations that never fall where a score rises: the others' scores have bounds for them."""
 
 _FEWEST_THAT_DISAGREE = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreMap:
-    """The score of the seats that were not asked, by the estimate of those that were.
-
-    Raises `ConfigError` if it has no knot, or is not such a map.
-
-    Parameters
-    ----------
-    estimates
-        The knots, 0 to 1, ascending.
-    scores
-        The place of the score on its scale, 0 to 1, at each knot; never falling.
-    """
-
-    estimates: tuple[float, ...]
-    scores: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if not self.estimates or len(self.estimates) != len(self.scores):
-            raise ConfigError(
-                f"a score map needs as many scores as estimates, and one or more, got "
-                f"{len(self.estimates)} estimates and {len(self.scores)} scores"
-            )
-        if not all(0.0 <= value <= 1.0 for value in (*self.estimates, *self.scores)):
-            raise ConfigError("the estimates and scores of a score map must be 0 to 1")
-        if not all(a < b for a, b in pairwise(self.estimates)):
-            raise ConfigError("the estimates of a score map must ascend")
-        if not all(a <= b for a, b in pairwise(self.scores)):
-            raise ConfigError("the scores of a score map must never fall")
-
-    def at(self, estimate: float) -> float:
-        """Return the place on the scale: between knots on a line, beyond them as at the last.
-
-        Examples
-        --------
-        >>> ScoreMap(estimates=(0.0, 0.5), scores=(0.2, 0.6)).at(0.25)
-        0.4
-        """
-        right = bisect_right(self.estimates, estimate)
-        if right in {0, len(self.estimates)}:
-            return self.scores[max(right - 1, 0)]
-        low, high = self.estimates[right - 1 : right + 1]
-        share = (estimate - low) / (high - low)
-        below, above = self.scores[right - 1 : right + 1]
-        return min(above, below + share * (above - below))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +53,8 @@ class Stage:
         The difference between two scores, in points, from which on further seats are asked;
         None where scores may differ.
     score_map
-        The score of the stages behind it by the estimate of this one and those before it; None
-        to aggregate the scores that there are.
+        The score of the stages behind it by the estimate of this one and those before it, both as
+        places on their scale, 0 to 1; None to aggregate the scores that there are.
     """
 
     seats: tuple[str, ...]
@@ -115,6 +69,9 @@ class Stage:
             raise ConfigError(f"unsure must be two numbers from 0 to 1, got {list(self.unsure)}")
         if self.disagreement is not None and not self.disagreement > 0.0:
             raise ConfigError(f"disagreement must be over 0 points, got {self.disagreement!r}")
+        places = (*self.score_map.knots, *self.score_map.values) if self.score_map else ()
+        if not all(0.0 <= place <= 1.0 for place in places):
+            raise ConfigError("the estimates and scores of a stage must be 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +95,14 @@ class Cascade:
     cutoff
         The score from which on a text is good enough; the rest of the seats are not asked where
         they could not change on which side the score is.
+    aspect
+        The aspect that the numbers were fitted to, as ``task/aspect``: on others, all seats are
+        asked. Empty for numbers that hold for any.
     """
 
     stages: tuple[Stage, ...]
     cutoff: float | None = None
+    aspect: str = ""
 
     def __post_init__(self) -> None:
         if len(self.stages) < 2:  # noqa: PLR2004
@@ -154,7 +115,9 @@ class Cascade:
     def signature(self) -> str:
         """Everything that can change who is asked, or the score."""
         return signature(
-            "cascade", stages=fingerprint(repr(self.stages), repr(self.cutoff)), code=_CODE
+            "cascade",
+            stages=fingerprint(repr(self.stages), repr(self.cutoff), self.aspect),
+            code=_CODE,
         )
 
     @property
@@ -162,6 +125,10 @@ class Cascade:
         """Whether any reports could suffice before all seats were asked."""
         rules = ((stage.unsure, stage.disagreement) for stage in self.stages[:-1])
         return self.cutoff is not None or any(rule != (None, None) for rule in rules)
+
+    def is_for(self, aspect: Aspect) -> bool:
+        """Say whether seats may be left out on `aspect`."""
+        return self.aspect in {"", aspect_key(aspect.task.name, aspect.name)}
 
     def require_seats(self, seats: Collection[str]) -> None:
         """Raise `ConfigError` unless the stages name all `seats` of a panel, and no other."""

@@ -4,7 +4,8 @@ Where the seats' probabilities have thresholds that were measured for these judg
 decide, and the false-alarm rate is known. Errors that other seats mark decide by their
 severity, and how often that is wrong is not known. The graver of the two holds. Where a
 calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
-false alarms, which errors of any severity would break.
+false alarms, which errors of any severity would break. To such a score the seats that a cascade did
+not ask belong, if it takes what they can be expected to give.
 
 It promises that a text with an error of severity 4 or 5 is never ``ok`` but by such a score, and
 that none is ``faulty`` without an error or a probability over its threshold.
@@ -69,6 +70,7 @@ def decide(
     scale: Scale,
     thresholds: Sequence[Thresholds] = (),
     bare_score: float | None = None,
+    expected: Collection[str] = (),
 ) -> Decided:
     """Return the decision on a text.
 
@@ -84,12 +86,15 @@ def decide(
         Those that were measured; the ones that are for other judges do not count.
     bare_score
         The panel's before it was mapped to people's; None where it was not.
+    expected
+        Names of the seats that were not asked, where the score takes what is expected of them.
     """
     stating = [seat for seat in seats if seat.report.error_probability is not None]
     known = [seat.report.error_probability for seat in stating]
     probability = combined_probability([share for share in known if share is not None])
     measured = _fitting(frozenset(map(_judge, stating)), thresholds)
-    by_score = _fitting(frozenset(seat.seat for seat in seats), thresholds, signal="score")
+    in_score = frozenset((*(seat.seat for seat in seats), *expected))
+    by_score = _fitting(in_score, thresholds, signal="score")
     if by_score is not None:
         bare = score if bare_score is None else bare_score
         rulings = [_by_lost_score(bare, by_score, scale=scale, spans=spans)]
@@ -189,6 +194,10 @@ def _by_lost_score(
             )
     above = scale.high - measured.doubtful * width
     reason = f"The score of the judges is {score:.2f}, above {above:.2f}."
+    if any(map(is_grave, spans)):
+        reason += (
+            " The promised rate of false alarms leaves errors of severity 4 or 5 to the score."
+        )
     return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=reason)
 
 

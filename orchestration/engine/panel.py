@@ -5,7 +5,6 @@ that seat's report and nothing else, and the outcome says so.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -19,13 +18,8 @@ from spanjury.judges.core import (
     ConfigError,
     Consolidator,
     EventLog,
-    Judge,
-    JudgeError,
-    ModelError,
     Outcome,
     PanelReport,
-    ParseError,
-    Report,
     RunFailedError,
     SeatReport,
     Segment,
@@ -33,7 +27,6 @@ from spanjury.judges.core import (
     Verdict,
     bind_values,
     fingerprint,
-    kind_of,
     reason_of,
     release_values,
     signature,
@@ -43,7 +36,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.decision import decide, decision_signature
-from spanjury.orchestration.engine.report_checks import checked_report
+from spanjury.orchestration.engine.seats import Seat, seat_report
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.engine.verdict_sums import (
     gravest_of,
@@ -68,21 +61,6 @@ def unobserved(
     """Watch nothing."""
     del segment, aspect
     return nullcontext(lambda _: None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
-    """One judge's place on a panel, under a name that is unique there.
-
-    The judge's signature is read once: it cannot change while the judge sits.
-    """
-
-    name: str
-    judge: Judge
-    signature: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +204,7 @@ class Panel:
 
         async def ask(seat: Seat) -> None:
             try:
-                reports[seat.name] = await _seat_report(seat, segment, aspect)
+                reports[seat.name] = await seat_report(seat, segment, aspect)
             except RunFailedError as error:
                 failures.append(error)  # other seats may wait for what is paid already
 
@@ -274,8 +252,10 @@ class Panel:
         merged = await self.consolidator.consolidate(agreed)
         calibrated = self._calibration(verdict.aspect)
         by_spans = self._span_score(calibrated)
+        expected: tuple[str, ...] = ()
         if verdict.unasked and verdict.unasked.score is not None:
             bare: float | None = verdict.unasked.score
+            expected = verdict.unasked.seats
         else:
             bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if bare is None:
@@ -296,6 +276,7 @@ class Panel:
             scale=verdict.aspect.scale,
             thresholds=thresholds,
             bare_score=bare,
+            expected=expected,
         )
         return PanelReport(
             score=score,
@@ -313,40 +294,6 @@ class Panel:
             decision=decided.decision,
             basis=decided.basis,
         )
-
-
-async def _seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
-    began = time.perf_counter()
-    bound = bind_values(seat=seat.name)
-    try:
-        if lacking := aspect.lacking(segment.inputs):
-            report = _abstained(aspect, lacking)
-        else:
-            report = checked_report(await seat.judge.assess(segment, aspect), segment, aspect)
-    except (JudgeError, ModelError) as error:
-        log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
-        reply = error.reply if isinstance(error, ParseError) else ""
-        report = Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
-    except RUN_ENDING:
-        raise  # by what concerns all seats and rows, as a reply that cannot be kept
-    except Exception as error:  # the border to judges that are not ours
-        log.exception("panel.seat_broken")
-        reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-        report = Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
-    finally:
-        release_values(bound)
-    return SeatReport(
-        seat=seat.name,
-        signature=stamped(seat.signature),
-        report=report,
-        seconds=time.perf_counter() - began,
-    )
-
-
-def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
-    """Spare a judge what cannot be judged: a summary's consistency without the article."""
-    reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def _finite(score: float, aggregation: str) -> float:

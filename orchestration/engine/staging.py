@@ -69,13 +69,17 @@ class _Course:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row under way: how far it went before, and the reports on it so far."""
+    """A row under way: how far it went before, and the reports on it so far.
+
+    On an aspect that the cascade `is_for`, reports may suffice.
+    """
 
     segment: Segment
     scale: Scale
     _: KW_ONLY
     key: str
     course: _Course
+    is_for: bool
     given: list[SeatReport] = field(default_factory=list)
 
     @property
@@ -129,7 +133,9 @@ class Staging:
         """
         key = digest("course", self.signature, judges, *asked_about(segment, canonical(aspect)))
         course = _Course.read(self.memory.get(key) if self.memory else None)
-        row = _Row(segment, aspect.scale, key=key, course=course)
+        row = _Row(
+            segment, aspect.scale, key=key, course=course, is_for=self.cascade.is_for(aspect)
+        )
         for number, stage in enumerate(self.cascade.stages):
             stop = self._stop(row, number)
             if stop is not None:
@@ -164,6 +170,8 @@ class Staging:
         return self._over_budget(row, number) if course.granted < number else None
 
     def _sufficing(self, row: _Row, number: int) -> Stop | None:
+        if not row.is_for:
+            return None
         return stop_after(
             self.cascade, number, row.reports, scale=row.scale, aggregation=self.aggregation
         )

@@ -17,7 +17,8 @@ class Thresholds:
     ----------
     judges
         The judges whose probabilities they are for: those that state one, and no others. Where the
-        signal is the score, the names of the seats that it is made of.
+        signal is the score, the names of the seats that it is made of, those that a cascade
+        expected a score of among them.
     beside
         Judges without a probability that were on the panel when the alarms were counted; their
         errors are counted in.

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spanjury.judges.core import (
@@ -15,7 +15,8 @@ from spanjury.judges.core import (
     is_grave,
     unstamped,
 )
-from spanjury.orchestration.engine.calibration import Calibration, aspect_key, panel_digest
+from spanjury.orchestration.engine.calibration import Calibration
+from spanjury.orchestration.engine.made_for import aspect_key, is_staged, panel_digest, signed_seats
 from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
 from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
@@ -150,9 +151,13 @@ def _texts(
     _check_scale(judged, low=low, high=high, is_named=job.people_scale is not None)
     clean_from = high if job.clean_from is None else job.clean_from
     judges = {_judge(seat.signature) for one in judged for seat in one.row.seats}
+    texts = (_text(one, low=low, high=high, clean_from=clean_from) for one in judged)
+    if is_staged(first.row.signature):
+        # The probability is of the seats that were asked, and so another number on each text.
+        texts = (replace(one, stating=frozenset()) for one in texts)
     return CalibrationTexts(
         aspect=first.meaning or _unknown(first),
-        texts=tuple(_text(one, low=low, high=high, clean_from=clean_from) for one in judged),
+        texts=tuple(texts),
         made_on=f"{len(judged)} texts of {Path(marked.name).name}",
         judges=frozenset(judges),
     )
@@ -173,7 +178,7 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
         is_grave=any(map(is_grave, row.spans)),
         people={name: scale.low + (score - low) * factor for name, score in judged.people.items()},
         is_clean=not judged.spans if judged.spans is not None else clean,
-        scored=frozenset(seat.judge for seat in scoring),
+        scored=row.in_score,
         stating=frozenset(_judge(seat.signature) for seat in scoring if all_state),
         output=judged.segment.output if judged.segment else "",
         spans=row.spans,
@@ -205,8 +210,9 @@ def _judge(signature: str) -> str:
 
 
 def _seats(marked: MarkedTexts) -> tuple[str, ...]:
-    seats = marked.marked[0].row.seats
-    return tuple(sorted(f"{seat.judge}={unstamped(seat.signature)}" for seat in seats))
+    """Return the seats of the panel; a cascade did not ask all of them on each text."""
+    seats = (seat for one in marked.marked for seat in one.row.seats)
+    return signed_seats({seat.judge: seat.signature for seat in seats})
 
 
 def _notes(

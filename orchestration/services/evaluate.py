@@ -30,7 +30,7 @@ from spanjury.orchestration.wiring.results import open_results, result_line
 from spanjury.orchestration.wiring.sources import by_source, open_source
 
 with lazily():
-    from spanjury.orchestration.services import calibration_use
+    from spanjury.orchestration.services import fitted_in_use
 
 T = TypeVar("T")
 
@@ -123,15 +123,15 @@ def plan(job: Job) -> Plan:
         If the file or, unless they are skipped, a row cannot be read; or no row is left,
         but for a shard, which may have none.
     ConfigError
-        If a task or an aspect is unknown, or the panel's calibration is of none of the aspects.
+        If a task or an aspect is unknown, or the panel's calibration or cascade is of none.
     """
     bad: list[DataError] = []
     held = _Held()
     read = held.holding(_segments(job, bad))
     judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
     assessments = judged.total()
-    if job.panel.calibration is not None:
-        calibration_use.check_aspects(job.panel.calibration, judged)
+    if job.panel.is_fitted:
+        fitted_in_use.check_aspects(job.panel, judged)
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
     return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)

@@ -10,6 +10,7 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Report, Scale, unstamped
 from spanjury.orchestration.engine.cascade import estimate_of, place_on
+from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.report.files import write_report, write_whole
 from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
@@ -29,7 +30,6 @@ from spanjury.orchestration.studies.panel_study.seats import (
     StudyText,
     panel_seats,
 )
-from spanjury.orchestration.wiring.cascades import fitted_to
 from spanjury.orchestration.wiring.read_results import ReportedSeat, read_reported_rows
 
 Unit = Literal["calls", "tokens"]
@@ -73,11 +73,12 @@ class CascadeJob:
 
 
 class FittedCascade(NamedTuple):
-    """Findings on a cascade, with what its file says of the panel."""
+    """Findings on a cascade, with the panel and the aspect that its file is for."""
 
     findings: CascadeFindings
     panel: str
     seats: tuple[str, ...]
+    aspect: str
 
 
 def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
@@ -90,6 +91,11 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     aspect, judged = _of_one_aspect(judged, job.aspect)
     if any(one.row.aggregation != "mean" for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
+    if any(one.row.unasked for one in judged):
+        raise ConfigError(
+            "the run was judged by a cascade, which chose the texts that all seats were asked of: "
+            "fit to a run in which all were asked"
+        )
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
     stages = job.stages or _usual_stages(said, unit=job.unit)
     names = [name for stage in stages for name in stage]
@@ -113,7 +119,12 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         notes=[f"{left} texts were not judged by all seats, and are left out"] if left else [],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
-    return FittedCascade(findings, fitted_to(signatures, aggregation="mean"), tuple(names))
+    return FittedCascade(
+        findings,
+        panel=seats_digest(signatures, aggregation="mean"),
+        seats=signed_seats(signatures),
+        aspect=aspect_key(texts[0].row.task, aspect),
+    )
 
 
 def write_fitted(path: Path, fitted: FittedCascade) -> None:
@@ -122,6 +133,8 @@ def write_fitted(path: Path, fitted: FittedCascade) -> None:
     lines = [
         f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
         f'panel = "{fitted.panel}"',
+        f"seats = {_listed(map(_quoted, fitted.seats))}",
+        f"aspect = {_quoted(fitted.aspect)}",
         f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
     ]
     for stage, fit in zip(findings.stages, findings.fitted, strict=False):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import Once, lazily
-from spanjury.orchestration.engine.calibration import Calibration, panel_digest
+from spanjury.orchestration.engine.calibration import Calibration
+from spanjury.orchestration.engine.made_for import panel_digest, seat_differences, signed_seats
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.report.files import write_whole
 
@@ -43,12 +44,10 @@ def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> Non
     """Raise `ConfigError` if a calibration was made for another panel, and say how they differ."""
     if calibration.panel == panel_digest(panel):
         return
-    own = {f"{seat.name}={seat.signature}" for seat in panel.seats}
-    theirs = set(calibration.seats)
-    lacking, others = sorted(theirs - own), sorted(own - theirs)
-    parts = [f"it was made for {', '.join(lacking)}"] if lacking else []
-    parts += [f"this panel has {', '.join(others)}"] if others else []
-    why = "; ".join(parts) or "the seats are the same, but not how their reports become one"
+    own = signed_seats({seat.name: seat.signature for seat in panel.seats})
+    why = seat_differences(calibration.seats, own) or (
+        "the seats are the same, but not the cascade, its budget, or how their reports become one"
+    )
     raise ConfigError(
         f"the calibration {file} is for another panel: {why}; make one for this panel by"
         " 'spanjury calibrate RUN'"

@@ -1,18 +1,20 @@
 """The description of a cascade becomes the stages in which an open panel is asked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spanjury.judges.core import Aggregation, ConfigError, Memory, TokenPrice, fingerprint
+from spanjury.judges.core import Aggregation, ConfigError, Memory, TokenPrice
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.made_for import seat_differences, seats_digest, signed_seats
 
 with lazily():
     from spanjury.orchestration.engine import allowance as allowances
     from spanjury.orchestration.engine import cascade as cascades
+    from spanjury.orchestration.engine import score_map as score_maps
     from spanjury.orchestration.engine import staging
 
-__all__ = ["CascadeConfig", "StageConfig", "fitted_to", "opened_cascade"]
+__all__ = ["CascadeConfig", "StageConfig", "opened_cascade"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,11 @@ class CascadeConfig:
         As in `Cascade`.
     budget
         What a run may take, as `parse_budget` reads it; empty for no limit.
-    panel
-        Digest of the panel that the numbers were fitted to; empty for numbers of one's own.
+    panel, seats
+        Digest of the panel that the numbers were fitted to, and its seats as ``name=signature``;
+        empty for numbers of one's own.
+    aspect
+        The aspect that they were fitted to, as in `Cascade`.
     fitted_on
         The texts that they were fitted on, in words.
     """
@@ -57,19 +62,9 @@ class CascadeConfig:
     cutoff: float | None = None
     budget: str = ""
     panel: str = ""
+    seats: tuple[str, ...] = ()
+    aspect: str = ""
     fitted_on: str = ""
-
-
-def fitted_to(signatures: Mapping[str, str], *, aggregation: str) -> str:
-    """Return the digest of a panel that a cascade is fitted to.
-
-    Parameters
-    ----------
-    signatures
-        Of its seats by name, without the version of spanjury.
-    """
-    seats = sorted(f"{name}={signature}" for name, signature in signatures.items())
-    return fingerprint(*seats, aggregation)
 
 
 def opened_cascade(
@@ -98,10 +93,14 @@ def opened_cascade(
     ConfigError
         If the cascade does not fit the panel, or nothing would ever end it early.
     """
-    made_for = fitted_to(signatures, aggregation=aggregation_name)
-    if config.panel and config.panel != made_for:
-        now = f"{made_for}, of {', '.join(signatures)} with aggregation {aggregation_name}"
-        raise ConfigError(_another_panel(config, frozenset(signatures), now=now))
+    if config.panel and config.panel != seats_digest(signatures, aggregation=aggregation_name):
+        why = seat_differences(config.seats, signed_seats(signatures)) or (
+            f"the seats are the same, but not the aggregation, which now is {aggregation_name}"
+        )
+        raise ConfigError(
+            f"the cascade is for another panel: {why}; fit one to this panel by"
+            " 'spanjury panel cascade RUN'"
+        )
     cascade = _cascade(config, tuple(signatures))
     budget = allowances.parse_budget(config.budget) if config.budget else None
     if not (budget or cascade.can_stop):
@@ -129,32 +128,26 @@ def _cascade(config: CascadeConfig, seats: Sequence[str]) -> "cascades.Cascade":
     named = {seat for stage in stages for seat in stage.seats}
     if rest := tuple(seat for seat in seats if seat not in named):
         stages.append(cascades.Stage(seats=rest))
-    return cascades.Cascade(stages=tuple(stages), cutoff=config.cutoff)
+    return cascades.Cascade(stages=tuple(stages), cutoff=config.cutoff, aspect=config.aspect)
 
 
 def _stage(stage: tuple[str, ...] | StageConfig, config: CascadeConfig) -> "cascades.Stage":
     """Return a stage; one that is named alone has the numbers of all."""
     own = stage if isinstance(stage, StageConfig) else StageConfig(seats=stage)
     has_own = own.unsure is not None or own.disagreement is not None
-    score_map = None
-    if own.estimates or own.scores:
-        score_map = cascades.ScoreMap(estimates=own.estimates, scores=own.scores)
     return cascades.Stage(
         seats=own.seats,
         unsure=own.unsure if has_own else config.unsure,
         disagreement=own.disagreement if has_own else config.disagreement,
-        score_map=score_map,
+        score_map=_score_map(own),
     )
 
 
-def _another_panel(config: CascadeConfig, seats: Collection[str], *, now: str) -> str:
-    named = [
-        seat
-        for stage in config.stages
-        for seat in (stage.seats if isinstance(stage, StageConfig) else stage)
-    ]
-    same = "; their judges, options or models have changed" if set(seats) == set(named) else ""
-    return (
-        f"the cascade was fitted to another panel: {config.panel}, of {', '.join(named)}; this "
-        f"one is {now}{same}: fit it again with spanjury panel cascade"
-    )
+def _score_map(stage: StageConfig) -> "score_maps.ScoreMap | None":
+    if not (stage.estimates or stage.scores):
+        return None
+    try:
+        return score_maps.ScoreMap(knots=stage.estimates, values=stage.scores)
+    except ValueError as error:
+        names = ", ".join(stage.seats)
+        raise ConfigError(f"estimates and scores of the stage of {names}: {error}") from error

@@ -195,6 +195,11 @@ class PanelConfig:
         return tuple(SeatConfig(judge=name) for name in names)
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether it has a calibration, or a cascade."""
+        return self.calibration is not None or self.cascade is not None
+
+    @property
     def connections(self) -> int:
         """The most calls that one model may have under way at once."""
         named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)

@@ -18,8 +18,9 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.panel import Panel, Seat, unobserved
+from spanjury.orchestration.engine.panel import Panel, unobserved
 from spanjury.orchestration.engine.replay import NoMemory, Recorder
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.checks import (

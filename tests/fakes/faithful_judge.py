@@ -16,8 +16,9 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 
 __all__ = ["Faithful", "opener"]
 

@@ -30,8 +30,9 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 
 __all__ = ["SEATS", "SEGMENTS", "run"]
 

@@ -8,8 +8,9 @@ from fakes.judges import mark
 
 from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Segment, Usage
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.text_repair.loop import Replacements
 from spanjury.orchestration.engine.text_repair.versions import Version
 

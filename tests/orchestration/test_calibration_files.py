@@ -10,9 +10,8 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.engine.calibration import (
     AspectCalibration,
     Calibration,
-    ScoreMap,
-    StageCalibration,
 )
+from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.wiring.calibrations import read_calibration, write_calibration
 from spanjury.orchestration.wiring.config import read_panel_file
@@ -36,12 +35,8 @@ WHOLE = AspectCalibration(
     sources=20,
     made_on="30 texts",
     seen=tuple(number / 20 for number in range(21)),
-    stages=(
-        StageCalibration(seats=("a",), score_map=MAP, unsure=(0.2, 0.8)),
-        StageCalibration(seats=("a", "b"), score_map=MAP, unsure=(0.4, 0.6)),
-    ),
 )
-BARE = replace(WHOLE, score_map=None, thresholds=None, severity_weights=None, stages=())
+BARE = replace(WHOLE, score_map=None, thresholds=None, severity_weights=None)
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spanjury.adapters.files.line_writer import PART
-from spanjury.judges.core import DataError, Decision, ErrorSpan, Outcome, Usage
+from spanjury.judges.core import DataError, Decision, ErrorSpan, Outcome, Unasked, Usage
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -229,6 +229,14 @@ class ReportedRow(ResultName):
     consolidator: str = ""
     error_probability: float | None = None
     decision: Decision | None = None
+    unasked: Unasked | None = None
+
+    @property
+    def in_score(self) -> frozenset[str]:
+        """The seats whose scores, given or expected, the panel's score is made of."""
+        given = {seat.judge for seat in self.seats if seat.score is not None}
+        expected = self.unasked.seats if self.unasked and self.unasked.score is not None else ()
+        return frozenset((*given, *expected))
 
 
 def read_reported_rows(path: Path) -> Iterator[ReportedRow]:

@@ -107,6 +107,10 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
         Path | None,
         Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
     ] = None
+    cascade: Annotated[
+        Path | None,
+        Flag("TOML file that says who is asked first, and when the rest.", env=True, rare=True),
+    ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
         """Return `panel` with what the flags change."""
@@ -116,6 +120,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             consolidate=self.consolidate or panel.consolidate,
             score=self.score or panel.score,
             calibration=self.calibration.absolute() if self.calibration else panel.calibration,
+            cascade=configs.read_cascade_file(self.cascade) if self.cascade else panel.cascade,
         )
 
 
@@ -134,10 +139,6 @@ class PanelFlags(Flags, title="Judges"):
         ),
     ] = ()
     model_base_url: ModelBaseUrls = ()
-    cascade: Annotated[
-        Path | None,
-        Flag("TOML file that says who is asked first, and when the rest.", env=True, rare=True),
-    ] = None
     budget: Annotated[
         str | None,
         Flag(
@@ -159,23 +160,23 @@ class PanelFlags(Flags, title="Judges"):
         ConfigError
             If a flag does not fit the others, or a panel file cannot be read.
         """
-        panel = self._in_stages(self._with_judges(before or configs.PanelConfig()))
+        judging = self._with_judges(before or configs.PanelConfig())
+        panel = self._within_budget(self.scoring.applied(judging))
         return replace(
-            self.scoring.applied(panel),
+            panel,
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
         )
 
-    def _in_stages(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
-        cascade = configs.read_cascade_file(self.cascade) if self.cascade else panel.cascade
-        if self.budget is not None:
-            if cascade is None:
-                raise ConfigError(
-                    "--budget is for a cascade: name one with --cascade or in a panel file, or "
-                    "stop the whole run with --max-cost or --max-tokens-total"
-                )
-            cascade = replace(cascade, budget=self.budget)
-        return replace(panel, cascade=cascade)
+    def _within_budget(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
+        if self.budget is None:
+            return panel
+        if panel.cascade is None:
+            raise ConfigError(
+                "--budget is for a cascade: name one with --cascade or in a panel file, or "
+                "stop the whole run with --max-cost or --max-tokens-total"
+            )
+        return replace(panel, cascade=replace(panel.cascade, budget=self.budget))
 
     def _called(self, model: "configs.ModelConfig | str") -> "configs.ModelConfig | str":
         return self.calls.applied(model, base_url=self.model_base_url)

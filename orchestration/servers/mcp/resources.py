@@ -11,7 +11,8 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 
 from spanjury.judges.core import ConfigError, ForthrightJudge
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
 from spanjury.orchestration.services.agent_tools import list_aspects
 from spanjury.orchestration.wiring.metrics import find_card, metric_cards

@@ -101,6 +101,11 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
             "several texts are of one source, and alike: the confidence of the rate is less than"
             " it says"
         )
+    if strange := int(np.isnan(texts.suspicions().values).sum()):
+        yield (
+            f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
+            " threshold is for these, so the usual rules decide and nothing is promised of them"
+        )
     if texts.are_weighted:
         yield (
             "the texts were drawn with different probabilities: the map and the thresholds weigh"

@@ -12,7 +12,8 @@ import numpy as np
 
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_weights
 from spanjury.judges.scoring.penalty import SpanPenalty
-from spanjury.orchestration.engine.calibration import QUANTILES, AspectCalibration, ScoreMap
+from spanjury.orchestration.engine.calibration import QUANTILES, AspectCalibration
+from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.studies.calibration.texts import BoolArray, CalibrationTexts
 from spanjury.stats.arrays import FloatArray

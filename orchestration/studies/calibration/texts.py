@@ -37,8 +37,8 @@ class TextOnAspect:
     is_clean
         Whether people say that it has no error; None where that is not known.
     scored, stating
-        Names of the seats with a score, and of their judges if all of these state a probability;
-        a probability that some say nothing of is no measure of the panel.
+        Names of the seats that the score is made of, and of their judges if all of these state a
+        probability; a probability that some say nothing of is no measure of the panel.
     inclusion
         Probability with which it was drawn to be marked.
     """

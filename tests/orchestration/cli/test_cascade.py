@@ -1,6 +1,7 @@
 """A cascade from the command line: a real panel before a real server that counts its calls."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,7 +190,16 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ("unsure = [0, 0.5]", ("--score", "from-spans"), "cannot go with 'from-spans'"),
         ("cutoff = 3.0", ("--aggregate", "majority"), "has none of; mean, median, minimum have"),
         ("file = 'gone.toml'", (), "the cascade file gone.toml cannot be read"),
-        ("panel = 'abc'\nunsure = [0, 0.5]", (), "was fitted to another panel: abc, of grounding;"),
+        (
+            "panel = 'abc'\nunsure = [0, 0.5]",
+            (),
+            "the cascade is for another panel: this panel has",
+        ),
+        (
+            "aspect = 'summarization/fluency'\nunsure = [0, 0.5]",
+            (),
+            "was fitted to summarization/f",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_line_before_a_call(
@@ -212,6 +222,19 @@ def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are(spanjury: S
     assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
     assert "the cascade asks reader, which is no seat of the panel: grounding, form" in said
+
+
+def test_a_stage_whose_expected_scores_are_no_map_is_refused(spanjury: Spanjury) -> None:
+    Path("cascade.toml").write_text(
+        '[[stages]]\nseats = ["grounding"]\nunsure = [0, 0.5]\nestimates = [0.5, 0.4]\n'
+        "scores = [0.1, 0.2]\n"
+    )
+    with LoopbackServer(GOOD) as server:
+        evaluate(server)
+        done = spanjury(*evaluate_fitted())
+    assert done.exit_code in {1, 2}
+    said = " ".join(done.output.split())
+    assert "estimates and scores of the stage of grounding: knots must ascend" in said
 
 
 def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
@@ -265,8 +288,98 @@ def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> Non
         assert len(server.requests) == asked
     assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
-    assert "the cascade was fitted to another panel" in said
-    assert "with aggregation median" in said
+    assert (
+        "the cascade is for another panel: the seats are the same, but not the aggregation" in said
+    )
+
+
+def test_a_fitted_cascade_names_the_option_of_a_seat_that_has_changed(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        seat = '{ judge = "annotator", options = { max_tokens = 99 } }'
+        Path("panel.toml").write_text(
+            Path("panel.toml").read_text().replace('{ judge = "annotator" }', seat)
+        )
+        done = spanjury(*evaluate_fitted())
+    assert done.exit_code in {1, 2}
+    said = " ".join(done.output.split())
+    assert f"for another panel: {DEAR} then had" in said
+    assert "99" in said
+
+
+def test_a_fitted_cascade_asks_all_seats_on_another_aspect_and_says_so(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        done = spanjury(*evaluate_fitted(), "--aspect", "fluency", "--no-memory")
+        assert done.exit_code == 0, done.output
+    by_aspect = {
+        aspect: [row["unasked"] for row in rows() if row["aspect"] == aspect]
+        for aspect in ("consistency", "fluency")
+    }
+    assert any(by_aspect["consistency"])
+    assert not any(by_aspect["fluency"])
+    said = " ".join(done.output.split())
+    assert "summarization/fluency was put to all seats" in said
+
+
+def test_scores_of_the_asked_seats_alone_are_counted_at_the_end(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server))
+    said = " ".join(done.output.split())
+    assert "6 of 12 scores are of the seats that were asked alone" in said
+
+
+def test_rescoring_a_whole_run_by_a_cascade_asks_no_one(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        asked = len(server.requests)
+        done = spanjury("rescore", "full", "--cascade", "cascade.toml", "--show", "none")
+        assert done.exit_code == 0, done.output
+        assert len(server.requests) == asked
+        staged = rows("full/results.jsonl")
+        again = spanjury(*evaluate_fitted(), "--no-memory", "-o", "again.jsonl")
+        assert again.exit_code == 0, again.output
+    assert any(row["unasked"] for row in staged)
+    assert staged == rows("again.jsonl")
+
+
+def test_a_calibration_is_for_a_panel_with_its_cascade(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        fit(spanjury, server)
+        fitted = Path("cascade.toml").read_text()
+        unsure = re.sub(
+            "unsure = .*", "unsure = [0.0, 0.5]", fitted
+        )  # where the rules see an error
+        Path("cascade.toml").write_text(unsure)
+        people = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+        for number, row in enumerate(people):  # in a text without error, whatever the rules say
+            row["human"] = {"consistency": {"ann": 5 if number % 4 else 1}}
+        Path("people.jsonl").write_text("\n".join(map(json.dumps, people)))
+        calibrate = (
+            "calibrate",
+            "full",
+            "--human",
+            "people.jsonl",
+            "--rate",
+            "0.3",
+            "--draws",
+            "100",
+        )
+        whole = spanjury(*calibrate, "-o", "whole.toml")
+        assert whole.exit_code == 0, whole.output
+        refused = spanjury(*evaluate_fitted(), "--calibration", "whole.toml", "-o", "x.jsonl")
+        assert refused.exit_code in {1, 2}
+        assert "the same, but not the cascade" in " ".join(refused.output.split())
+        spanjury("rescore", "full", "--cascade", "cascade.toml", "--show", "none")
+        made = spanjury(*calibrate, "-o", "staged.toml")
+        assert made.exit_code == 0, made.output
+        assert 'signal = "score"' in Path("staged.toml").read_text()
+        done = spanjury(*evaluate_fitted(), "--calibration", "staged.toml", "-o", "staged.jsonl")
+        assert done.exit_code == 0, done.output
+    staged = rows("staged.jsonl")
+    assert {bool(row["unasked"]) for row in staged} == {True, False}
+    for row in staged:  # asked or expected, the threshold is of the panel's score
+        assert row["decision_basis"]["ground"] == "score"  # type: ignore[index]  # a table
 
 
 def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
@@ -274,7 +387,7 @@ def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
         spanjury(*evaluate(server, "--run-dir", "staged"))
     done = spanjury("panel", "cascade", "staged")
     assert done.exit_code in {1, 2}
-    assert "judged 6 texts, and a cascade is fitted to 20 or more" in " ".join(done.output.split())
+    assert "the run was judged by a cascade, which chose the texts" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(

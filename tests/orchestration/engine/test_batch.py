@@ -7,8 +7,9 @@ from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
 from spanjury.judges.core import Aspect, Judge, Report, Result, Segment
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 
 pytestmark = pytest.mark.anyio
 

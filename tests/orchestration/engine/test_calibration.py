@@ -11,13 +11,12 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.calibration import (
     AspectCalibration,
     Calibration,
-    ScoreMap,
-    StageCalibration,
-    aspect_key,
-    panel_digest,
 )
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.score_map import ScoreMap
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import span_score
 from spanjury.orchestration.engine.thresholds import Thresholds
 
@@ -103,11 +102,6 @@ def test_a_calibration_that_cannot_be_is_refused(parts: dict[str, object]) -> No
         fitted(**parts)
 
 
-def test_a_stage_has_seats_and_an_interval() -> None:
-    with pytest.raises(ValueError, match="unsure"):
-        StageCalibration(seats=("a",), score_map=MAP, unsure=(0.8, 0.2))
-
-
 @pytest.mark.anyio
 async def test_a_score_is_mapped_to_peoples_scale() -> None:
     report = await judged(Report(score=2), Report(score=4), made=calibration(fitted(score_map=MAP)))
@@ -159,6 +153,17 @@ async def test_the_alarms_of_a_decision_are_those_that_were_counted() -> None:
     assert report.basis.false_alarms == 0.1
     assert report.basis.measured_on == "40 texts without error of made-up texts"
     assert report.basis.reason == "The score of the judges is 3.00, 3.00 or less."
+
+
+@pytest.mark.anyio
+async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> None:
+    says = Report(score=4, spans=(GRAVE,))
+    report = await judged(says, says, made=calibration(fitted(thresholds=BY_SCORE)))
+    assert report.basis is not None
+    assert report.basis.reason == (
+        "The score of the judges is 4.00, above 3.00. The promised rate of false alarms leaves"
+        " errors of severity 4 or 5 to the score."
+    )
 
 
 @pytest.mark.anyio

@@ -29,8 +29,9 @@ from spanjury.orchestration.engine.decision import (
     decide,
     decision_signature,
 )
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED, Thresholds
 
 TEXT = segment().output

@@ -29,8 +29,9 @@ from spanjury.judges.core.registry import Registry
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.cluster_ledger import Ledger

@@ -31,8 +31,9 @@ from spanjury.judges.scoring.from_spans import FromSpans
 from spanjury.orchestration.engine.aggregation import mean, median
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Observer, Panel, Seat, unobserved
+from spanjury.orchestration.engine.panel import Observer, Panel, unobserved
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.summary import Summary
 
 pytestmark = pytest.mark.anyio

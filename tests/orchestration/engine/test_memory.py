@@ -41,8 +41,9 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.memory import FAILED, RememberedJudge, RememberedModel
 from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 
 SEGMENT = segment()
 REPORT = Report(

@@ -8,8 +8,9 @@ from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelRe
 from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import write_map
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig

@@ -26,11 +26,13 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.allowance import Allowance, Budget, parse_budget
-from spanjury.orchestration.engine.cascade import Cascade, ScoreMap, Stage
+from spanjury.orchestration.engine.cascade import Cascade, Stage
 from spanjury.orchestration.engine.finished_rows import FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.score_map import ScoreMap
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
 
@@ -180,7 +182,7 @@ async def test_a_seat_that_was_not_asked_is_no_failure_and_no_gap_in_the_coverag
 
 
 async def test_the_score_of_few_seats_is_the_one_expected_of_all() -> None:
-    score_map = ScoreMap(estimates=(0.0, 1.0), scores=(0.1, 0.9))
+    score_map = ScoreMap(knots=(0.0, 1.0), values=(0.1, 0.9))
     mapped = Cascade(
         stages=(
             Stage(seats=("cheap",), unsure=(0.2, 0.8), score_map=score_map),

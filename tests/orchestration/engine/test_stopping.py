@@ -8,8 +8,9 @@ from fakes.judges import ASPECT, WaitingJudge, segment
 from spanjury.judges.core import Judge
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,10 @@ from fakes.judges import ASPECT, FixedJudge, mark, segment
 
 from spanjury.judges.core import Evidence, JudgeError, Report
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 
 TEXT = segment()  # whose Article is "It opened in 1932."
 DATE = Evidence(input="Article", start=13, end=17, text="1932")

@@ -20,8 +20,9 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.judging import ExamRun, Judgement, Recorder, panel_judgement
 

@@ -23,8 +23,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel, Seat
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
+from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings

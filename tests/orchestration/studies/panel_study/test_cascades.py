@@ -11,12 +11,12 @@ from numpy.random import default_rng
 from spanjury.judges.core import Report, Scale
 from spanjury.orchestration.engine.cascade import (
     Cascade,
-    ScoreMap,
     Stage,
     expected_score,
     place_on,
     stop_after,
 )
+from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.studies.panel_study.cascades import (
     FittedStage,
     StagedTexts,
@@ -51,7 +51,7 @@ def panel(fitted: tuple[FittedStage, ...]) -> Cascade:
         Stage(
             seats=(name,),
             unsure=one.unsure,
-            score_map=ScoreMap(estimates=one.estimates, scores=one.scores),
+            score_map=ScoreMap(knots=one.estimates, values=one.scores),
         )
         for name, one in zip("ab", fitted, strict=True)
     ]

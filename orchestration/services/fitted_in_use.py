@@ -1,0 +1,110 @@
+"""Calibrations and cascades in use: of what a run judges, and of texts like its, or not."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
+from spanjury.orchestration.engine.made_for import aspect_key
+from spanjury.orchestration.engine.thresholds import Signal
+from spanjury.orchestration.report import figure
+from spanjury.orchestration.wiring.calibrations import read_calibration
+from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
+
+_LEAST = 20
+"""Texts of a run below which nothing is said of how far it is."""
+
+
+def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
+    """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
+
+    Parameters
+    ----------
+    judged
+        Task and name of each aspect.
+    """
+    names = [aspect_key(*one) for one in judged]
+    if panel.calibration is not None:
+        calibration = read_calibration(panel.calibration)
+        _check(names, calibration.aspects, what=f"the calibration {panel.calibration} is of")
+    if panel.cascade is not None and panel.cascade.aspect:
+        _check(names, [panel.cascade.aspect], what="the cascade was fitted to")
+
+
+def _check(names: Collection[str], known: Collection[str], *, what: str) -> None:
+    if names and not any(name in known for name in names):
+        raise ConfigError(f"{what} {', '.join(known)}, and {', '.join(names)} is judged")
+
+
+def notices(panel: PanelConfig, results: Path) -> Iterator[str]:
+    """Say what is to be known of a run whose panel has a calibration or a cascade.
+
+    These are the aspects that are not calibrated, or not judged in stages, texts that are far from
+    the calibration's, and scores that are of different seats. Raise `ConfigError` or `DataError`
+    if a file cannot be read.
+    """
+    if panel.calibration is not None:
+        yield from _of_calibration(panel.calibration, results)
+    if panel.cascade is not None:
+        yield from _of_cascade(panel.cascade, results)
+
+
+def _of_cascade(cascade: CascadeConfig, results: Path) -> Iterator[str]:
+    judged, short = Counter[str](), 0
+    for row in read_reported_rows(results):
+        judged[aspect_key(row.task, row.aspect)] += 1
+        short += row.score is not None and row.unasked is not None and row.unasked.score is None
+    for name in judged:
+        if cascade.aspect not in {"", name}:
+            yield f"{name} was put to all seats: the cascade was fitted to {cascade.aspect}"
+    if short:
+        yield (
+            f"{short} of {judged.total()} scores are of the seats that were asked alone, so that"
+            " scores are not all of the same seats: fit the cascade by 'spanjury panel cascade',"
+            " and each stands for the whole panel"
+        )
+
+
+def _of_calibration(file: Path, results: Path) -> Iterator[str]:
+    calibration = read_calibration(file)
+    by_aspect: dict[tuple[str, str], list[ReportedRow]] = {}
+    for row in read_reported_rows(results):
+        by_aspect.setdefault((row.task, row.aspect), []).append(row)
+    for (task, aspect), rows in by_aspect.items():
+        yield from _of_aspect(calibration, rows, task=task, aspect=aspect)
+
+
+def _of_aspect(
+    calibration: Calibration, rows: list[ReportedRow], *, task: str, aspect: str
+) -> Iterator[str]:
+    about = calibration.on(task, aspect)
+    if about is None:
+        yield f"{aspect} is not calibrated: its scores and decisions are the judges' own"
+        return
+    said = list(_said(rows, about.signal))
+    if len(said) < _LEAST:
+        return
+    if about.is_far(said):
+        yield _far(about, said, aspect=aspect)
+
+
+def _said(rows: Iterable[ReportedRow], signal: Signal) -> Iterator[float]:
+    values = (row.error_probability if signal == "probability" else row.score for row in rows)
+    return (value for value in values if value is not None)
+
+
+def _far(about: AspectCalibration, said: list[float], *, aspect: str) -> str:
+    what = "probability of an error" if about.signal == "probability" else "score"
+    middle = sorted(said)[len(said) // 2]
+    usual = about.seen[len(about.seen) // 2]
+    promise = about.thresholds is not None and about.thresholds.promised is not None
+    return (
+        f"{aspect}: these texts are far from those of the calibration ({about.made_on}): the"
+        f" median {what} is {figure(middle)}, there {figure(usual)}"
+        f" (distance {figure(about.distance(said))});"
+        f" {'its promise of false alarms' if promise else 'its map'} may not hold here, so mark"
+        " some of these"
+    )

@@ -8,6 +8,8 @@ _CHARACTER, _HIGH = 11.0, 17.0
 """Width and height of a character in units of the plot, as large as on a narrow screen."""
 _ROUND = 6.0
 """Radius of a point, with its rim."""
+_NEAR = 22.0
+"""The distance above or below a point in which a mark seems to be of it."""
 
 
 class Box(NamedTuple):
@@ -54,8 +56,8 @@ def placed_marks(
 ) -> list[Mark]:
     """Return marks beside their points: right above if there is room, else at another corner.
 
-    One for which no corner is free is left out: it would cover what is there. So is the second of
-    points that lie on each other.
+    One for which no corner is free is left out: it would cover what is there, or seem to be of
+    another point. So is the second of points that lie on each other.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def placed_marks(
 
 
 def _around(x: float, y: float) -> Box:
-    return Box(x - _ROUND, y - _ROUND, x + _ROUND, y + _ROUND)
+    return Box(x - _ROUND, y - _NEAR, x + _ROUND, y + _NEAR)
 
 
 def _corners(x: float, y: float, text: str) -> tuple[Mark, ...]:

@@ -31,7 +31,9 @@ QUICK = {
     "panel": ("--draws", "20"),
     "view": ("--html", "view.html"),
 }
-"""What a command is given besides, so that it is quick, and ends."""
+"""Flags that a command is given besides, so that it is quick, and ends."""
+RUNS = {"texts.jsonl": "run", "sample.jsonl": "RUN"}
+"""The runs whose texts people mark, by their file."""
 PANEL = """
 models = [{{ name = "openai-compatible/judge", base_url = "{url}" }}]
 seats = [{{ judge = "grounding" }}, {{ judge = "annotator" }}]
@@ -116,10 +118,11 @@ def said(folder: Path) -> dict[str, str]:
         if words[0] == "evaluate":
             asked += ["--aspect", "consistency"]
             asked += [] if "--panel" in words else ["--panel", "seats.toml"]
-            asked += ["--run-dir", "RUN"] if "sample.jsonl" in words else []
+            if words[1] in RUNS and "--run-dir" not in words:
+                asked += ["--run-dir", RUNS[words[1]]]
         said[command] = run(folder, *asked)
-        if command.startswith("evaluate texts.jsonl"):
-            run(folder, "marks", "import", "run", "texts.jsonl", "--annotator", "anna")
+        if (made := RUNS.get(words[1])) and words[0] == "evaluate":
+            run(folder, "marks", "import", made, words[1], "--annotator", "anna")
     return said
 
 
@@ -203,7 +206,7 @@ COMMANDS = {
     "Choose texts to mark": ("sample", "view", "rank"),
     "Calibrate": ("calibrate", "evaluate", "rescore"),
     "Which seats": ("panel study",),
-    "Cascades": ("panel cascade", "evaluate"),
+    "Cascades": ("panel cascade", "evaluate", "rescore", "calibrate"),
     "Rank systems": ("rank",),
 }
 """The commands of which each section is."""

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["BEFORE", "SHOTS", "Shot", "gallery_markdown"]
+__all__ = ["BEFORE", "DAMAGED", "SHOTS", "Shot", "gallery_markdown"]
 
 PANEL = "--judge grounding --judge form"
-JURY = "--judge grounding --judge reader --judge rouge-2 --judge chrf --judge bleu"
 RUN = f"evaluate summaries.jsonl {PANEL} --aspect consistency --aspect fluency --run-dir"
+DAMAGED = "perturb good.jsonl --recipe standard --limit 40 -o damaged.jsonl"
+"""The first command, whose texts are scored."""
 BEFORE = (
     f"{RUN} run",
     f"{RUN} later --judge reader",
-    f"evaluate summaries.jsonl {JURY} --aspect consistency --run-dir jury",
-    "perturb good.jsonl --recipe standard --limit 40 -o damaged.jsonl",
+    "evaluate scored.jsonl --panel panel.toml --aspect consistency --run-dir jury",
+    "sample jury -n 80 -o marked.jsonl",
     "metrics score summaries.jsonl --metric rouge-l --metric chrf -o scores.jsonl",
     f"exam discernment good.jsonl --limit 20 {PANEL} --judge reader -o other",
 )
@@ -37,13 +38,15 @@ class Shot:
     command
         Makes the page; without ``spanjury``. ``{server}`` stands for the address of a model.
     page
-        The file that it makes.
+        The file that it makes; empty for a page that it serves until it is ended.
     at
         Selects the element that the picture begins with; empty for the top of the page.
     scheme
         Whether the picture is of the page in the light or in the dark.
     keys
         Pressed one after the other before the picture is taken; for pages of runs.
+    annotator
+        Begins to mark under this name before that; for pages that are served.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Shot:
     at: str = ""
     scheme: Literal["light", "dark"] = "light"
     keys: str = ""
+    annotator: str = ""
 
 
 SHOTS = (
@@ -73,6 +77,15 @@ SHOTS = (
         page="two.html",
         scheme="dark",
         keys="jj",
+    ),
+    Shot(
+        name="marking",
+        title="People's marks",
+        says="Accept or reject what judges marked, mark what they overlooked, give a score.",
+        command="view run",
+        page="",
+        keys="djnan",
+        annotator="Anna",
     ),
     Shot(
         name="discernment",
@@ -152,12 +165,35 @@ SHOTS = (
         scheme="dark",
     ),
     Shot(
+        name="calibration",
+        title="Calibration of a panel",
+        says="Scores on people's scale, and thresholds with a promise: what are they worth?",
+        command="calibrate jury --human scored.jsonl --html calibration.html",
+        page="calibration.html",
+    ),
+    Shot(
         name="panel-study",
         title="Which seats",
         says="What does each seat of a panel add, which panels are worth their cost?",
-        command="panel study jury --human summaries.jsonl --html seats.html",
+        command="panel study jury --human scored.jsonl --html seats.html",
         page="seats.html",
         at="#cost-and-agreement",
+    ),
+    Shot(
+        name="cascade",
+        title="Cascades",
+        says="Cheap seats first: how far do they agree with people, for which cost?",
+        command="panel cascade jury --human scored.jsonl --html cascade.html",
+        page="cascade.html",
+        at="#agreement-with-people-all",
+        scheme="dark",
+    ),
+    Shot(
+        name="ranking",
+        title="Systems ranked",
+        says="Which systems differ, by the panel on all texts and people on some?",
+        command="rank jury --human marked.jsonl --html ranking.html",
+        page="ranking.html",
     ),
     Shot(
         name="compare",
@@ -215,8 +251,9 @@ Every finding is one file of HTML: it needs no network, runs no script but its o
 and is dark where the reader's system is. Commands that write a folder put the page into it, beside
 the same in Markdown and JSON; `--html FILE.html` writes the page alone, or once more.
 
-The texts are `examples/summaries.jsonl`, and as `good.jsonl` those of `--demo`. `just gallery`
-makes all pages and pictures again.
+The texts are `examples/summaries.jsonl`, and as `good.jsonl` those of `--demo`; `scored.jsonl` has
+damaged versions of these for four systems, scored by what was damaged, and the two models of `jury`
+are scripts. `just gallery` makes all pages and pictures again.
 """
 
 

@@ -2,20 +2,24 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from fakes.command import call
+from fakes.command import call, start
 from fakes.tiny_judge import save_judge_base
-from gallery.shots import BEFORE, SHOTS, Shot, gallery_markdown
+from gallery.judged import judging_models, write_scored
+from gallery.shots import BEFORE, DAMAGED, SHOTS, Shot, gallery_markdown
 from loopback.browser import Chromium, picture, sideways
 from loopback.rewriting import RewritingServer, by_evidence
 from PIL import Image
+from playwright.sync_api import Page, expect
 
 from spanjury.orchestration.services.train import training_data
 
@@ -39,8 +43,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.copy(ROOT / "examples/summaries.jsonl", folder)
     shutil.copy(ROOT / "perturbations/demo/summarization.jsonl", folder / "good.jsonl")
     (folder / "form.toml").write_text('[[seats]]\njudge = "form"\n')
-    commands = dict.fromkeys((*BEFORE, *(shot.command for shot in SHOTS)))
-    with pytest.MonkeyPatch.context() as patch, RewritingServer(by_evidence) as server:
+    commands = dict.fromkeys((*BEFORE, *(shot.command for shot in SHOTS if shot.page)))
+    assert call(folder, *DAMAGED.split()).exit_code == 0
+    write_scored(folder / "damaged.jsonl", folder / "scored.jsonl")
+    models = judging_models(folder / "panel.toml", scored=folder / "scored.jsonl")
+    with pytest.MonkeyPatch.context() as patch, models, RewritingServer(by_evidence) as server:
         patch.setenv("HF_HUB_OFFLINE", "1")
         distilled_in(folder)
         for command in commands:
@@ -71,6 +78,35 @@ def distilled_in(folder: Path) -> None:
     (folder / "model/training.json").write_text(json.dumps(record))
 
 
+@contextmanager
+def page_of(shot: Shot, folder: Path) -> Iterator[Path | str]:
+    """Give the file of a page, or its address while it is served."""
+    if shot.page:
+        yield file_of(shot, folder)
+        return
+    process = start(folder, *shlex.split(shot.command), "--no-browser")
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + process.stderr.read()
+        yield found[0]
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def begin(page: Page, annotator: str) -> None:
+    """Begin to mark, row after row."""
+    expect(page.locator("body")).to_have_attribute("data-ready", "true")
+    page.get_by_role("button", name="Mark", exact=True).click()
+    page.locator("#annotator").fill(annotator)
+    page.locator("#blind").set_checked(False)
+    page.locator("#random").set_checked(False)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#marking .done-line")).to_be_visible()
+
+
 def file_of(shot: Shot, folder: Path) -> Path:
     if "encoder" in shot.command and not (folder / "encoder").exists():
         pytest.skip(f"{ENCODER} is not installed")
@@ -82,8 +118,10 @@ def test_a_page_of_each_kind_is_readable_and_asks_for_nothing(
     shot: Shot, made: Path, chromium: Chromium, tmp_path: Path
 ) -> None:
     folder = KEPT / "gallery" if KEPT else tmp_path
-    with chromium.open(file_of(shot, made), scheme=shot.scheme) as page:
+    with page_of(shot, made) as target, chromium.open(target, scheme=shot.scheme) as page:
         assert page.title()
+        if shot.annotator:
+            begin(page, shot.annotator)
         if shot.at:
             page.locator(shot.at).evaluate("element => element.scrollIntoView()")
         for key in shot.keys:

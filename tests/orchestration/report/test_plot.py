@@ -94,7 +94,7 @@ def test_marks_of_points_that_lie_together_do_not_cover_each_other() -> None:
 def test_a_mark_is_not_cut_by_an_edge_nor_laid_over_another_point() -> None:
     within, points = Box(0, 0, 100, 100), [(90.0, 4.0), (50.0, 50.0), (64.0, 40.0)]
     right, middle = placed_marks(
-        [(90.0, 4.0, "ab"), (50.0, 50.0, "cd")], points=points, within=within
+        [(90.0, 4.0, "a"), (50.0, 50.0, "b")], points=points, within=within
     )
     assert (right.anchor, right.y > 4) == ("end", True)  # neither right nor above has room
     assert (middle.anchor, middle.y < 50) == ("end", True)  # a point lies right above

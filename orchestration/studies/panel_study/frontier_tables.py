@@ -102,9 +102,9 @@ def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     if not cascades:
         return
     yield Paragraph(
-        "a > b at 40% is a cascade: it asks b where a does not suffice, and is fitted to take 40%"
-        " of what its seats cost if all are asked. Its agreement is on texts of other sources than"
-        " it was fitted to."
+        "a > b at 40% is a cascade: it asks b where a does not suffice, and is fitted to take at"
+        " most 40% of what its seats cost if all are asked. Its agreement is on texts of other"
+        " sources than it was fitted to."
     )
     if len(findings.results) > 1:
         yield Paragraph(

@@ -1,7 +1,8 @@
 """A plot of points in a page, as SVG in the colours of the page: light, dark and on paper.
 
 It needs no script and no library. Points that matter are numbered, and a table beside the plot
-says what each number is: names would cover each other.
+says what each number is: names would cover each other. A number that would cover another is left
+out; it is shown with the name where the point is pointed at.
 """
 
 import math
@@ -11,12 +12,13 @@ from typing import Literal, NamedTuple
 
 from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.report.page import safe
+from spanjury.orchestration.report.plot_marks import Box, placed_marks
 
 Kind = Literal["faint", "line", "other"]
 """A point in the background, one that the line joins, or one of another sort."""
 
 WIDTH, HEIGHT = 640, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 28, 16, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 28, 16, 48
 _TICKS = 5
 _ROOM = 0.06
 """Share of the range that stays free on either side."""
@@ -116,6 +118,7 @@ def plot_svg(plot: Plot) -> str:
             *_frame(plot, across, up),
             *_line(points, across, up),
             *(line for one in _in_order(points) for line in _point(one, across, up)),
+            *_marks(points, across, up),
             "</svg>",
         )
     )
@@ -186,9 +189,19 @@ def _point(one: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
         low, high = (_y(end, up) for end in one.interval)
         yield f'<line class="interval {one.kind}" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
     size = 3 if one.kind == "faint" else 5
+    name = one.name if one.name.startswith(one.mark) else f"{one.mark}: {one.name}"
     yield (
         f'<circle class="{one.kind}" cx="{x}" cy="{y}" r="{size}">'
-        f"<title>{safe(one.name)}</title></circle>"
+        f"<title>{safe(name)}</title></circle>"
     )
-    if one.mark:
-        yield _text(float(x) + 9, float(y) - 7, one.mark, anchor="start", kind="mark")
+
+
+def _marks(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
+    """Write beside the points that matter, those first that the line does not join."""
+    shown = [one for one in points if one.kind != "faint" or one.mark]
+    shown.sort(key=lambda one: one.kind == "line")
+    places = [(float(_x(one.x, across)), float(_y(one.y, up))) for one in shown]
+    wanted = [(x, y, one.mark) for (x, y), one in zip(places, shown, strict=True) if one.mark]
+    within = Box(_LEFT, 0, WIDTH, HEIGHT - _BOTTOM)
+    for mark in placed_marks(wanted, points=places, within=within):
+        yield _text(mark.x, mark.y, mark.text, anchor=mark.anchor, kind="mark")

@@ -25,7 +25,6 @@ def study_text(one: JudgedText, seats: Seats, *, human: float | None, within: st
     Raise `ConfigError` if its meta has no key `within`, where one is named.
     """
     return StudyText(
-        segment_id=one.row.id,
         system=one.row.system,
         source=one.source,
         group=_group(one, within),

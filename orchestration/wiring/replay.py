@@ -26,12 +26,14 @@ async def open_replayed_panel(
 ) -> AsyncIterator[Panel]:
     """Open a panel whose models say again what they said, and are asked nothing.
 
-    Judges that ask no model are left out, unless a model consolidates what they report. Raise
-    `ConfigError` as `open_configured_panel` does, and `StoreError` if the memory cannot be read.
+    Judges that ask no model are left out, unless a model consolidates what they report; so are
+    then a cascade and a calibration, which are of all judges: a seat that was not asked has no
+    reply to say again. Raise `ConfigError` as `open_configured_panel` does, and `StoreError` if
+    the memory cannot be read.
     """
     name = config.consolidate.partition(":")[0]
     if "model" not in parameters(CONSOLIDATORS.get(name)):
-        config = replace(config, seats=asking_seats(config))
+        config = replace(config, seats=asking_seats(config), cascade=None, calibration=None)
     with open_kept_memory(memory) as kept:
         async with open_configured_panel(
             config, memory=kept, silent=True, again=frozenset(), recorder=recorder

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fakes.installed import imported
 
 from spanjury.adapters.files.annotations.factgenie import read_factgenie
 from spanjury.adapters.files.annotations.mqm import read_mqm
@@ -132,8 +133,8 @@ def test_a_file_of_a_folder_is_limited_in_its_length(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_is_limited_in_rows_columns_and_what_it_unpacks_to(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = imported("pyarrow")
+    parquet = imported("pyarrow.parquet")
     path = tmp_path / "a.parquet"
     parquet.write_table(arrow.table({"output": ["short", "x" * 5000, "last"] * 20}), path)
     found = faults(read_parquet_file, path)

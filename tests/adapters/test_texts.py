@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from fakes.installed import imported, skip_without
 
 from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
 from spanjury.adapters.files.reading.texts import read_folder, read_txt
@@ -101,8 +102,8 @@ def test_a_folder_without_texts_says_so(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_holds_rows_as_jsonl_does(tmp_path: Path) -> None:
-    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    pa = pytest.importorskip("pyarrow")
+    pq = imported("pyarrow.parquet")
+    pa = imported("pyarrow")
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
     found = segments(path)
@@ -113,7 +114,7 @@ def test_a_parquet_file_holds_rows_as_jsonl_does(tmp_path: Path) -> None:
 
 
 def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    skip_without("pyarrow")
     path = tmp_path / "rows.parquet"
     path.write_text("nothing of the sort")
     with pytest.raises(DataError, match="is not a Parquet file"):
@@ -122,7 +123,7 @@ def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("datasets") is None, reason="datasets is absent")
 def test_a_dataset_saved_to_disk_is_read_by_split(tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = imported("datasets")
     whole = datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)})
     whole.save_to_disk(str(tmp_path / "saved"))
     found = list(open_source(Path(f"hf:{tmp_path / 'saved'}@test")))

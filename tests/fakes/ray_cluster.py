@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from fakes.installed import imported, skip_without
 
 __all__ = ["ON_RAY", "SMALL", "Cluster", "ray_cluster"]
 
@@ -37,9 +38,10 @@ class Cluster(Protocol):
 @contextmanager
 def ray_cluster() -> Iterator[Cluster]:
     """Start a head that judges nothing; skip where Ray is not installed."""
+    skip_without("ray")
     # Ours first: it sets what Ray reads when it is imported.
-    pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
-    utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed")
+    imported("spanjury.adapters.cluster.ray_engine")
+    utils = imported("ray.cluster_utils")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")

@@ -9,6 +9,7 @@ import anyio
 from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Message, Segment, ToolCall
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.view.aspects import KnownAspects
+from spanjury.orchestration.services.view.details import Unasked
 from spanjury.orchestration.services.view.sources import ViewedRun
 
 with lazily():
@@ -40,8 +41,17 @@ class Asked:
         self._aspects = aspects
         self._lock = Lock()  # models may be in this process, and memories are read in turn
 
-    def of(self, segment: Segment | None, *, task: str, aspect: str) -> dict[str, object]:
-        """Return the calls about a text, seat by seat, for JSON; or a note that says why not."""
+    def of(
+        self, segment: Segment | None, *, task: str, aspect: str, unasked: Unasked | None = None
+    ) -> dict[str, object]:
+        """Return the calls about a text, seat by seat, for JSON; and a note on those without any.
+
+        Parameters
+        ----------
+        unasked
+            Seats that a cascade did not ask: what the memory holds of them is of another row, or
+            of a later run.
+        """
         run, known = self._run, self._aspects.find(task, aspect)
         if run.folder is None or run.memory is None:
             return _nothing(f"{run.name} keeps no memory: prompts and replies are not there")
@@ -51,28 +61,43 @@ class Asked:
             return _nothing(f"the aspect {aspect} of {task} is not known here")
         try:
             with self._lock:
-                calls = _replayed(run.folder, segment, known, memory=run.memory)
+                calls, asking = _replayed(run.folder, segment, known, memory=run.memory)
         except EvaluationError as error:
             return _nothing(f"prompts and replies cannot be shown: {error}")
-        return {"seats": list(_seats(calls)), "note": "" if calls else _NO_REPLIES}
+        left = unasked or Unasked()
+        made = [call for call in calls if call.seat not in left.seats]
+        return {"seats": list(_seats(made)), "note": _note(made, asking, unasked=left)}
 
 
 def _replayed(
     folder: Path, segment: Segment, aspect: Aspect, *, memory: Path
-) -> "list[replay.Call]":
-    """Have the panel of a run assess once more of what it remembers; return its calls."""
+) -> "tuple[list[replay.Call], tuple[str, ...]]":
+    """Have the panel of a run assess once more of what it remembers.
+
+    Return its calls, and the names of the seats that assessed.
+    """
     panel = runs.job_of(run_folders.RunFolder(folder)).panel
     recorder = replay.Recorder()
     if not replay.asking_seats(panel):
         raise ConfigError("its judges ask no model")
 
-    async def assess() -> None:
+    async def assess() -> tuple[str, ...]:
         opening = replay.open_replayed_panel(panel, memory=memory, recorder=recorder)
         async with opening as opened:
             await opened.assess(segment, aspect)
+            return tuple(seat.name for seat in opened.seats)
 
-    anyio.run(assess)
-    return recorder.calls
+    asking = anyio.run(assess)
+    return recorder.calls, asking
+
+
+def _note(made: "Sequence[replay.Call]", asking: Sequence[str], *, unasked: Unasked) -> str:
+    """Say why some of the seats that ask a model, or all of them, have no calls."""
+    left = [seat for seat in asking if seat in unasked.seats]
+    notes = [f"{', '.join(left)}: not asked about this text. {unasked.reason}"] if left else []
+    if not made and len(left) < len(asking):
+        notes.append(_NO_REPLIES)
+    return " ".join(notes)
 
 
 def _nothing(note: str) -> dict[str, object]:

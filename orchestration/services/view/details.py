@@ -13,6 +13,22 @@ from spanjury.orchestration.services.view.texts import TextStore
 _Text = tuple[TextStore, int]
 
 
+class Unasked(msgspec.Struct, frozen=True):
+    """The seats that were not asked about a row, and why."""
+
+    seats: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class _UnaskedOfRow(msgspec.Struct, frozen=True):
+    """The only part of a row that is read here."""
+
+    unasked: Unasked | None = None
+
+
+_UNASKED = msgspec.json.Decoder(_UnaskedOfRow)
+
+
 class Details:
     """The details of the rows of a view."""
 
@@ -67,6 +83,13 @@ class Details:
         """Return the text of a row as its judges saw it; None if it is not there."""
         text = self._pairing.text(number)
         return None if text is None else self._fitted(text, task=self.aspect(number)[0])
+
+    def unasked(self, number: int, *, run: int) -> Unasked | None:
+        """Return which seats a run did not ask about a row, and why; None if it asked all."""
+        row = self._pairing.rows[run][number]
+        if row == NOTHING:
+            return None
+        return _UNASKED.decode(self._pairing.runs[run].line(row)).unasked
 
     def _fitted(self, text: _Text, *, task: str) -> Segment:
         store, number = text

@@ -273,7 +273,9 @@ class View:
         if not 0 <= run < len(self.runs):
             raise ConfigError(f"there is no run {run}: there are {len(self.runs)}, from 0")
         task, aspect = self._details.aspect(number)
-        return self._asked[run].of(self.segment(number), task=task, aspect=aspect)
+        unasked = self._details.unasked(number, run=run)
+        segment = self.segment(number)
+        return self._asked[run].of(segment, task=task, aspect=aspect, unasked=unasked)
 
     def comparison(self, first: str, second: str) -> dict[str, object]:
         """Compare two runs or two systems, for JSON; wait until all rows are there.

@@ -54,6 +54,7 @@ class Agreement:
     def __init__(self, seats: PanelSeats, settings: Settings) -> None:
         self.seats = seats
         self.settings = settings
+        self._known: dict[bytes, Estimate] = {}
         self.level: Level = settings.level or (
             "by-input" if seats.has_several_systems else "pooled"
         )
@@ -76,10 +77,10 @@ class Agreement:
     def estimates(self, scores: FloatArray) -> list[Estimate]:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
         values = self.of(scores)
-        return [
-            self._estimate(float(value), line[np.newaxis])
-            for value, line in zip(values, scores, strict=True)
-        ]
+        for value, line in zip(values, scores, strict=True):
+            if line.tobytes() not in self._known:  # one panel is on several tables
+                self._known[line.tobytes()] = self._estimate(float(value), line[np.newaxis])
+        return [self._known[line.tobytes()] for line in scores]
 
     def gains(self, scores: FloatArray, *, base: FloatArray) -> list[Estimate]:
         """Return by how much each agrees more than `base`, on the texts that both have."""
@@ -142,8 +143,7 @@ def source_folds(seats: PanelSeats, settings: Settings) -> IntArray:
     return found
 
 
-def splits(seats: PanelSeats, settings: Settings) -> Iterator[tuple[IntArray, IntArray]]:
+def splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the numbers of the texts to fit to, and of those of one fold, fold by fold."""
-    fold = source_folds(seats, settings)
-    for number in range(int(fold.max(initial=-1)) + 1):
-        yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+    for number in np.unique(folds):
+        yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)

@@ -7,13 +7,14 @@ decides how much is asked: it is the lowest at which the texts of the fit take n
 share of the cost that is aimed at.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanjury.orchestration.studies.panel_study.agreement import splits
 from spanjury.orchestration.studies.panel_study.costs import Unit
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats import decreasing_fit
@@ -178,16 +179,11 @@ def judge_held_out(
         CascadeOutcome(np.empty(size), np.empty(size), np.empty(size, dtype=np.intp))
         for _ in shares
     ]
-    for fit, held in _splits(folds):
+    for fit, held in splits(folds):
         kept = texts.of(held)
         for outcome, fitted in zip(ended, fit_cascades(texts.of(fit), shares=shares), strict=True):
             outcome.places[held], outcome.costs[held], outcome.stages[held] = judge(kept, fitted)
     return ended
-
-
-def _splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    for number in np.unique(folds):
-        yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
 
 
 def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -19,17 +19,15 @@ _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
 class SeatWord(NamedTuple):
-    """What a seat says of a text.
-
-    `place` is that of its score on the scale and `estimate` how good it says that the text is,
-    both 0 to 1. All three are NaN without a score.
-    """
+    """The word of a seat on a text; its three numbers are NaN without a score."""
 
     score: float
     place: float
+    """Of the score on its scale, 0 to 1."""
     estimate: float
+    """The goodness of the text by the report, 0 to 1."""
     has_failed: bool
-    """Whether it should have given a score, and did not; one that abstains has not failed."""
+    """Whether it should have given a score, and did not; a seat that abstains has not failed."""
 
 
 _NOT_ASKED = SeatWord(np.nan, np.nan, np.nan, has_failed=True)
@@ -51,7 +49,6 @@ class StudyText:
         Those that were asked.
     """
 
-    segment_id: str
     system: str
     source: str
     group: str

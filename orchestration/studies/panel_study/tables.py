@@ -124,8 +124,12 @@ def _sizes(found: SubsetFindings, names: Names) -> Table:
     looked_at = "all subsets" if found.is_complete else "subsets met when the best seat joins next"
     return table(
         [
-            *(*numeric("seats"), *numeric("panels", only="page"), *numeric("mean")),
-            *(*numeric("least", only="page"), *numeric("best", "corrected"), "best panel"),
+            *numeric("seats"),
+            *numeric("panels", only="page"),
+            *numeric("mean"),
+            *numeric("least", only="page"),
+            *numeric("best", "corrected"),
+            "best panel",
         ],
         (
             (
@@ -192,7 +196,8 @@ def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
     return table(
         [
             *("seat", "seat", "one family"),
-            *(*numeric("texts", only="page"), *numeric("agreement beyond people")),
+            *numeric("texts", only="page"),
+            *numeric("agreement beyond people"),
         ],
         (
             (

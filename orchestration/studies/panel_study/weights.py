@@ -7,7 +7,12 @@ from types import MappingProxyType
 import numpy as np
 from scipy.optimize import nnls
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, splits
+from spanjury.orchestration.studies.panel_study.agreement import (
+    Agreement,
+    Estimate,
+    source_folds,
+    splits,
+)
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores
@@ -115,7 +120,7 @@ def _held_out(agreement: Agreement) -> FloatArray:
     """Return the score of each text by weights that were fitted without its fold."""
     seats = agreement.seats
     found = np.full(seats.texts, np.nan)
-    for training, test in splits(seats, agreement.settings):
+    for training, test in splits(source_folds(seats, agreement.settings)):
         found[test] = _weighted(seats.scores[:, test], _stacked(agreement, training))
     return found
 

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from fakes.installed import imported
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = imported("torch")
 
 from fakes.tiny_models import WINDOW, save_tiny
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM

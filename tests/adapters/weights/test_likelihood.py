@@ -4,8 +4,9 @@
 import math
 
 import pytest
+from fakes.installed import imported
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = imported("torch")
 
 from fakes.tiny_models import WINDOW, save_tiny, tiny_tokenizer
 from transformers import (

@@ -5,8 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("torch", reason="torch is not installed")
+if is_absent("torch"):
+    pytest.skip("torch is not installed", allow_module_level=True)
 
 from fakes.tiny_models import WINDOW, save_tiny
 from hypothesis import given

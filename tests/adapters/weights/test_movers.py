@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fakes.installed import imported
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = imported("torch")
 
 from fakes.tiny_models import WINDOW, save_tiny, tiny_tokenizer
 from scipy.optimize import linprog

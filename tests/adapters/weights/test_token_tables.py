@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fakes.installed import imported
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = imported("torch")
 
 from fakes.tiny_models import save_tiny
 

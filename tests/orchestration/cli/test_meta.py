@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, complaint
+from fakes.installed import skip_without
 from fakes.result_files import USAGE, result, write_results
 
 from spanjury.judges.core import (
@@ -154,7 +155,7 @@ def test_tables_are_short_and_pages_and_pictures_are_kept(tmp_path: Path) -> Non
     shown = {line.split("](")[1].rstrip(")") for line in page.splitlines() if line[:2] == "!["}
     assert drawn == shown
     assert html.count("data:image/png;base64,") == len(drawn)
-    pytest.importorskip("matplotlib")
+    skip_without("matplotlib")
     assert {path.stem for path in (tmp_path / "out/pictures").glob("*.svg")} == {
         "agreement",
         "cost-seconds",

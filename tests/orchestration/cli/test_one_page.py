@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, complaint
+from fakes.installed import skip_without
 
 ROWS = "examples/summaries.jsonl"
 SCORES = ("--metric", "rouge-l", "--metric", "rouge-1")
@@ -53,7 +54,7 @@ def test_people_and_metrics_are_on_one_page_with_all_pictures(runs: Path) -> Non
     assert done.exit_code == 0, done.output
     assert done.stderr.splitlines()[-1] == "written: page.html"
     assert not (runs / "pictures").exists()
-    pytest.importorskip("matplotlib")
+    skip_without("matplotlib")
     assert (runs / "page.html").read_text().count("data:image/png;base64,") >= 3
 
 

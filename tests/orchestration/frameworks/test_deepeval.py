@@ -3,8 +3,10 @@
 import os
 
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("deepeval", reason="deepeval is not installed: just frameworks")
+if is_absent("deepeval"):
+    pytest.skip("deepeval is not installed: just frameworks", allow_module_level=True)
 
 from deepeval import assert_test, evaluate
 from deepeval.config.settings import get_settings

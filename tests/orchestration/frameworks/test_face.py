@@ -5,6 +5,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from fakes.installed import skip_without
 
 import spanjury.frameworks
 from spanjury.judges.core import ConfigError
@@ -49,7 +50,7 @@ def test_a_framework_that_is_missing_is_named_with_its_extra(
 def test_naming_an_adapter_loads_its_framework_and_no_other(
     name: str, framework: str, _extra: str
 ) -> None:
-    pytest.importorskip(framework, reason=f"{framework} is not installed: just frameworks")
+    skip_without(framework, reason=f"{framework} is not installed: just frameworks")
     script = (
         f"import sys; from spanjury.frameworks import {name};"
         f"print(*sorted({set(FRAMEWORKS)!r} & sys.modules.keys()))"

@@ -4,8 +4,10 @@ import math
 from pathlib import Path
 
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("inspect_ai", reason="inspect-ai is not installed: just frameworks")
+if is_absent("inspect_ai"):
+    pytest.skip("inspect-ai is not installed: just frameworks", allow_module_level=True)
 
 from inspect_ai import Task
 from inspect_ai import eval as evaluate

@@ -9,8 +9,10 @@ from threading import Thread
 
 import anyio
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("langsmith", reason="langchain-core is not installed: just frameworks")
+if is_absent("langsmith"):
+    pytest.skip("langchain-core is not installed: just frameworks", allow_module_level=True)
 
 from langsmith import Client, aevaluate, evaluate
 from langsmith.evaluation import EvaluationResult

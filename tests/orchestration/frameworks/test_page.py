@@ -8,6 +8,7 @@ from types import CodeType
 
 import anyio
 import pytest
+from fakes.installed import skip_without
 from fakes.pytest_runs import outcomes, run_pytest
 
 PAGE = (Path(__file__).parents[3] / "docs" / "frameworks.md").read_text("utf-8")
@@ -34,7 +35,7 @@ def blocks(section: str, language: str) -> list[str]:
 def test_the_blocks_run(
     section: str, framework: str, shown: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip(framework, reason=f"{framework} is not installed: just frameworks")
+    skip_without(framework, reason=f"{framework} is not installed: just frameworks")
     names: dict[str, object] = {}
 
     async def run(code: CodeType) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("pydantic_evals", reason="pydantic-evals is not installed: just frameworks")
+if is_absent("pydantic_evals"):
+    pytest.skip("pydantic-evals is not installed: just frameworks", allow_module_level=True)
 
 from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import EvaluationResult, EvaluatorContext, EvaluatorFailure

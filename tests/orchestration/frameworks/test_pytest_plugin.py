@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import anyio
 import pytest
+from fakes.installed import skip_without
 from fakes.pytest_runs import PLUGIN, cases, outcomes, run_pytest
 
 from spanjury.frameworks import aassert_no_errors, assert_no_errors
@@ -97,7 +98,7 @@ def test_the_report_has_what_the_panel_said_as_properties(reported: Path) -> Non
 
 
 def test_the_workers_of_xdist_report_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    skip_without("xdist", reason="pytest-xdist is not installed")
     (tmp_path / "test_bridges.py").write_text(TESTS)
     run_pytest(tmp_path, "-p", "xdist", "-n", "2", "--junitxml=report.xml")
     assert outcomes(tmp_path / "report.xml") == OUTCOMES

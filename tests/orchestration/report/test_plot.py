@@ -11,6 +11,7 @@ from spanjury.orchestration.report import Plot, PlotPoint, Report
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.plot import HEIGHT, WIDTH, axis_of, plot_svg
+from spanjury.orchestration.report.plot_marks import Box, placed_marks
 
 HOSTILE = '"><script>x</script>'
 
@@ -70,6 +71,40 @@ def test_names_are_text_whatever_they_hold() -> None:
     )
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 2
+
+
+def marks_of(svg: str) -> list[tuple[str, str]]:
+    """Return the marks with the end of the text that stands at the point."""
+    return re.findall(r'<text class="mark"[^>]*text-anchor="(\w+)">(\w+)%?<', svg)
+
+
+def test_marks_of_points_that_lie_together_do_not_cover_each_other() -> None:
+    far = [PlotPoint(x=x, y=0.9, name="far", kind="line", mark="far") for x in (0, 100)]
+    near = [
+        PlotPoint(x=50 + x, y=0.2 + x / 900, name=f"{x}", kind="line", mark=f"m{x}")
+        for x in range(6)
+    ]
+    svg = plot_svg(plot(*far, *near))
+    assert marks_of(svg).count(("start", "far")) == 2
+    drawn = [mark for _, mark in marks_of(svg) if mark != "far"]
+    assert 1 <= len(drawn) < len(near)
+    assert "<title>m5: 5</title>" in svg
+
+
+def test_a_mark_is_not_cut_by_an_edge_nor_laid_over_another_point() -> None:
+    within, points = Box(0, 0, 100, 100), [(90.0, 4.0), (50.0, 50.0), (64.0, 40.0)]
+    right, middle = placed_marks(
+        [(90.0, 4.0, "ab"), (50.0, 50.0, "cd")], points=points, within=within
+    )
+    assert (right.anchor, right.y > 4) == ("end", True)  # neither right nor above has room
+    assert (middle.anchor, middle.y < 50) == ("end", True)  # a point lies right above
+    assert placed_marks([(50, 50, "far too long")], points=[], within=within) == []
+
+
+def test_of_points_on_each_other_the_first_is_marked() -> None:
+    within = Box(0, 0, 100, 100)
+    (mark,) = placed_marks([(50, 50, "a"), (50, 50, "b")], points=[(50, 50)], within=within)
+    assert mark.text == "a"
 
 
 def test_markdown_has_the_caption() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from fakes.command import call, complaint
+from fakes.installed import is_absent
 
-pytest.importorskip("rouge_score_rs", reason="the metrics' libraries are not installed")
+if is_absent("rouge_score_rs"):
+    pytest.skip("the metrics' libraries are not installed", allow_module_level=True)
 
 from spanjury.judges.core import DataError, Sample
 from spanjury.orchestration.services.metrics import score_metric

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from fakes.installed import imported, skip_without
 from fakes.noting_judge import NotingJudge
 from fakes.ray_cluster import ON_RAY, SMALL, Cluster, ray_cluster
 
@@ -17,9 +18,10 @@ from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run
 from spanjury.orchestration.services.evaluate import Job, run
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
+skip_without("ray")
 # Ours first: it sets what Ray reads when it is imported.
-pytest.importorskip("spanjury.adapters.cluster.ray_engine", reason="Ray is not installed")
-ray = pytest.importorskip("ray", reason="Ray is not installed")
+imported("spanjury.adapters.cluster.ray_engine")
+ray = imported("ray")
 
 pytestmark = ON_RAY
 

@@ -54,7 +54,6 @@ def seats_of(
 ) -> PanelSeats:
     texts = [
         StudyText(
-            segment_id=str(number),
             system=systems[number] if systems else "",
             source=sources[number] if sources else str(number),
             group=groups[number] if groups else "",
@@ -159,7 +158,7 @@ def test_texts_of_one_source_are_never_in_two_folds() -> None:
         assert len({*folds[seats.sources == source].tolist()}) == 1
     for group in range(2):  # each fold has its share of both
         assert np.bincount(folds[seats.groups == group]).tolist() == [6] * 5
-    tested = np.concatenate([test for _, test in splits(seats, QUICK)])
+    tested = np.concatenate([test for _, test in splits(folds)])
     assert sorted(tested.tolist()) == list(range(60))
 
 

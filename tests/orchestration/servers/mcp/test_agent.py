@@ -4,8 +4,10 @@ import sys
 from typing import Any
 
 import pytest
+from fakes.installed import is_absent
 
-pytest.importorskip("fastmcp", reason="pydantic-ai speaks the protocol with pydantic-ai-slim[mcp]")
+if is_absent("fastmcp"):
+    pytest.skip("fastmcp comes with pydantic-ai-slim[mcp]", allow_module_level=True)
 
 from fakes.mcp_process import arguments, environment
 from fastmcp.client.transports import StdioTransport

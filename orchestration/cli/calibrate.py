@@ -10,7 +10,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import Columns, Sample
 from spanjury.orchestration.cli.flags.run import Html
 
 with lazily():
@@ -32,6 +32,7 @@ class MarkFlags(Flags, title="Scores and marks"):
         Path | None,
         Flag("Texts with people's scores or error spans; by default the marks of the run."),
     ] = None
+    sample: Sample = None
     data: Annotated[
         Path | None, Flag("The texts of bare results, to take the marks beside them.", "FILE")
     ] = None
@@ -90,6 +91,7 @@ def calibrate(
         service.CalibrateJob(
             results=marks.results,
             human=marks.human,
+            sample=marks.sample,
             data=marks.data,
             columns=marks.column,
             aspects=marks.aspect,

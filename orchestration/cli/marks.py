@@ -17,6 +17,7 @@ with lazily():
         importing,
         marked_run,
         readings,
+        verdicts,
     )
     from spanjury.orchestration.studies.agreement import people_tables
     from spanjury.orchestration.studies.agreement.spans import estimates
@@ -101,20 +102,32 @@ def agreement(
     json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Say how far annotators agree with each other, on scores and on spans."""
-    found = comparison.people_agreement(
-        marked_run.MarkedRun(run, data=data),
-        settings=estimates.Settings(seed=seed, draws=draws),
-    )
+    """Say how far annotators agree with each other, and which share of judges' spans they keep."""
+    marked = marked_run.MarkedRun(run, data=data)
+    found = comparison.people_agreement(marked, settings=estimates.Settings(seed=seed, draws=draws))
+    judged = verdicts.judges_spans(marked)
     if json:
-        aspects = people_tables.people_json(found.aspects)
-        console.print_json({"aspects": aspects, "note": found.note})
+        console.print_json(
+            {
+                "aspects": people_tables.people_json(found.aspects),
+                "judges": people_tables.judges_json(judged.judges),
+                "stale_marks": judged.stale,
+                "note": found.note,
+            }
+        )
         return
-    if found.aspects:
+    if found.aspects or judged.judges:
         title = "Agreement of annotators"
-        console.print_report(people_tables.people_report(found.aspects, title=title))
+        console.print_report(
+            people_tables.people_report(found.aspects, judges=judged.judges, title=title)
+        )
     if found.note:
         say(found.note)
+    if judged.stale:
+        say(
+            f"{judged.stale} finished marks are in no share of judges' spans: the results have"
+            " other spans by now"
+        )
 
 
 def _say_each(names: list[str], what: str) -> None:

@@ -9,7 +9,7 @@ import typer
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import Columns, Sample
 from spanjury.orchestration.cli.flags.run import Html, NoProgress
 
 with lazily():
@@ -34,6 +34,7 @@ class RatingFlags(Flags, title="Scores and ratings"):
         Path | None,
         Flag("Texts with the scores of people, as JSONL; by default the marks of the run."),
     ] = None
+    sample: Sample = None
     data: Annotated[
         Path | None, Flag("The texts of bare results, to take the marks beside them.", "FILE")
     ] = None
@@ -85,6 +86,7 @@ def meta(
     job = agreement.MetaJob(
         results=tuple(dict.fromkeys(ratings.results)),
         human=ratings.human or exam_texts.Texts(segments=()),
+        sample=ratings.sample,
         aspects=ratings.aspect,
         columns=ratings.column,
         categories=ratings.category,
@@ -102,11 +104,6 @@ def meta(
             say(note)
     else:
         collected = agreement.collect(job)
-    if collected.unequal:
-        say(
-            f"{collected.unequal} texts were drawn for people with different chances: agreement is"
-            " that on this sample, whose scores may vary more or less than those of all texts"
-        )
 
     async def work() -> "findings.MetaFindings":
         show = _be_quiet if no_progress else _say_done

@@ -9,7 +9,7 @@ import typer
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import Columns, Sample
 from spanjury.orchestration.cli.flags.run import Html
 
 with lazily():
@@ -66,6 +66,7 @@ class PeopleFlags(Flags, title="People's scores"):
         Path | None,
         Flag("Texts with the scores of people, as JSONL; by default the marks of the run."),
     ] = None
+    sample: Sample = None
     data: Annotated[
         Path | None, Flag("The texts of bare results, to take the marks beside them.", "FILE")
     ] = None
@@ -103,6 +104,7 @@ def cascade(
         panel_cascade.CascadeJob(
             results=results,
             human=people.human,
+            sample=people.sample,
             data=people.data,
             columns=people.column,
             aspect=people.aspect,

@@ -9,7 +9,7 @@ import typer
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import Columns, Sample
 from spanjury.orchestration.cli.flags.run import Html
 
 with lazily():
@@ -31,6 +31,7 @@ class SeatFlags(Flags, title="Seats and people's scores"):
         Path | None,
         Flag("Texts with the scores of people, as JSONL; by default the marks of the first run."),
     ] = None
+    sample: Sample = None
     data: Annotated[
         Path | None, Flag("The texts of bare results, to take the marks beside them.", "FILE")
     ] = None
@@ -120,6 +121,7 @@ def study(
         panel_study.StudyJob(
             results=tuple(dict.fromkeys(seats.results)),
             human=seats.human,
+            sample=seats.sample,
             data=seats.data,
             columns=seats.column,
             aspects=seats.aspect,

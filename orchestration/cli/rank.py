@@ -9,7 +9,7 @@ import typer
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import Columns, Sample
 from spanjury.orchestration.cli.flags.run import Html
 
 with lazily():
@@ -33,10 +33,7 @@ class RankedFlags(Flags, title="Scores and marks"):
         Path | None,
         Flag("Texts with the scores of people; by default the marks of the runs.", "FILE"),
     ] = None
-    sample: Annotated[
-        Path | None,
-        Flag("The texts that 'spanjury sample' drew for people: marks count by chance.", "FILE"),
-    ] = None
+    sample: Sample = None
     aspect: Annotated[tuple[str, ...], Flag("Aspect to rank by; all by default; repeatable.")] = ()
     data: Annotated[Path | None, Flag("The texts of bare files of results.", "FILE")] = None
     column: Columns = ()

@@ -36,8 +36,8 @@ def sample(
 ) -> None:
     """Draw texts of a run for people to mark; every text has a chance, which its row keeps.
 
-    Mark them with `spanjury view RUN --rows FILE`; then name the file to `spanjury rank` with
-    --sample, so that texts count by the chance that they had.
+    Mark them with `spanjury view RUN --rows FILE`; then name the file by --sample to `spanjury
+    calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which know these chances then.
     """
     job = drawing.SampleJob(
         run=run,

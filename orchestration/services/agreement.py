@@ -12,6 +12,7 @@ from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Annotator, read_judged, span_tasks
 from spanjury.orchestration.services.exam_texts import Texts, read_texts
+from spanjury.orchestration.services.sampling.sampled import counted_texts
 from spanjury.orchestration.services.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -37,7 +38,6 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
 from spanjury.orchestration.studies.agreement.spans.measures import category_map
-from spanjury.orchestration.studies.sampling.chances import chance_of
 
 T = TypeVar("T")
 
@@ -54,6 +54,9 @@ class MetaJob:
     ----------
     results
         Results of runs, folders of runs, or scores of metrics.
+    sample
+        The texts that were drawn for people to mark, with their chances; None for the chances
+        that the marked texts hold themselves.
     aspects
         Those that people rated or judges judged; none for all of them.
     categories
@@ -62,6 +65,7 @@ class MetaJob:
 
     results: tuple[Path, ...]
     human: Path | Texts
+    sample: Path | None = None
     aspects: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     settings: Settings = Settings()
@@ -81,8 +85,8 @@ class Collected:
         Spans that people marked; None without any.
     lengths
         Id of the segment -> code points of its output.
-    unequal
-        Texts that were drawn for people with other chances than others were, if any.
+    notes
+        Texts that are left out, and what agreement on drawn texts is of.
     """
 
     ratings: tuple[Ratings, ...]
@@ -90,7 +94,7 @@ class Collected:
     annotators: tuple[Annotator, ...]
     gold: Gold | None
     lengths: Mapping[str, int]
-    unequal: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def collect(job: MetaJob) -> Collected:
@@ -101,7 +105,7 @@ def collect(job: MetaJob) -> Collected:
     `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
     no metric scored or marked the same.
     """
-    segments = tuple(read_texts(job.human, columns=job.columns))
+    segments, notes = _that_count(tuple(read_texts(job.human, columns=job.columns)), job)
     known = rated_aspects(segments)
     gold = gold_of(segments) if any(one.gold for one in segments) else None
     if not known and gold is None:
@@ -126,7 +130,7 @@ def collect(job: MetaJob) -> Collected:
         annotators=judged.annotators,
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},
-        unequal=_drawn_unequally(segments),
+        notes=notes,
     )
     if not collected.ratings and not collected.spans:
         raise DataError(
@@ -189,12 +193,22 @@ async def measure(
         aspects=tuple(scores[each.aspect] for each in collected.ratings),
         spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
         annotators=people.get(_PEOPLE, ()),
+        notes=collected.notes,
     )
 
 
-def _drawn_unequally(segments: Sequence[Segment]) -> int:
-    chances = [chance for one in segments if (chance := chance_of(one)) is not None]
-    return len(chances) if len(set(chances)) > 1 else 0
+def _that_count(
+    segments: Sequence[Segment], job: MetaJob
+) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
+    """Leave out marked texts of which no one knows the chance, where that of others is known."""
+    has_spans = any(one.gold for one in segments)
+    marked = {(one.segment_id, one.system): one for one in segments if has_spans or one.human}
+    if not marked:
+        return tuple(segments), ()
+    counted = counted_texts(marked.values(), job.sample, marks=str(job.human))
+    strange = marked.keys() - counted.names
+    kept = (one for one in segments if (one.segment_id, one.system) not in strange)
+    return tuple(kept), counted.notes
 
 
 def _refuse_strange(

@@ -37,7 +37,7 @@ class CalibrateJob:
 
     Parameters
     ----------
-    results, human, data, columns, aspects
+    results, human, sample, data, columns, aspects
         As in `read_marked`.
     people_scale
         The worst and the best score of people; None for those of the aspect.
@@ -48,6 +48,7 @@ class CalibrateJob:
 
     results: Path
     human: Path | None = None
+    sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
@@ -64,7 +65,12 @@ def calibrate(job: CalibrateJob) -> CalibrationFindings:
     alike, or the rows are of several panels; and as `read_marked` does.
     """
     marked = read_marked(
-        job.results, human=job.human, data=job.data, columns=job.columns, aspects=job.aspects
+        job.results,
+        human=job.human,
+        sample=job.sample,
+        data=job.data,
+        columns=job.columns,
+        aspects=job.aspects,
     )
     signature = _one_panel(marked, job)
     by_aspect = {key: _scored(marked, *key) for key in marked.aspects}
@@ -177,7 +183,7 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
         stating=frozenset(_judge(seat.signature) for seat in scoring if all_state),
         output=judged.segment.output if judged.segment else "",
         spans=row.spans,
-        inclusion=judged.inclusion,
+        inclusion=1.0 if judged.chance is None else judged.chance,
     )
 
 
@@ -212,11 +218,7 @@ def _seats(marked: MarkedTexts) -> tuple[str, ...]:
 def _notes(
     marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]
 ) -> Iterator[str]:
-    if marked.other_versions:
-        yield (
-            f"{marked.other_versions} marked texts are left out: they are other versions of the"
-            " texts that the run judged"
-        )
+    yield from marked.notes()
     for (task, aspect), texts in by_aspect.items():
         if len(texts) < FEWEST:
             yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"

@@ -5,25 +5,29 @@ no one marked is there too, so that a judge's word on all texts can be weighed w
 few.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, ErrorSpan, Scale, Segment
-from spanjury.orchestration.services.exam_texts import read_texts
-from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.services.marks.readings import Reading, read_readings
+from spanjury.judges.core import Aspect, DataError, ErrorSpan, Scale, Segment
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people_said import (
+    People,
+    check_said,
+    own_texts,
+    row_key,
+    said_beside,
+    said_in,
+)
+from spanjury.orchestration.services.sampling.sampled import TextName, none_in_sample, read_chances
 from spanjury.orchestration.services.view.aspects import KnownAspects
-from spanjury.orchestration.services.view.sources import ViewedRun, find_runs
-from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.services.view.sources import find_runs
+from spanjury.orchestration.studies.sampling.chances import (
+    left_out_note,
+    unequal_chances_note,
+    which_count,
+)
 from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
-
-SAMPLING = "sampling"
-"""Key of a row's meta that says how the row was drawn, and with what probability."""
-_INCLUSION = "inclusion"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +48,8 @@ class JudgedText:
         Rater -> score, on people's own scale; empty where no one scored it.
     spans
         Errors that people marked; None where no one looked for any.
-    inclusion
-        Probability with which the text was drawn for people to mark; 1 where all were.
+    chance
+        With which the text was drawn for people to mark; None where nothing says so.
     """
 
     row: ReportedRow
@@ -55,7 +59,7 @@ class JudgedText:
     meaning: Aspect | None = None
     people: Mapping[str, float] = field(default_factory=dict)
     spans: tuple[ErrorSpan, ...] | None = None
-    inclusion: float = 1.0
+    chance: float | None = None
 
     @property
     def is_marked(self) -> bool:
@@ -80,14 +84,21 @@ class MarkedTexts:
     Parameters
     ----------
     name
-        Whose marks they are, and where they stand.
+        Whose marks they are, and where they stand; empty without any.
+    left_out
+        Marked texts, with their marks, that are unmarked among `texts`: others have a chance with
+        which they were drawn for people, and these have none.
     other_versions
         Marks of other texts, or other versions of these, that were left out.
+    sourceless
+        Texts of which nothing says what they were made of.
     """
 
     name: str
     texts: tuple[JudgedText, ...]
+    left_out: tuple[JudgedText, ...] = ()
     other_versions: int = 0
+    sourceless: int = 0
 
     @property
     def marked(self) -> tuple[JudgedText, ...]:
@@ -103,19 +114,42 @@ class MarkedTexts:
         """Return the texts judged on an aspect, marked or not."""
         return tuple(one for one in self.texts if one.aspect == (task, aspect))
 
+    def notes(self) -> Iterator[str]:
+        """Say which marks are left out, and what is taken for granted of the texts."""
+        if self.other_versions:
+            yield other_versions_note(self.other_versions)
+        if self.left_out:
+            yield left_out_note(len({_name(one.row) for one in self.left_out}))
+        if self.sourceless:
+            yield sourceless_note(f"{self.sourceless} texts")
 
-class _Said(NamedTuple):
-    """People's word on one text and one aspect."""
 
-    segment: Segment
-    people: Mapping[str, float]
-    spans: tuple[ErrorSpan, ...] | None
+def other_versions_note(texts: int) -> str:
+    """Say that marks of other versions of the texts are left out."""
+    return (
+        f"{texts} marked texts are left out: they are other versions of the texts that the run"
+        " judged"
+    )
+
+
+def sourceless_note(texts: str) -> str:
+    """Say that nothing is known of what `texts` were made of, and what follows."""
+    return (
+        f"{texts}: nothing says which input they are for, so that one id stands for one input:"
+        " name a file of the texts with their inputs by --data"
+    )
+
+
+def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
+    """Say that agreement is of the drawn texts alone; empty where all had the same chance."""
+    return unequal_chances_note([one.chance for one in texts if one.is_marked])
 
 
 def read_marked(
     results: Path,
     *,
     human: Path | None = None,
+    sample: Path | None = None,
     data: Path | None = None,
     columns: Sequence[str] = (),
     aspects: Sequence[str] = (),
@@ -123,7 +157,8 @@ def read_marked(
     """Read a run's results beside people's marks of its texts.
 
     Raise `ConfigError` if no one marked an aspect that is asked for, and `DataError` if a file
-    cannot be read, no text of the run was marked, or all marks are of other versions of its texts.
+    cannot be read, no text of the run was marked or none of the sample, or all marks are of other
+    versions of its texts.
 
     Parameters
     ----------
@@ -132,191 +167,98 @@ def read_marked(
     human
         Texts with people's scores or spans, in any form that is read; None for the run's own
         marks.
+    sample
+        The texts that were drawn for people to mark, with their chances; None for the chances
+        that the rows of marked texts hold themselves.
     data, columns
         The texts of a bare file of results, and what the columns of `human` or `data` are called.
     aspects
         The names of those to read; none for all that were marked.
     """
     (run,) = find_runs([results], data=data, columns=columns if human is None else ())
-    rows = list(read_reported_rows(run.results))
-    if not rows:
-        raise DataError(f"{run.results}: there is no result in it")
+    chances = read_chances(sample) if sample else None
+    rows = _rows_of(run.results)
     if human is not None:
-        said = _said_in(human, rows=rows, run=run, columns=columns)
+        said = said_in(human, rows=rows, run=run, columns=columns)
     else:
-        said = _said_beside(MarkedRun(results, data=data, columns=columns))
-    judged = set(said.by_row) & {_key(row) for row in rows}
-    _check(said, rows=rows, matched=judged, aspects=aspects)
+        said = said_beside(MarkedRun(results, data=data, columns=columns))
+    judged = set(said.by_row) & set(map(row_key, rows))
+    check_said(said, rows=rows, matched=judged, aspects=aspects)
     known = KnownAspects(run.aspects_files)
-    texts = tuple(
-        _judged(row, said, known=known) for row in rows if not aspects or row.aspect in aspects
+    asked = [row for row in rows if not aspects or row.aspect in aspects]
+    texts = [_judged(row, said, known=known, chances=chances) for row in asked]
+    if sample and not any(one.is_marked and one.chance is not None for one in texts):
+        raise DataError(none_in_sample(said.name, sample))
+    counted = tuple(_counted(texts))
+    return MarkedTexts(
+        name=said.name,
+        texts=counted,
+        left_out=tuple(
+            one for one, kept in zip(texts, counted, strict=True) if one.is_marked > kept.is_marked
+        ),
+        other_versions=said.other_versions,
+        sourceless=_sourceless(asked, said),
     )
-    return MarkedTexts(name=said.name, texts=texts, other_versions=said.other_versions)
 
 
-RowKey = tuple[str, str, str]
-"""Id of the segment, its system, and the aspect."""
+def read_unmarked(
+    results: Path, *, data: Path | None = None, columns: Sequence[str] = ()
+) -> MarkedTexts:
+    """Read a run's results beside its texts, where no one marked any.
+
+    Raise `DataError` if a file cannot be read.
+    """
+    (run,) = find_runs([results], data=data, columns=columns if data else ())
+    nothing = People(name="", by_row={}, own=own_texts(run), rows={}, aspects=frozenset())
+    known = KnownAspects(run.aspects_files)
+    rows = _rows_of(run.results)
+    return MarkedTexts(
+        name="",
+        texts=tuple(_judged(row, nothing, known=known, chances=None) for row in rows),
+        sourceless=_sourceless(rows, nothing),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _People:
-    """All that people said, and the texts of the run as far as they are known."""
-
-    name: str
-    by_row: Mapping[RowKey, _Said]
-    segments: Mapping[tuple[str, str], Segment]
-    aspects: frozenset[str]
-    other_versions: int = 0
+def _rows_of(results: Path) -> list[ReportedRow]:
+    rows = list(read_reported_rows(results))
+    if not rows:
+        raise DataError(f"{results}: there is no result in it")
+    return rows
 
 
-def _key(row: ReportedRow) -> RowKey:
-    return row.id, row.system, row.aspect
+def _name(row: ReportedRow) -> TextName:
+    return row.id, row.system
 
 
-def _judged(row: ReportedRow, said: _People, *, known: KnownAspects) -> JudgedText:
+def _judged(
+    row: ReportedRow,
+    said: People,
+    *,
+    known: KnownAspects,
+    chances: Mapping[TextName, float] | None,
+) -> JudgedText:
     aspect = known.find(row.task, row.aspect)
-    about = said.by_row.get(_key(row))
-    segment = about.segment if about else said.segments.get((row.id, row.system))
+    about = said.by_row.get(row_key(row))
+    source = said.source(row)
     return JudgedText(
         row=row,
         scale=aspect.scale if aspect else Scale(),
-        source=input_of(segment) if segment else row.id,
-        segment=segment,
+        source=row.id if source is None else source,
+        segment=about.segment if about else said.text(row),
         meaning=aspect,
         people=about.people if about else {},
         spans=about.spans if about else None,
-        inclusion=_inclusion(segment),
+        chance=said.chance(row) if chances is None else chances.get(_name(row)),
     )
 
 
-def _inclusion(segment: Segment | None) -> float:
-    """Return the probability with which a text was drawn, as its row says."""
-    drawn = segment.meta.get(SAMPLING) if segment else None
-    value = drawn.get(_INCLUSION) if isinstance(drawn, Mapping) else None
-    if value is None:
-        return 1.0
-    if not isinstance(value, int | float) or not 0.0 < value <= 1.0:
-        name = segment.segment_id if segment else ""
-        raise DataError(f"{name!r}: a text is drawn with a probability over 0, got {value!r}")
-    return float(value)
+def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
+    """Yield the texts; those whose marks do not count as ones that no one marked."""
+    marked = [one for one in texts if one.is_marked]
+    counts = iter(which_count([one.chance for one in marked]))
+    for one in texts:
+        yield one if not one.is_marked or next(counts) else replace(one, people={}, spans=None)
 
 
-def _said_beside(run: MarkedRun) -> _People:
-    """Take the finished marks beside the run."""
-    read = read_readings(run) if run.marks.exists() else None
-    readings = read.chosen() if read else ()
-    if not readings or read is None:
-        raise ConfigError(
-            f"{run.named} has no finished marks of people: make some with"
-            f" 'spanjury view {run.named}', or name texts with people's scores by --human"
-        )
-    grouped = groupby(readings, key=lambda one: (one.text.segment.segment_id, one.aspect))
-    said = {}
-    for (name, aspect), group in grouped:
-        of_text = list(group)
-        text: MarkedText = of_text[0].text
-        said[name, text.segment.system, aspect] = _read(of_text)
-    who = ", ".join(sorted({one.annotator for one in readings}))
-    return _People(
-        name=f"marks of {who} in {run.marks}",
-        by_row=said,
-        segments=_by_name(one.segment for one in run.texts),
-        aspects=frozenset(one.aspect for one in readings),
-        other_versions=read.other_versions,
-    )
-
-
-def _read(readings: Sequence[Reading]) -> _Said:
-    looked = [one for one in readings if not one.mark.scores_only]
-    spans = tuple(span.error_span(one.annotator) for one in looked for span in one.mark.spans)
-    scores = {one.annotator: one.mark.score for one in readings if one.mark.score is not None}
-    return _Said(readings[0].text.segment, scores, spans if looked else None)
-
-
-def _said_in(
-    human: Path, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
-) -> _People:
-    """Take people's scores and spans from a file of texts."""
-    marked = _by_name(read_texts(human, columns=columns))
-    has_spans = any(one.gold for one in marked.values())
-    own = _own_texts(run, human=human)
-    said: dict[RowKey, _Said] = {}
-    others: set[tuple[str, str]] = set()
-    for row in rows:
-        segment = marked.get((row.id, row.system)) or marked.get((row.id, ""))
-        if segment is None:
-            continue
-        if _is_other_text(row, segment, own.get((row.id, row.system))):
-            others.add((row.id, row.system))
-            continue
-        people = segment.human.get(row.aspect, {})
-        if people or has_spans:
-            spans = segment.gold if has_spans else None
-            said[_key(row)] = _Said(segment, people, spans)
-    return _People(
-        name=str(human),
-        by_row=said,
-        segments={**own, **marked},
-        aspects=frozenset(aspect for one in marked.values() for aspect in one.human),
-        other_versions=len(others),
-    )
-
-
-def _own_texts(run: ViewedRun, *, human: Path) -> Mapping[tuple[str, str], Segment]:
-    """Return the texts that the run judged, where its folder says where they are."""
-    texts = run.texts
-    if texts is None or not texts.data.is_file() or texts.data.absolute() == human.absolute():
-        return {}
-    return _by_name(read_texts(texts.data, columns=texts.columns))
-
-
-def _by_name(segments: Iterable[Segment]) -> dict[tuple[str, str], Segment]:
-    return {(one.segment_id, one.system): one for one in segments}
-
-
-def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:
-    """Say whether people read another version: by the run's text, or by what judges quote."""
-    if own is not None:
-        return own.output != segment.output
-    return any(segment.output[start:end] != text for start, end, text in _quotes(row))
-
-
-def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
-    for spans in (row.spans, *(seat.spans for seat in row.seats)):
-        for span in spans:
-            if span.start is not None and span.end is not None:
-                yield span.start, span.end, span.text
-
-
-def _check(
-    said: _People,
-    *,
-    rows: Sequence[ReportedRow],
-    matched: set[RowKey],
-    aspects: Sequence[str],
-) -> None:
-    judged = Counter(row.aspect for row in rows)
-    if strange := [name for name in aspects if name not in judged]:
-        raise ConfigError(
-            f"{', '.join(strange)} was not judged; judged: {', '.join(judged) or 'nothing'}"
-        )
-    if not matched and said.other_versions:
-        raise DataError(
-            f"{said.name}: all {said.other_versions} marked texts are other versions of the texts"
-            " that the run judged"
-        )
-    if not matched and said.aspects and not said.aspects & judged.keys():
-        raise DataError(
-            f"{said.name}: people marked {', '.join(sorted(said.aspects))}, and the run judged"
-            f" {', '.join(judged)}: the names of aspects must be the same"
-        )
-    if not matched:
-        raise DataError(
-            f"{said.name}: no text of it with people's scores or spans was judged in the run: the"
-            " ids of rows must be the same"
-        )
-    marked = {aspect for _, _, aspect in matched}
-    if missing := [name for name in aspects if name not in marked]:
-        raise ConfigError(
-            f"no one marked {', '.join(missing)}; marked: {', '.join(sorted(marked))}"
-        )
+def _sourceless(rows: Iterable[ReportedRow], said: People) -> int:
+    return len({_name(row) for row in rows if said.source(row) is None})

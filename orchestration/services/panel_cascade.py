@@ -1,16 +1,22 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, Scale, TokenPrice, unstamped
+from spanjury.judges.core import ConfigError, DataError, TokenPrice, unstamped
 from spanjury.orchestration.report.files import write_report, write_whole
-from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
+from spanjury.orchestration.services.marked_texts import (
+    JudgedText,
+    MarkedTexts,
+    drawn_unequally_note,
+    read_marked,
+    read_unmarked,
+)
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.panel_seats import (
     Seats,
@@ -19,8 +25,6 @@ from spanjury.orchestration.services.panel_seats import (
     study_text,
 )
 from spanjury.orchestration.services.seat_prices import find_prices
-from spanjury.orchestration.services.view.aspects import KnownAspects
-from spanjury.orchestration.services.view.sources import find_runs
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
     CascadeFindings,
@@ -32,7 +36,6 @@ from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, S
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.wiring.cascades import fitted_to
-from spanjury.orchestration.wiring.read_results import read_reported_rows
 
 _CALLS: Unit = "calls"
 
@@ -45,7 +48,7 @@ class CascadeJob:
     ----------
     results
         A run, or results, of a panel all of whose seats were asked.
-    human, data, columns
+    human, sample, data, columns
         As in `read_marked`; without `human` and marks, agreement with people is not measured.
     aspect
         The one whose rows are taken; empty where there is one only.
@@ -66,6 +69,7 @@ class CascadeJob:
 
     results: Path
     human: Path | None = None
+    sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()
     aspect: str = ""
@@ -92,8 +96,8 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
     `DataError` if a file cannot be read or too few texts were judged by all seats.
     """
-    judged, people = _read(job)
-    aspect, judged = _of_one_aspect(judged, job.aspect)
+    marked = _read(job)
+    aspect, judged = _of_one_aspect(marked.texts, job.aspect)
     if any(one.row.aggregation != "mean" for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
@@ -111,26 +115,23 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
             f"{FEWEST_FITTED} or more: judge texts by all seats, without a cascade"
         )
     rows = [{name: said[number][name] for name in names} for number in kept]
+    texts = [judged[number] for number in kept]
     seats = panel_seats(
         [
-            study_text(judged[number], of, human=judged[number].human, within=job.within)
-            for number, of in zip(kept, rows, strict=True)
+            study_text(one, of, human=one.human, within=job.within)
+            for one, of in zip(texts, rows, strict=True)
         ],
         aspect=aspect,
         costs=costs,
     )
-    left = len(judged) - len(kept)
     findings = cascade_findings(
         _staged(seats, stages, unit=job.unit),
         seats,
         share=job.share,
         unit=job.unit,
-        people=people,
+        people=marked.name,
         settings=job.settings,
-        notes=[
-            *([f"{left} texts were not judged by all seats, and are left out"] if left else []),
-            *prices.notes,
-        ],
+        notes=[*_notes(marked, texts, left=len(judged) - len(kept)), *prices.notes],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
     return FittedCascade(findings, fitted_to(signatures, aggregation="mean"), tuple(names))
@@ -164,19 +165,22 @@ def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
     )
 
 
-def _read(job: CascadeJob) -> tuple[Sequence[JudgedText], str]:
-    """Return all texts, and where people's scores are from; empty without any."""
-    if job.human is None and not MarkedRun(job.results, data=job.data).marks.exists():
-        (run,) = find_runs([job.results], data=job.data)
-        known = KnownAspects(run.aspects_files)
-        texts = []
-        for row in read_reported_rows(run.results):
-            aspect = known.find(row.task, row.aspect)
-            scale = aspect.scale if aspect else Scale()
-            texts.append(JudgedText(row=row, scale=scale, source=row.id))
-        return texts, ""
-    marked = read_marked(job.results, human=job.human, data=job.data, columns=job.columns)
-    return marked.texts, marked.name
+def _read(job: CascadeJob) -> MarkedTexts:
+    """Return all texts, with people's scores where there are any."""
+    is_named = job.human is not None or job.sample is not None
+    if not is_named and not MarkedRun(job.results, data=job.data).marks.exists():
+        return read_unmarked(job.results, data=job.data, columns=job.columns)
+    return read_marked(
+        job.results, human=job.human, sample=job.sample, data=job.data, columns=job.columns
+    )
+
+
+def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> Iterator[str]:
+    yield from marked.notes()
+    if unequal := drawn_unequally_note(texts):
+        yield unequal
+    if left:
+        yield f"{left} texts were not judged by all seats, and are left out"
 
 
 def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequence[JudgedText]]:

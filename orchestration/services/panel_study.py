@@ -9,11 +9,12 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, TokenPrice
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
+from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
+from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -44,6 +45,8 @@ class StudyJob:
         Runs or results whose seats are compared; people's marks are those of the first.
     human
         Texts with people's scores; None for the run's own marks.
+    sample
+        The texts that were drawn for people to mark, with their chances.
     data, columns
         The texts of bare results, and what the columns of `human` or `data` are called.
     seats
@@ -60,6 +63,7 @@ class StudyJob:
 
     results: tuple[Path, ...]
     human: Path | None = None
+    sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()
     aspects: tuple[str, ...] = ()
@@ -81,7 +85,12 @@ def study_panel(job: StudyJob) -> StudyFindings:
     """
     first, *others = job.results
     marked = read_marked(
-        first, human=job.human, data=job.data, columns=job.columns, aspects=job.aspects
+        first,
+        human=job.human,
+        sample=job.sample,
+        data=job.data,
+        columns=job.columns,
+        aspects=job.aspects,
     )
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
     own = {} if job.panel is None else read_panel_file(job.panel).families
@@ -99,7 +108,7 @@ def study_panel(job: StudyJob) -> StudyFindings:
                 families=families,
                 spending=job.spending,
                 judged=len(judged),
-                notes=[*_about_people(texts), *notes, *_about_versions(marked)],
+                notes=[*_about_people(texts), *notes, *marked.notes()],
             )
         except DataError as error:
             problems.append(error)
@@ -161,6 +170,8 @@ def _collected(
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += prices.notes
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
+    scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
+    notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])
     return found, notes
 
 
@@ -198,11 +209,6 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
             f"people do not agree with each other beyond chance (Krippendorff's alpha"
             f" {alpha:.2f}): their mean says little, and agreement with it as little"
         )
-
-
-def _about_versions(marked: MarkedTexts) -> Iterator[str]:
-    if marked.other_versions:
-        yield f"{marked.other_versions} marked texts are other versions, and left out"
 
 
 def _check_costs(found: AspectStudy) -> None:

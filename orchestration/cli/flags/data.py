@@ -20,6 +20,10 @@ Columns = Annotated[
         env=True,
     ),
 ]
+Sample = Annotated[
+    Path | None,
+    Flag("The texts that 'spanjury sample' drew for people to mark, with their chances.", "FILE"),
+]
 RowLimit = Annotated[int | None, Flag("Take the first N rows only.", min=1, env=True)]
 
 

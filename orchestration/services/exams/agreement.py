@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from anyio import to_thread
 
@@ -24,6 +25,7 @@ async def ameta(
     results: Paths,
     *,
     human: object,
+    sample: Path | str | None = None,
     aspects: str | Sequence[str] = (),
     columns: Sequence[str] = (),
     categories: str | Sequence[str] = (),
@@ -42,6 +44,9 @@ async def ameta(
         Results of runs, folders of runs, and scores of metrics.
     human
         The texts with the scores or error spans of people: a path, rows, segments or a data frame.
+    sample
+        The file of texts that ``spanjury sample`` drew for people to mark; texts outside it are
+        left out. None for the chances that the texts themselves hold.
     aspects
         Those to compare; without any all that people rated or judges judged.
     columns
@@ -68,6 +73,7 @@ async def ameta(
     job = service.MetaJob(
         results=paths_of(results),
         human=texts_of(human, columns=columns),
+        sample=None if sample is None else Path(sample),
         aspects=names_of(aspects),
         columns=tuple(columns),
         categories=names_of(categories),

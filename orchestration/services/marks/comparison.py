@@ -13,6 +13,7 @@ from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marks.exporting import bare_text
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import Reading, read_readings
+from spanjury.orchestration.services.sampling.sampled import TextName, counted_texts
 from spanjury.orchestration.services.scorers import read_scorers
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
@@ -110,7 +111,10 @@ def collect_marks(job: MetaJob, *, data: Path | None = None) -> JudgesAndMarks:
     data
         The texts of a bare file of results.
     """
-    run, readings = _marked_run(job.results, data=data)
+    run, finished = _marked_run(job.results, data=data)
+    segments = (one.text.segment for one in finished)
+    counted = counted_texts(segments, job.sample, marks=str(run.marks))
+    readings = [one for one in finished if _name_of(one.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
     if strange := [name for name in job.aspects if name not in by_aspect]:
         known = ", ".join(by_aspect)
@@ -131,7 +135,7 @@ def collect_marks(job: MetaJob, *, data: Path | None = None) -> JudgesAndMarks:
         if name not in enough
     ]
     job = replace(job, human=Texts(segments=(), name=f"marks of {who} in {run.marks}"))
-    collected = _collected(job, enough)
+    collected = replace(_collected(job, enough), notes=counted.notes)
     if not collected.ratings and not collected.spans:
         raise DataError(f"no judge scored or marked what people marked of {run.named}")
     return JudgesAndMarks(job=job, collected=collected, notes=tuple(notes))
@@ -150,6 +154,10 @@ def _marked_run(
         f" take them in with 'spanjury marks import {results[0]} FILE',"
         " or name ratings with --human"
     )
+
+
+def _name_of(segment: Segment) -> TextName:
+    return segment.segment_id, segment.system
 
 
 def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:

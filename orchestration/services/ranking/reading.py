@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, Scale, Segment, unstamped
-from spanjury.orchestration.services.marked_texts import MarkedTexts, read_marked
+from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
+from spanjury.orchestration.services.marked_texts import (
+    JudgedText,
+    MarkedTexts,
+    other_versions_note,
+    read_marked,
+    sourceless_note,
+)
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import read_readings
 from spanjury.orchestration.services.sampling.sampled import TextName, read_chances
-from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.score_table import RankedText
-from spanjury.orchestration.studies.sampling.chances import chance_of
 from spanjury.orchestration.wiring.read_results import read_result_scores
 
 
@@ -72,10 +77,11 @@ def read_texts_to_rank(job: RankJob) -> TextsToRank:
     `DataError` if a file cannot be read, there is one system only, or people's scores are named
     and are of no text of any run.
     """
-    chances = read_chances(job.sample) if job.sample else None
-    reader = _Reader(job, chances)
+    if job.sample:  # a broken file is refused even where no run has marks yet
+        read_chances(job.sample)
+    reader = _Reader(job)
     rows = [one for path, name in _named(job.runs) for one in reader.rows(path, name)]
-    if job.human is not None and not reader.people:
+    if (job.human or job.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
     known = list(dict.fromkeys(row.aspect for _, row in rows))
     if strange := [name for name in job.aspects if name not in known]:
@@ -109,23 +115,19 @@ def _named(runs: Sequence[Path]) -> list[tuple[Path, str]]:
 class _Reader:
     """Reads runs one by one, and keeps what is to be said of them."""
 
-    def __init__(self, job: RankJob, chances: Mapping[TextName, float] | None) -> None:
+    def __init__(self, job: RankJob) -> None:
         self._job = job
-        self._chances = chances
         self.people: list[str] = []
         self.problems: list[str] = []
         self._other_versions = 0
-        self._without_texts: list[str] = []
+        self._sourceless: list[str] = []
 
     def rows(self, path: Path, name: str) -> Iterator[tuple[str, _Row]]:
         """Yield the rows of a run, each with its system."""
-        run = MarkedRun(path, data=self._job.data, columns=self._job.columns)
-        own = {(one.segment_id, one.system): one for one in run.segments()}
-        if not own:
-            self._without_texts.append(name)
+        of_data = self._job.columns if self._job.human is None else ()
+        run = MarkedRun(path, data=self._job.data, columns=of_data)
         marked = self._marked(path, run)
-        found = self._with_people(marked, own) if marked else self._bare(run, own)
-        for row in found:
+        for row in self._with_people(marked, name) if marked else self._bare(run, name):
             yield row.name[1] or name, row
 
     def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
@@ -134,7 +136,9 @@ class _Reader:
         if job.human is None and not (run.marks.exists() and read_readings(run).chosen()):
             return None
         try:
-            found = read_marked(path, human=job.human, data=job.data, columns=job.columns)
+            found = read_marked(
+                path, human=job.human, sample=job.sample, data=job.data, columns=job.columns
+            )
         except DataError as error:  # of this run; another may have marks
             self.problems.append(str(error))
             return None
@@ -142,52 +146,51 @@ class _Reader:
         self._other_versions += found.other_versions
         return found
 
-    def _with_people(self, marked: MarkedTexts, own: Mapping[TextName, Segment]) -> Iterator[_Row]:
+    def _with_people(self, marked: MarkedTexts, name: str) -> Iterator[_Row]:
+        """Yield rows with all marks: which of them count, the table of all runs says."""
+        if marked.sourceless:
+            self._sourceless.append(name)
+        left_out = {_place(one): one.people for one in marked.left_out}
         for one in marked.texts:
-            name = one.row.id, one.row.system
-            segment = own.get(name)
             yield _Row(
-                name=name,
+                name=(one.row.id, one.row.system),
                 aspect=one.row.aspect,
-                source=input_of(segment) if segment else one.source,
+                source=one.source,
                 score=one.row.score,
                 signature=one.row.signature,
-                people=one.people,
-                chance=self._chance(name, one.segment),
+                people=left_out.get(_place(one), one.people),
+                chance=one.chance,
                 scale=one.scale,
             )
 
-    def _chance(self, name: TextName, segment: Segment | None) -> float | None:
-        if self._chances is not None:
-            return self._chances.get(name)
-        return chance_of(segment) if segment else None
-
-    @staticmethod
-    def _bare(run: MarkedRun, own: Mapping[TextName, Segment]) -> Iterator[_Row]:
-        for one in read_result_scores(run.results):
+    def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
+        own = {(one.segment_id, one.system): known_input_of(one) for one in run.segments()}
+        rows = list(read_result_scores(run.results))
+        if any(own.get((one.segment_id, one.system)) is None for one in rows):
+            self._sourceless.append(run_name)
+        for one in rows:
             name = one.segment_id, one.system
+            source = own.get(name)
             yield _Row(
                 name=name,
                 aspect=one.aspect,
-                source=input_of(own[name]) if name in own else one.segment_id,
+                source=one.segment_id if source is None else source,
                 score=one.score,
                 signature=one.signature,
             )
 
     def notes(self) -> Iterator[str]:
         """Say what is left out or taken for granted."""
-        if self._without_texts:
-            yield (
-                f"{', '.join(self._without_texts)}: nothing says where the texts are, so that one"
-                " id stands for one input: name their file by --data"
-            )
+        if self._sourceless:
+            yield sourceless_note(", ".join(self._sourceless))
         if self.people and self.problems:
             yield from self.problems
         if self._other_versions:
-            yield (
-                f"{self._other_versions} marked texts are left out: they are other versions of"
-                " the texts that were judged"
-            )
+            yield other_versions_note(self._other_versions)
+
+
+def _place(one: JudgedText) -> tuple[str, str, str]:
+    return one.row.id, one.row.system, one.row.aspect
 
 
 def _text(row: tuple[str, _Row]) -> RankedText:

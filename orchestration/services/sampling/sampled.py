@@ -1,11 +1,17 @@
 """A file of texts that were drawn from a run: which they are, and what chance each had."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from spanjury.judges.core import DataError
+from spanjury.judges.core import DataError, Segment
 from spanjury.orchestration.services.panels import read_segments
-from spanjury.orchestration.studies.sampling.chances import chance_of
+from spanjury.orchestration.studies.sampling.chances import (
+    chance_of,
+    left_out_note,
+    unequal_chances_note,
+    which_count,
+)
 
 TextName = tuple[str, str]
 """Id and system of a text."""
@@ -28,6 +34,51 @@ def read_chances(path: Path) -> Mapping[TextName, float]:
     if not chances:
         raise DataError(f"{path}: there is no text in it")
     return chances
+
+
+def none_in_sample(marks: str, sample: Path) -> str:
+    """Say that no marked text is one of a sample."""
+    return (
+        f"{marks}: no marked text is in {sample}; name the file that 'spanjury sample' wrote of"
+        " this run"
+    )
+
+
+class CountedTexts(NamedTuple):
+    """Marked texts that count by their chances, and what must be known of these."""
+
+    names: frozenset[TextName]
+    notes: tuple[str, ...]
+
+
+def counted_texts(
+    marked: Iterable[Segment], sample: Path | None = None, *, marks: str
+) -> CountedTexts:
+    """Say which marked texts count: where any has a chance, those without one do not.
+
+    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
+
+    Parameters
+    ----------
+    sample
+        The file that names chances; None for those that the texts hold themselves.
+    marks
+        Where the marks are, for messages.
+    """
+    texts = {(one.segment_id, one.system): one for one in marked}
+    drawn = read_chances(sample) if sample else None
+    chances = {
+        name: chance_of(one) if drawn is None else drawn.get(name) for name, one in texts.items()
+    }
+    if sample and not any(chances.values()):
+        raise DataError(none_in_sample(marks, sample))
+    counts = which_count([*chances.values()])
+    kept = [name for name, is_in in zip(texts, counts, strict=True) if is_in]
+    notes = (
+        left_out_note(len(texts) - len(kept)) if len(kept) < len(texts) else "",
+        unequal_chances_note([chances[name] for name in kept]),
+    )
+    return CountedTexts(frozenset(kept), tuple(filter(None, notes)))
 
 
 def read_names(path: Path) -> frozenset[TextName]:

@@ -57,6 +57,8 @@ class MetaFindings:
         From error spans, aspect by aspect; empty where judges marked none.
     annotators
         People with people; empty where no text was read by two with names.
+    notes
+        What a reader must know of the texts.
     """
 
     settings: Settings
@@ -65,6 +67,7 @@ class MetaFindings:
     aspects: tuple[AspectFindings, ...]
     spans: tuple[AspectSpans, ...]
     annotators: tuple[PairFinding, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -87,4 +90,5 @@ def meta_json(findings: MetaFindings) -> dict[str, object]:
         "settings": plain(findings.settings),
         "agreements": plain(findings.agreements, digits=None),
         **{name: plain(part) for name, part in parts.items()},
+        "notes": list(findings.notes),
     }

@@ -1,4 +1,4 @@
-"""The agreement of annotators as a report."""
+"""The agreement of annotators, and what they keep of judges' spans, as a report."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +15,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.people import PeopleOnAspect
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
+from spanjury.orchestration.studies.agreement.verdicts import KeptSpans
 
 _VALUE = ".3f"
 _SPANS = {
@@ -29,21 +30,63 @@ _ALWAYS = frozenset({"characters.micro", "exact.micro"})
 """Measures that a terminal has room for."""
 
 
-def people_report(aspects: Sequence[PeopleOnAspect], *, title: str) -> Report:
-    """Return the report of how far annotators agree with each other."""
+def people_report(
+    aspects: Sequence[PeopleOnAspect], *, judges: Sequence[KeptSpans] = (), title: str
+) -> Report:
+    """Return the report of how far annotators agree with each other, and with judges' spans."""
+    sections = [
+        Section("Scores", [_scores(aspects)]),
+        Section("Scores, two by two", [_pairs(aspects)]),
+        Section("Error spans, two by two", list(_spans(aspects))),
+    ]
     return Report(
         title=title,
-        sections=(
-            Section("Scores", [_scores(aspects)]),
-            Section("Scores, two by two", [_pairs(aspects)]),
-            Section("Error spans, two by two", list(_spans(aspects))),
-        ),
+        sections=[
+            *(sections if aspects else ()),
+            *_kept(judges),
+        ],
     )
 
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
     """Return the agreement for a machine; None for what is undefined."""
     return [_json(one) for one in aspects]
+
+
+def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
+    """Return people's verdicts on judges' spans for a machine; None for what is undefined."""
+    return [
+        {
+            "aspect": one.aspect,
+            "judge": one.judge,
+            "spans": one.spans,
+            "judged": one.judged,
+            "accepted": one.accepted,
+            "edited": one.edited,
+            "rejected": one.rejected,
+            "sources": one.kept.clusters,
+            "kept": plain(Estimate(value=one.kept.value, low=one.kept.low, high=one.kept.high)),
+        }
+        for one in judges
+    ]
+
+
+def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
+    for aspect in dict.fromkeys(one.aspect for one in judges):
+        shown = table(
+            ["judge", *numeric("spans", "accepted", "edited", "rejected", "kept")],
+            (
+                [
+                    *(one.judge, one.spans, one.accepted, one.edited, one.rejected),
+                    Cell(one.kept.value, "~.2f", interval=(one.kept.low, one.kept.high)),
+                ]
+                for one in judges
+                if one.aspect == aspect
+            ),
+            note="Spans: of finished texts, once for each person. Kept: accepted or edited, as a"
+            " share of those with a verdict; brackets are 95 % intervals, by source.",
+        )
+        yield Section(f"Judges' spans that people keep, {aspect}", [shown])
 
 
 def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:

@@ -152,10 +152,19 @@ def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
 
 
 def input_of(segment: Segment) -> str:
-    """Return the input that an output is of: its document's id, or else the texts themselves."""
+    """Return the input that an output is of: its document's id, or else the texts themselves.
+
+    A text of which nothing says it is of an input of its own.
+    """
+    known = known_input_of(segment)
+    return segment.segment_id if known is None else known
+
+
+def known_input_of(segment: Segment) -> str | None:
+    """Return the input that an output is of; None where nothing says it."""
     for key in ("doc_id", "input_id"):
         if key in segment.meta:
             return str(segment.meta[key])
     if segment.inputs:
         return "\n".join(f"{header}\n{text}" for header, text in segment.inputs.items())
-    return segment.segment_id
+    return None

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
+    Bullets,
     Cell,
     Column,
     Paragraph,
@@ -51,6 +52,7 @@ def agreement_report(
             *(prose("scores: {}", code(path)) for path in findings.results),
         ),
         sections=(
+            *([Bullets(findings.notes, tone="caution")] if findings.notes else ()),
             *_scorers(findings),
             Section("Seats of a panel", list(_seats(seats, findings.settings))),
             Section("Systems", list(_systems(findings.aspects)), only="page"),

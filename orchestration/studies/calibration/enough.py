@@ -14,6 +14,7 @@ from spanjury.orchestration.studies.calibration.findings import (
 )
 from spanjury.orchestration.studies.calibration.fitting import Terms
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts
+from spanjury.orchestration.studies.sampling.chances import unequal_chances_note
 from spanjury.stats.correlations.correlation import correlation
 
 FEWEST = 5
@@ -102,10 +103,9 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
             " it says"
         )
     if texts.are_weighted:
-        yield (
-            "the texts were drawn with different probabilities: the map and the thresholds weigh"
-            " them so, correlations and distances do not"
-            + (", and no confidence is promised" if terms.confidence is not None else "")
+        yield unequal_chances_note([one.inclusion for one in texts.texts])
+        yield "the map and the thresholds weigh texts by their chances" + (
+            ", and no confidence is promised" if terms.confidence is not None else ""
         )
     yield from _disagreements(texts)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from spanjury.orchestration.studies.ranking.findings import AspectRanking
 from spanjury.orchestration.studies.ranking.score_table import RankedText
+from spanjury.orchestration.studies.sampling.chances import left_out_note
 from spanjury.stats.raters.agreement import krippendorff_alpha
 
 _FEW_INPUTS = 10
@@ -33,10 +34,7 @@ def cautions(one: AspectRanking) -> Iterator[str]:
     if few:
         yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
     if one.without_chance:
-        yield (
-            f"{one.without_chance} marked texts are left out: others have a chance with which they"
-            " were drawn, and no one knows theirs"
-        )
+        yield left_out_note(one.without_chance)
     if turned := one.reversed_pairs:
         names = _few([f"{pair.first} and {pair.second}" for pair in turned])
         yield f"{names}: the panel has them the other way round than people: it leans"

@@ -1,6 +1,8 @@
-"""The chance that a text had to be drawn, as its row keeps it in ``meta.sampling``."""
+"""The chance that a text had to be drawn for people to mark, and what it means for figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from spanjury.judges.core import DataError, Segment
 
@@ -24,3 +26,42 @@ def chance_of(segment: Segment) -> float | None:
             f" got {chance!r}"
         )
     return float(chance)
+
+
+def which_count(chances: Sequence[float | None]) -> list[bool]:
+    """Say of each marked text whether its marks count, by the chances of all.
+
+    Where any has a chance, those without one do not: no one knows for how many texts they stand.
+    """
+    is_sample = any(one is not None for one in chances)
+    return [one is not None or not is_sample for one in chances]
+
+
+def left_out_note(texts: int) -> str:
+    """Say that marks without a chance are left out."""
+    return (
+        f"{texts} marked texts are left out: others have a chance with which they were drawn, and"
+        " no one knows theirs"
+    )
+
+
+def unequal_chances_note(chances: Sequence[float | None]) -> str:
+    """Say that agreement is of the drawn texts alone; empty where all had the same chance.
+
+    It names Kish's effective number of texts [1]_: on how few a figure would rest that weighs
+    texts by their chances.
+
+    References
+    ----------
+    .. [1] Kish (1965), Survey Sampling, section 11.7
+    """
+    known = [one for one in chances if one is not None]
+    if len(set(known)) < 2:  # noqa: PLR2004  one chance is no difference
+        return ""
+    weights = 1 / np.array(known)
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    return (
+        f"{len(known)} texts were drawn for people with different chances, and each counts once in"
+        " figures of agreement: these are of the sample, in which scores may vary more or less than"
+        f" in all texts; weighed by the chances, they would rest on about {effective:.0f} texts"
+    )

@@ -8,9 +8,9 @@ import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
 
-from spanjury.orchestration.services.marked_texts import SAMPLING
 from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.studies.sampling.chances import SAMPLING
 
 QUICK = ("--draws", "100")
 PANEL = ("--judge", "grounding", "--judge", "form", "--no-progress", "--show", "none")
@@ -239,7 +239,9 @@ def test_a_text_counts_by_the_probability_with_which_it_was_drawn(tmp_path: Path
     drawn = [row(n, meta={SAMPLING: {"inclusion": 0.5 if n else 0.25}}) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", drawn)
     (about,) = calibrated(tmp_path)["aspects"]
-    assert any("different probabilities" in one for one in about["cautions"])
+    assert any(
+        "24 texts were drawn for people with different chances" in one for one in about["cautions"]
+    )
 
 
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:

@@ -205,10 +205,9 @@ def many_texts(folder: Path, *, failing: bool = False) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prices", "unit"),
-    [((), "tokens"), (("--price", "s2=1/2", "--price", "s3=1/2"), "dollars")],
+    ("prices", "unit", "failing"),
+    [((), "tokens", True), (("--price", "s2=1/2", "--price", "s3=1/2"), "dollars", False)],
 )
-@pytest.mark.parametrize("failing", [False, True])
 def test_a_cascade_of_the_frontier_is_had_by_its_command(
     tmp_path: Path, prices: tuple[str, ...], unit: str, failing: bool
 ) -> None:

@@ -166,7 +166,7 @@ def test_meta_says_that_a_sample_is_not_all_texts(tmp_path: Path, judge: Judge) 
         flags = ("--draws", "0", "--no-progress")
         done = call(tmp_path, "meta", "run", "--human", f"{name}.jsonl", *flags)
         assert done.exit_code == 0, done.stderr
-        said = " ".join(done.stderr.split())
+        said = " ".join(done.stdout.split())
         assert ("24 texts were drawn for people with different chances" in said) == is_said
 
 
@@ -264,3 +264,13 @@ def test_the_benchmarks_hide_marks_and_compare_with_all(
     assert "24 texts, mean 4.250, 6 below" in said  # 18 of 5 and 6 of 2
     plain = next(line.split() for line in said.splitlines() if line.startswith("random"))
     assert plain[:5] == ["random", "24", "4.250", "0.000", "1.00"]
+
+    agreeing = importlib.import_module("benchmarks.sampled_agreement")
+    monkeypatch.setattr(agreeing, "SIZES", (24,))
+    monkeypatch.setattr("sys.argv", ["sampled_agreement", *files, "--aspect", "consistency"])
+    agreeing.main()
+    first, _, *kinds = capsys.readouterr().out.splitlines()
+    whole = first.removeprefix("24 texts, rho ")
+    assert 0 < float(whole) <= 1
+    for line in kinds[:1]:  # all texts are drawn
+        assert line.split() == ["calibration", "24", whole, "0.000", whole, "0.000", "1.00"]

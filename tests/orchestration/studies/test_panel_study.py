@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fakes.seat_words import word
 from numpy.random import default_rng
 
 from spanjury.judges.core import DataError
@@ -30,7 +31,6 @@ from spanjury.orchestration.studies.panel_study.leaning import leans
 from spanjury.orchestration.studies.panel_study.redundancy import redundancy_findings
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
-    SeatWord,
     StudyText,
     panel_seats,
 )
@@ -63,13 +63,6 @@ def seats_of(
         for number, score in enumerate(human)
     ]
     return panel_seats(texts, aspect="fluency", costs=costs or {})
-
-
-def word(score: float | None) -> SeatWord:
-    """Return what a seat says with a score of 1 to 5; one without a score has failed."""
-    if score is None:
-        return SeatWord(math.nan, math.nan, math.nan, has_failed=True)
-    return SeatWord(score, (score - 1) / 4, (score - 1) / 4, has_failed=False)
 
 
 def noisy(*, texts: int, seats: int, seed: int = 1, noise: float = 1.0) -> PanelSeats:

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from spanjury.judges.core import DataError, Segment
-from spanjury.orchestration.studies.sampling.chances import chance_of
+from spanjury.orchestration.studies.sampling.chances import (
+    chance_of,
+    unequal_chances_note,
+    which_count,
+)
 from spanjury.orchestration.studies.sampling.drawing import Purpose, TextFeatures, draw_sample
 from spanjury.orchestration.studies.sampling.features import mean_over_aspects, novelty, tiers
 from spanjury.stats.sampling_design import weighted_mean
@@ -134,3 +138,30 @@ def test_a_chance_that_is_none_is_refused(inclusion: object) -> None:
 def test_a_text_of_no_sample_has_no_chance() -> None:
     assert chance_of(Segment(output="b")) is None
     assert chance_of(Segment(output="b", meta={"sampling": {"inclusion": 1}})) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("chances", "count"),
+    [
+        ([None, None], [True, True]),  # no sample: all count
+        ([0.5, None, 1.0], [True, False, True]),
+        ([], []),
+    ],
+)
+def test_marks_without_a_chance_count_only_where_none_has_one(
+    chances: list[float | None], count: list[bool]
+) -> None:
+    assert which_count(chances) == count
+
+
+def test_unequal_chances_are_said_with_how_few_texts_a_weighed_figure_rests_on() -> None:
+    said = unequal_chances_note([0.5, 0.5, 0.25, 0.25, None])
+    assert said.startswith("4 texts were drawn for people with different chances")
+    assert "about 4 texts" in said  # (2 + 2 + 4 + 4)**2 / (4 + 4 + 16 + 16) = 3.6
+    few = unequal_chances_note([0.1, 1.0, 1.0, 1.0])  # 13**2 / 103 = 1.64
+    assert few.endswith("about 2 texts")
+
+
+@pytest.mark.parametrize("chances", [[], [None, None], [0.2, 0.2, None]])
+def test_nothing_is_said_of_chances_that_are_alike(chances: list[float | None]) -> None:
+    assert unequal_chances_note(chances) == ""

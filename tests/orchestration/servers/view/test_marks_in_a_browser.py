@@ -168,6 +168,9 @@ def test_what_is_marked_is_there_after_a_reload_and_in_an_export(
         "marks": [{"annotator": HOSTILE, "aspect": "consistency", "note": "Look again."}],
         "annotators": [HOSTILE],
     }
+    (judge,) = json.loads(call(run, "marks", "agreement", "run", "--json").stdout)["judges"]
+    counts = [judge[name] for name in ("judge", "spans", "accepted", "edited", "rejected")]
+    assert counts == ["grounding", 1, 1, 0, 0]
 
 
 def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run: Path) -> None:

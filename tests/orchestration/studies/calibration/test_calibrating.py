@@ -253,7 +253,8 @@ def test_texts_drawn_with_different_probabilities_are_said() -> None:
     made = texts([text(n, n % 5 + 1, n % 4 + 2, inclusion=0.5 if n else 0.1) for n in range(20)])
     terms = Terms(draws=100, confidence=0.9)
     said = " ".join(cautions(made, aspect_findings(made, terms), terms))
-    assert "different probabilities" in said
+    assert "20 texts were drawn for people with different chances" in said
+    assert "would rest on about 13 texts" in said  # 48**2 / 176: weights of 10 and 19 times 2
     assert "no confidence is promised" in said
 
 

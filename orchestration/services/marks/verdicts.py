@@ -1,0 +1,106 @@
+"""People's verdicts on the spans of a run's judges, from its marks and its results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core import ErrorSpan
+from spanjury.orchestration.services.marks.mark import Mark, MarkedSpan, Origin
+from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.marks.readings import Reading, read_readings
+from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.agreement.verdicts import (
+    KeptSpans,
+    SpanVerdict,
+    Verdict,
+    kept_spans,
+)
+from spanjury.orchestration.wiring.read_results import read_reported_rows
+
+_OWN_RUN = 0
+"""Number of the marked run in a view: a second one stands beside it for comparison alone."""
+
+_RowName = tuple[str, str, str, str]
+
+
+class JudgesSpans(NamedTuple):
+    """Shares of the spans that people keep, judge by judge.
+
+    Parameters
+    ----------
+    stale
+        Finished marks that were left out, as the run's results are others by now.
+    """
+
+    judges: tuple[KeptSpans, ...]
+    stale: int = 0
+
+
+def judges_spans(run: MarkedRun) -> JudgesSpans:
+    """Count what people who looked for errors said of judges' spans.
+
+    Marks that are not done say nothing; where no finished mark holds a verdict, nothing is counted.
+    Raise as `read_readings`, and `DataError` if the results cannot be read.
+    """
+    looked = [one for one in read_readings(run).chosen() if not one.mark.scores_only]
+    if not any(_origins(one.mark) for one in looked):
+        return JudgesSpans(())
+    rows = {
+        (row.id, row.system, row.task, row.aspect): row.spans
+        for row in read_reported_rows(run.results)
+    }
+    fitting = [one for one in looked if _fits(one.mark, rows.get(_row_of(one), ()))]
+    return JudgesSpans(kept_spans(_all(fitting, rows)), stale=len(looked) - len(fitting))
+
+
+def _all(
+    readings: Sequence[Reading], rows: Mapping[_RowName, Sequence[ErrorSpan]]
+) -> Iterator[SpanVerdict]:
+    for one in readings:
+        for number, span in enumerate(rows.get(_row_of(one), ())):
+            verdict = _verdict(one.mark, number, span)
+            for judge in span.found_by:
+                yield SpanVerdict(
+                    aspect=one.aspect,
+                    judge=judge,
+                    source=input_of(one.text.segment),
+                    verdict=verdict,
+                )
+
+
+def _row_of(reading: Reading) -> _RowName:
+    text = reading.text
+    return text.segment.segment_id, text.segment.system, text.task, reading.aspect
+
+
+def _origins(mark: Mark) -> list[Origin]:
+    """Return the spans of the marked run on which a mark has a verdict."""
+    taken = [one.origin for one in mark.spans if one.origin is not None]
+    return [one for one in (*taken, *mark.rejected) if one.run == _OWN_RUN]
+
+
+def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
+    """Say whether a mark's verdicts are on these spans, as far as it keeps what they were."""
+    if any(one.span >= len(spans) for one in _origins(mark)):
+        return False
+    accepted = [one for one in mark.spans if one.origin and one.verdict == "accepted"]
+    return all(
+        _is_at(one, spans[one.origin.span])
+        for one in accepted
+        if one.origin and one.origin.run == _OWN_RUN
+    )
+
+
+def _verdict(mark: Mark, number: int, span: ErrorSpan) -> Verdict | None:
+    """Return the verdict on a span; to accept one is to accept others at its place, too."""
+    origin = Origin(run=_OWN_RUN, span=number)
+    if origin in mark.rejected:
+        return "rejected"
+    for one in mark.spans:
+        is_at = span.start is not None and one.verdict == "accepted" and _is_at(one, span)
+        if (one.origin == origin or is_at) and one.verdict != "own":
+            return one.verdict
+    return None
+
+
+def _is_at(marked: MarkedSpan, span: ErrorSpan) -> bool:
+    return (marked.start, marked.end) == (span.start, span.end)

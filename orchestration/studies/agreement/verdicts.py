@@ -1,0 +1,83 @@
+"""Verdicts of people on judges' spans: how many of each judge's spans people keep."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spanjury.stats.proportions import Proportion, clustered_proportion
+
+Verdict = Literal["accepted", "edited", "rejected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanVerdict:
+    """One person's verdict on one span of a judge; None where the person gave none.
+
+    Parameters
+    ----------
+    source
+        The input of the text: verdicts on texts for one input hang together.
+    """
+
+    aspect: str
+    judge: str
+    source: str
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSpans:
+    """Counts of people's verdicts on one judge's spans on one aspect.
+
+    Parameters
+    ----------
+    spans
+        With a verdict or without, one for each person who finished the text.
+    kept
+        The share of spans with a verdict that people accepted or edited: there is an error.
+    """
+
+    aspect: str
+    judge: str
+    spans: int
+    accepted: int
+    edited: int
+    rejected: int
+    kept: Proportion
+
+    @property
+    def judged(self) -> int:
+        """Spans with a verdict."""
+        return self.accepted + self.edited + self.rejected
+
+
+def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
+    """Count verdicts by aspect and judge, in the order in which they come."""
+    by_judge: dict[tuple[str, str], list[SpanVerdict]] = {}
+    for one in verdicts:
+        by_judge.setdefault((one.aspect, one.judge), []).append(one)
+    return tuple(
+        _counted(found, aspect=aspect, judge=judge) for (aspect, judge), found in by_judge.items()
+    )
+
+
+def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
+    given = [one for one in verdicts if one.verdict is not None]
+    sources = list(dict.fromkeys(one.source for one in given))
+    kept, judged = np.zeros(len(sources)), np.zeros(len(sources))
+    for one in given:
+        place = sources.index(one.source)
+        judged[place] += 1
+        kept[place] += one.verdict != "rejected"
+    said = [one.verdict for one in given]
+    return KeptSpans(
+        aspect=aspect,
+        judge=judge,
+        spans=len(verdicts),
+        accepted=said.count("accepted"),
+        edited=said.count("edited"),
+        rejected=said.count("rejected"),
+        kept=clustered_proportion(kept, judged),
+    )

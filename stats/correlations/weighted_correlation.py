@@ -1,0 +1,79 @@
+"""Correlations of scores that count for more than one item, as those of a drawn sample do."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spanjury.stats.arrays import FloatArray, safe_divide
+
+WeighedMethod = Literal["pearson", "spearman"]
+
+
+def weighted_correlation(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    weights: ArrayLike,
+    method: WeighedMethod = "spearman",
+) -> FloatArray:
+    """Correlate two scores of items, each of which stands for as many as its weight says.
+
+    Items of a sample that weigh one over the chance with which they were drawn estimate the
+    correlation of all items [1]_. A weight of 2 counts like the same item twice.
+
+    Parameters
+    ----------
+    first, second
+        Shape ``(items,)``, finite.
+    weights
+        Shape ``(..., items)``, not negative: for a bootstrap, a row for each draw.
+    method
+        ``spearman`` correlates weighted midranks.
+
+    Returns
+    -------
+    array
+        Shape ``(...)``, in [-1, 1]; NaN where one of the scores does not vary.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    References
+    ----------
+    .. [1] Särndal, Swensson, Wretman (1992), Model Assisted Survey Sampling, section 5.9
+
+    Examples
+    --------
+    >>> float(weighted_correlation([1, 2, 3], [1, 3, 2], weights=[1, 1, 1]))
+    0.5
+    """
+    x, y, w = (np.asarray(one, dtype=np.float64) for one in (first, second, weights))
+    if x.ndim != 1 or x.shape != y.shape or w.shape[-1:] != x.shape:
+        raise ValueError(f"expected scores (items,), got {x.shape}, {y.shape} and {w.shape}")
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and (w >= 0).all()):
+        raise ValueError("expected finite scores, and weights of 0 or more")
+    if method == "spearman":
+        x, y = _midranks(x, w), _midranks(y, w)
+    total = w.sum(axis=-1, keepdims=True)
+    x, y = (one - safe_divide((w * one).sum(axis=-1, keepdims=True), total) for one in (x, y))
+    both, ours, theirs = ((w * one).sum(axis=-1) for one in (x * y, x * x, y * y))
+    scale = np.sqrt(ours * theirs)
+    varies = scale > np.finfo(np.float64).eps * np.maximum(total[..., 0], 1.0)
+    found = safe_divide(np.where(varies, both, np.nan), np.where(varies, scale, np.nan))
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+def _midranks(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weight below each value, and half of that at it."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if not values.size:
+        return np.zeros_like(weights)
+    order = np.argsort(inverse, kind="stable")
+    starts = np.cumsum(counts) - counts
+    tied = np.add.reduceat(weights[..., order], starts, axis=-1)
+    middle = np.cumsum(tied, axis=-1) - tied / 2
+    ranks: FloatArray = middle[..., inverse]
+    return ranks

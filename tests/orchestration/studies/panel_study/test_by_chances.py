@@ -10,18 +10,11 @@ from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.by_chances import chances_notes, weighed
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
-    SeatWord,
     StudyText,
     panel_seats,
 )
 
 PLAIN = Settings(draws=0)
-
-
-def word(score: float | None) -> SeatWord:
-    if score is None:
-        return SeatWord(np.nan, np.nan, np.nan, has_failed=True)
-    return SeatWord(score, (score - 1) / 4, (score - 1) / 4, has_failed=False)
 
 
 def seats(*texts: tuple[float, float | None, str], sources: Sequence[str] = ()) -> PanelSeats:

@@ -68,6 +68,7 @@ HEAVY = {
     "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",
     "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_processes.py": "starts processes",
+    "orchestration/cli/test_seat_prices.py": "imports LiteLLM",
     "orchestration/cli/test_two_processes.py": "starts processes",
     "orchestration/cli/test_view.py": "starts processes",
     "orchestration/engine/test_memory_crashes.py": "kills processes",

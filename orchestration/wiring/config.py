@@ -47,7 +47,6 @@ _LOCAL = "local"
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 """It runs on one core, and calls that wait inside it run against their time."""
-
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """Calls that wait are answered in one batch."""
 _READER, _DISTILLED = "reader", "distilled"
@@ -173,8 +172,7 @@ class PanelConfig:
     cascade
         Stages in which the seats are asked; None to ask all at once.
     families
-        Family of models -> words by which its models are known, beside those that come with
-        spanjury. Warnings follow from them, and no number.
+        Family -> words in its models' names, beside those known; they change warnings alone.
     """
 
     __pydantic_config__: ClassVar = _STRICT

@@ -17,7 +17,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination, markdown
     from spanjury.orchestration.services import span_bench as service
     from spanjury.orchestration.studies import card
@@ -81,7 +81,7 @@ def spans(
     planned = service.bench_of(job)
     gates = _gates(bench.require, planned)
     say(f"{len(planned.texts)} texts, {texts.aspect}: {', '.join(s.name for s in planned.sets)}")
-    found = session.run_exam(
+    found = exam_session.run_exam(
         lambda live: service.run(
             job, planned, stop_token=live.stop_token, meter=live.meter, show=live
         ),

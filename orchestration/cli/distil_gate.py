@@ -18,10 +18,10 @@ from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
     from spanjury.judges.llm import percent
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
-    from spanjury.orchestration.services import evaluate as evaluation
+    from spanjury.orchestration.services import job as jobs
     from spanjury.orchestration.services.gate import (
         context,
         exams,
@@ -157,7 +157,7 @@ def gate(
         f"{planned.questions} assessments by {', '.join(planned.judges)};"
         f" exams: {', '.join(exam.name for exam in planned.exams)}"
     )
-    session.run_exam(
+    exam_session.run_exam(
         lambda live: gates.run_gate(
             planned, stop_token=live.stop_token, meter=live.meter, show=live
         ),
@@ -298,7 +298,7 @@ def _robustness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Robustness"
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
     if not more.aspect:
         raise ConfigError("--human: name what people have rated with --aspect")
-    job = evaluation.Job(
+    job = jobs.Job(
         data=data,
         panel=config.PanelConfig(),
         output=output,
@@ -315,5 +315,5 @@ def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.
         columns=more.column,
         settings=scorers.Settings(level="pooled", seed=seed),
     )
-    assessments = evaluation.plan(job).assessments
+    assessments = jobs.plan(job).assessments
     return people.People(job=job, assessments=assessments, aspects=more.aspect, meta=meta)

@@ -7,9 +7,9 @@ from rich.table import Table
 
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.session import plan_job
+from spanjury.orchestration.cli.job_session import plan_job
 from spanjury.orchestration.services.dry_run import Estimate, estimated
-from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.services.job import Job
 from spanjury.stats.estimation import TotalEstimate
 
 

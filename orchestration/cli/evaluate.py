@@ -18,10 +18,10 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
 with lazily():
-    from spanjury.orchestration.cli import cluster_session, dry_run, logging, session
+    from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services import cluster, runs
-    from spanjury.orchestration.services import evaluate as service
+    from spanjury.orchestration.services import job as jobs
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -131,9 +131,9 @@ def evaluate(
             _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
         )
     else:
-        planned = session.plan_job(job, gate)
+        planned = job_session.plan_job(job, gate)
         job, folder = _begun(job, kept, assessments=planned.assessments)
-        session.run_job(job, planned, show=show, gate=gate, folder=folder, results_of=folder)
+        job_session.run_job(job, planned, show=show, gate=gate, folder=folder, results_of=folder)
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:
@@ -142,13 +142,11 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
         raise ConfigError(f"{what} does not go with {', '.join(gate.given)}")
 
 
-def _job(
-    rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags
-) -> "service.Job":
+def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, without a memory."""
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
-    return service.Job(
+    return jobs.Job(
         data=Path(rows.data),
         panel=judges.config(),
         output=shard.path(output) if shard else output,
@@ -166,8 +164,8 @@ def _job(
 
 
 def _begun(
-    job: "service.Job", kept: RunFlags, *, assessments: int
-) -> "tuple[service.Job, run_folders.RunFolder | None]":
+    job: "jobs.Job", kept: RunFlags, *, assessments: int
+) -> "tuple[jobs.Job, run_folders.RunFolder | None]":
     """Begin the run of `job`: in the folder that is named, among the user's data, or in none."""
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
@@ -187,7 +185,7 @@ def _begun(
 
 
 def _cluster_job(
-    job: "service.Job",
+    job: "jobs.Job",
     *,
     rows: RowFlags,
     kept: RunFlags,

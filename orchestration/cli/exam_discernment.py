@@ -20,7 +20,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import discernment as service
     from spanjury.orchestration.services import discernment_report as report
@@ -92,7 +92,7 @@ def discernment(
     names = values.measure_names(condition.name for condition in planned.conditions)
     gates = known_gates(exam.require, names)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} conditions")
-    found = session.run_exam(
+    found = exam_session.run_exam(
         lambda live: service.run_exam(
             job, planned, stop_token=live.stop_token, meter=live.meter, show=live
         ),

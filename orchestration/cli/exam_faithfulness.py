@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import discernment
     from spanjury.orchestration.services import faithfulness as service
@@ -113,7 +113,7 @@ def _examined(job: "service.FaithfulnessJob", *, quiet: bool) -> "service.ExamRe
     judges = ", ".join(seat.name or str(seat.judge) for seat in job.panel.seats_or_default)
     parts = f"{len(planned.conditions)} perturbations of the error lists of {judges}"
     say_scope(planned.segments, planned.aspects, parts=parts)
-    return session.run_exam(
+    return exam_session.run_exam(
         lambda live: service.run_exam(
             job,
             planned,

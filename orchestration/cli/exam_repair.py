@@ -21,7 +21,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import repair_exam as service
     from spanjury.orchestration.studies.repair import findings, values
@@ -72,7 +72,7 @@ def repair(
     gates = known_gates(exam.require, values.measure_names())
     planned = service.exam_of(job)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.conditions)} damages")
-    found = session.run_exam(
+    found = exam_session.run_exam(
         lambda live: service.run_exam(
             job,
             planned,

@@ -20,7 +20,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services import robustness as service
     from spanjury.orchestration.studies.robustness import attempts, values
@@ -84,7 +84,7 @@ def robustness(
     names = values.measure_names([attack.family for attack in planned.attacks.values()])
     gates = known_gates(exam.require, names)
     say_scope(planned.segments, planned.aspects, parts=f"{len(planned.attacks)} attacks")
-    found = session.run_exam(
+    found = exam_session.run_exam(
         lambda live: service.run_exam(
             job,
             planned,

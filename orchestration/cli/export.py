@@ -13,7 +13,8 @@ from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
-    from spanjury.orchestration.services import evaluate, runs
+    from spanjury.orchestration.services import job as jobs
+    from spanjury.orchestration.services import runs
     from spanjury.orchestration.wiring import exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -79,7 +80,7 @@ def _texts(run: Path) -> "exports.JudgedTexts":
     return exports.JudgedTexts(read)
 
 
-def _segments(job: "evaluate.Job") -> Iterator[Segment]:
+def _segments(job: "jobs.Job") -> Iterator[Segment]:
     """Yield the segments that a run is of, among others of its data."""
     for row in sources.open_source(job.data, columns=job.columns):
         if isinstance(row, Segment):

@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
 with lazily():
-    from spanjury.orchestration.cli import logging, session
+    from spanjury.orchestration.cli import job_session, logging
     from spanjury.orchestration.services import runs
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -62,8 +62,8 @@ def resume(
         output=output or job.output,
         again="failed" if retry_failed else "unanswered",
     )
-    planned = session.plan_job(again, gate)
-    session.run_job(
+    planned = job_session.plan_job(again, gate)
+    job_session.run_job(
         again,
         planned,
         show=show,
@@ -97,5 +97,5 @@ def rescore(
         again="none",
         silent=True,
     )
-    planned = session.plan_job(job, gate)
-    session.run_job(job, planned, show=show, gate=gate, results_of=None if output else folder)
+    planned = job_session.plan_job(job, gate)
+    job_session.run_job(job, planned, show=show, gate=gate, results_of=None if output else folder)

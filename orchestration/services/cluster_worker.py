@@ -33,7 +33,7 @@ from spanjury.orchestration.services.cluster_shard import (
     shard_key,
     usage_of,
 )
-from spanjury.orchestration.services.evaluate import readable
+from spanjury.orchestration.services.job import readable
 from spanjury.orchestration.wiring.cluster import Chunk, ShardFolder, read_chunk, without_losses
 from spanjury.orchestration.wiring.models import guard_of
 from spanjury.orchestration.wiring.panels import open_configured_panel

@@ -10,7 +10,7 @@ from itertools import count
 from spanjury.judges.core import Aspect, PanelReport, Segment
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.evaluate import Job, Plan, pairs
+from spanjury.orchestration.services.job import Job, Plan, pairs
 from spanjury.orchestration.services.session import open_session
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 

@@ -16,7 +16,7 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.progress import Progress
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.batch_thread import BatchThread, Terms, Text
-from spanjury.orchestration.services.evaluate import readable
+from spanjury.orchestration.services.job import readable
 from spanjury.orchestration.services.likely_task import likely_task
 from spanjury.orchestration.services.panels import Judges, Models, panel_config
 from spanjury.orchestration.services.synchronous import synchronous

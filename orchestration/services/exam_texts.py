@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import Segment
-from spanjury.orchestration.services.evaluate import readable
+from spanjury.orchestration.services.job import readable
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
 

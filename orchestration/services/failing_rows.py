@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError, EvaluationError, Segment
 from spanjury.orchestration.report.files import write_whole
-from spanjury.orchestration.services.evaluate import Job, Plan, pairs
+from spanjury.orchestration.services.job import Job, Plan, pairs
 from spanjury.orchestration.studies.failing.conditions import Failure
 from spanjury.orchestration.studies.failing.gate import Terms
 from spanjury.orchestration.studies.failing.lines import Place

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.services.runs import ASSESSMENTS, CLUSTER, job_of
 from spanjury.orchestration.wiring.runs import (
     RunContents,

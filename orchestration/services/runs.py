@@ -20,7 +20,7 @@ from spanjury.judges.core import (
     is_secret_name,
 )
 from spanjury.judges.core.lazy import Once, lazily
-from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.config import with_todays_models
 from spanjury.orchestration.wiring.runs import RunFolder
 

@@ -31,7 +31,8 @@ from spanjury.orchestration.services.batches.records import (
     now,
 )
 from spanjury.orchestration.services.batches.rows import examined
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.services.runs import begin_run, job_of
 
 log = EventLog()

@@ -8,7 +8,7 @@ from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.services.batches.batch import BadRowsError
-from spanjury.orchestration.services.evaluate import Job, readable
+from spanjury.orchestration.services.job import Job, readable
 from spanjury.orchestration.services.runs import manifest_of
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import open_source

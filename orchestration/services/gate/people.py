@@ -11,9 +11,10 @@ from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.services.agreement import MetaJob, collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.gate.context import ExamContext
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.services.scorers import PANEL
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.card import Measure

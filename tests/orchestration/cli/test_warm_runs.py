@@ -11,8 +11,8 @@ from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services import evaluate
-from spanjury.orchestration.services.evaluate import Job, plan
+from spanjury.orchestration.services import job as jobs
+from spanjury.orchestration.services.job import Job, plan
 from spanjury.orchestration.wiring.config import PanelConfig
 
 REPLY = chat("No Error\n\nOverall score: Good")
@@ -105,7 +105,7 @@ def test_segments_are_held_for_the_run_only_while_they_are_few(
     held = plan(job)
     assert held.segments is not None
     assert len(held.segments) == held.assessments == TEXTS
-    assert list(evaluate.pairs(job, planned=held)) == list(evaluate.pairs(job))
-    monkeypatch.setattr(evaluate, "_HELD", 50)
+    assert list(jobs.pairs(job, planned=held)) == list(jobs.pairs(job))
+    monkeypatch.setattr(jobs, "_HELD", 50)
     assert plan(job).segments is None
     assert plan(job).assessments == TEXTS

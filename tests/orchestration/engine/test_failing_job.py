@@ -36,7 +36,8 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.cluster_ledger import Ledger
 from spanjury.orchestration.services.cluster_worker import ChunkWorker
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 

@@ -37,7 +37,8 @@ from spanjury.orchestration.services.cluster_job import (
 )
 from spanjury.orchestration.services.cluster_ledger import Ledger
 from spanjury.orchestration.services.cluster_worker import ChunkWorker
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 

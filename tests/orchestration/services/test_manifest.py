@@ -8,7 +8,7 @@ import pytest
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import parse_shard
 from spanjury.orchestration.services import runs
-from spanjury.orchestration.services.evaluate import Job
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig, parse_seat
 
 PANELS = [

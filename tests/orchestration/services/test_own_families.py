@@ -21,7 +21,8 @@ from spanjury import exams
 from spanjury.judges.core import Aspect, ConfigError, Report, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.replay import Recorder
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.services.runs import manifest_of, read_job
 from spanjury.orchestration.wiring.config import (

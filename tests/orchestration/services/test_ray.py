@@ -15,7 +15,8 @@ from fakes.ray_cluster import ON_RAY, SMALL, Cluster, ray_cluster
 
 from spanjury.judges.core import ConfigError, EvaluationError
 from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
-from spanjury.orchestration.services.evaluate import Job, run
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 skip_without("ray")

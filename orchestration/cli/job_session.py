@@ -1,0 +1,246 @@
+"""The session of a job: it is shown, held to its gate, and says how to go on if it ends early."""
+
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+
+import typer
+
+from spanjury.judges.core import (
+    UNANSWERED,
+    EvaluationError,
+    Result,
+    RunFailedError,
+    RunStoppedError,
+    Segment,
+    StoreError,
+)
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.exits import ERROR, GATE, INTERRUPTED, say
+from spanjury.orchestration.cli.flags.gates import GateFlags
+from spanjury.orchestration.cli.flags.run import ShowFlags
+from spanjury.orchestration.cli.run_view import View
+from spanjury.orchestration.cli.session import Session, require_coverage
+from spanjury.orchestration.cli.shown import Shown
+from spanjury.orchestration.engine.finished_rows import FinishedRow
+from spanjury.orchestration.services.evaluate import run
+from spanjury.orchestration.services.job import Job, Plan, plan
+from spanjury.orchestration.wiring.runs import RunFolder, runs_home
+
+with lazily():
+    from spanjury.orchestration.cli import gated_run
+    from spanjury.orchestration.services import failing_rows, fitted_in_use
+
+
+def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
+    """Return the plan of `job`, and say which rows it skips.
+
+    Raise `ConfigError` if its gate is about an aspect on which none of them is judged.
+    """
+    planned = plan(job)
+    for row in planned.bad_rows:
+        say(f"skipped: {row}")
+    if gate and gate.given:
+        failing_rows.check_aspects(gate.terms(), job, planned)
+    return planned
+
+
+def run_job(
+    job: Job,
+    planned: Plan,
+    *,
+    show: ShowFlags,
+    gate: GateFlags | None = None,
+    folder: RunFolder | None = None,
+    results_of: RunFolder | None = None,
+    begun: Callable[[], None] = lambda: None,
+) -> None:
+    """Run `job`, show it, and exit with a code if it was stopped, scored too little or fails.
+
+    A run that was stopped, or lacks answers or scores, ends with the code for that, whatever the
+    gate says: it cannot pass, and what it fails by is not all.
+
+    Parameters
+    ----------
+    gate
+        What its results are held to; None for nothing.
+    folder
+        Where the run is kept; None for one that is not.
+    results_of
+        The run whose results are written; None where they are tried beside it, or none is kept.
+    begun
+        Called when the panel is open, the run is ours alone and has its first result.
+    """
+    gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
+    session = JobSession(
+        job,
+        planned,
+        show=show,
+        gated=gated,
+        folder=folder,
+        results_of=results_of,
+        begun=begun,
+    )
+    try:
+        with session.view:
+            session.run(session.judge)
+    except RunStoppedError as stopped:
+        session.close_early(str(stopped))
+        raise typer.Exit(session.exit_code) from None
+    except KeyboardInterrupt:
+        session.close_early("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except RunFailedError as failed:
+        session.close_failed(failed)
+        raise typer.Exit(ERROR) from failed
+    except EvaluationError:
+        if session.done:
+            session.say_how_to_go_on()
+        raise
+    is_answered, passes = session.close()
+    if not is_answered:
+        raise typer.Exit(ERROR)
+    if planned.assessments:
+        require_coverage(session.view.summary.whole.coverage, at_least=show.min_coverage)
+    if not passes:
+        raise typer.Exit(GATE)
+
+
+class JobSession(Session):
+    """A job with all that shows it, stops it and keeps it."""
+
+    def __init__(
+        self,
+        job: Job,
+        planned: Plan,
+        *,
+        show: ShowFlags,
+        gated: "gated_run.GatedRun | None",
+        folder: RunFolder | None,
+        results_of: RunFolder | None,
+        begun: Callable[[], None],
+    ) -> None:
+        super().__init__(job.limits)
+        self._gated = gated
+        self._job = job
+        self._planned = planned
+        self._total = planned.assessments
+        self._folder = folder
+        self._begun = begun
+        self.view = View(
+            total=self._total,
+            as_json=show.json,
+            shown=Shown.parse("none" if gated and gated.hides_texts else show.show),
+            pages=_view_command(job, results_of),
+            progress=not show.no_progress,
+            meter=self.meter,
+        )
+
+    @property
+    def done(self) -> int:
+        """The number of results so far."""
+        return self.view.summary.whole.total
+
+    async def judge(self) -> None:
+        """Judge everything, and show it."""
+        await run(
+            self._job,
+            self._show,
+            rows=self,
+            planned=self._planned,
+            stop_token=self.stop_token,
+            meter=self.meter,
+        )
+
+    def wants(self, segment: Segment) -> bool:
+        """Whether the results of `segment` may be shown."""
+        return self.view.wants(segment)
+
+    def count(self, row: FinishedRow) -> None:
+        """Count a row that is remembered."""
+        self._begin()
+        self.view.count(row)
+        if self._gated is not None:
+            self._gated.gate.add_row(row)
+
+    def _show(self, result: Result) -> None:
+        self._begin()
+        self.view.show(result)
+        if self._gated is not None:
+            self._gated.gate.add(result)
+
+    def _begin(self) -> None:
+        """Say at the first result that the run has begun."""
+        if not self.done:
+            if self._folder is not None:
+                self._folder.mark(done=False)
+            self._begun()
+
+    def close(self) -> tuple[bool, bool]:
+        """Say what the run came to; return whether every row was answered, and whether it passes.
+
+        A shard without a row passes.
+        """
+        self.view.close()
+        outcomes = self.view.summary.outcomes
+        unanswered = 0 if self._job.silent else sum(outcomes[outcome] for outcome in UNANSWERED)
+        if self._folder is not None and not unanswered:
+            self._folder.mark(done=True)
+        say(f"{self._total} results are in {self._job.output}")
+        if self._job.panel.is_fitted:
+            for notice in fitted_in_use.notices(self._job.panel, self._job.output):
+                say(notice)
+        if unanswered:
+            say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
+            self.say_how_to_go_on()
+        passes = True
+        if self._gated is not None and self._total:
+            passes = self._gated.close(is_complete=not UNANSWERED & outcomes.keys())
+        return not unanswered, passes
+
+    def close_failed(self, failed: RunFailedError) -> None:
+        """Say why the run failed, and where its results are."""
+        if self.done:
+            self.view.close()
+        say(f"spanjury: {failed}")
+        if self.done:
+            say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+            self._note_stop()
+        self._close_gate_early()
+        self.say_how_to_go_on()
+
+    def close_early(self, reason: str) -> None:
+        """Say why the run was stopped, and where its results are."""
+        self.view.close()
+        say(f"{reason}: {self.done} of {self._total} results are in {self._job.output}.part")
+        self._note_stop()
+        self._close_gate_early()
+        self.say_how_to_go_on()
+
+    def _note_stop(self) -> None:
+        if self._folder is not None and self.done:
+            with suppress(StoreError):  # the disk may be full, and only lists lack it
+                self._folder.note_stop(self.done)
+
+    def _close_gate_early(self) -> None:
+        if self._gated is not None:
+            self._gated.close_early()
+
+    def say_how_to_go_on(self) -> None:
+        """Say by which command the run is resumed, if it is kept."""
+        if self._folder is not None:
+            flags = self._gated.arguments if self._gated is not None else []
+            say(f"go on with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
+
+
+def _named(run: RunFolder) -> str:
+    """Return the run as commands take it: by its name, where that suffices."""
+    return run.path.name if run.path.parent == runs_home() else str(run.path)
+
+
+def _view_command(job: Job, run: RunFolder | None) -> str:
+    """Return the command that shows the results of `job` on a page."""
+    if run is not None:
+        return f"spanjury view {shlex.quote(_named(run))}"
+    columns = [part for column in job.columns for part in ("--column", column)]
+    return f"spanjury view {shlex.join([str(job.output), '--data', str(job.data), *columns])}"

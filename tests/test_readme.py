@@ -9,7 +9,7 @@ from types import CodeType
 import anyio
 import pytest
 
-from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 
 README = Path(__file__).parents[1] / "README.md"
 

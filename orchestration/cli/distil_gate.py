@@ -37,7 +37,7 @@ with lazily():
     from spanjury.orchestration.studies.discernment import findings as discernment_findings
     from spanjury.orchestration.studies.gate import demands, tables
     from spanjury.orchestration.studies.robustness import attempts
-    from spanjury.orchestration.wiring import config
+    from spanjury.orchestration.wiring import config, specs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +221,7 @@ def _judges(
     trained: "trained_model.TrainedModel",
     reading: "percent.Reading",
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
-    _, given = config.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
+    _, given = specs.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
     if trained.marks_words:
         yield gates.DISTILLED, gates.reader_in(model.folder, name=gates.DISTILLED, options=given)
         if teacher.is_named:

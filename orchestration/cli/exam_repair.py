@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.services import repair_exam as service
     from spanjury.orchestration.studies.repair import findings, values
     from spanjury.orchestration.wiring import config as configs
-    from spanjury.orchestration.wiring import runs
+    from spanjury.orchestration.wiring import panel_files, runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def _job(
         data=texts.file,
         panel=panel,
         model=model if isinstance(model, configs.ModelConfig) else configs.ModelConfig(name=model),
-        examiner=configs.read_panel_file(exam.examiner),
+        examiner=panel_files.read_panel_file(exam.examiner),
         recipe=exam.recipe,
         rounds=exam.rounds,
         memory=exam.output / runs.MEMORY_NAME,

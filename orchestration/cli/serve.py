@@ -26,6 +26,7 @@ with lazily():
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services.batches import batch as batches
     from spanjury.orchestration.wiring import config as configs
+    from spanjury.orchestration.wiring import panel_files
 
 from spanjury.orchestration.servers import tokens
 from spanjury.orchestration.servers.http import run, settings
@@ -71,7 +72,7 @@ class ServedPanelFlags(Flags, title="Judges"):
         name, equals, file = spec.partition("=")
         if not equals or not name.strip() or not file:
             raise ConfigError(f"--panel {spec!r}: expected NAME=FILE")
-        return name.strip(), configs.read_panel_file(Path(file))
+        return name.strip(), panel_files.read_panel_file(Path(file))
 
     def _flags(self) -> PanelFlags:
         return PanelFlags(

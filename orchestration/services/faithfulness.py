@@ -39,11 +39,12 @@ from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
 from spanjury.orchestration.studies.judging import Examinee, Recorder
 from spanjury.orchestration.studies.robustness.attacked_texts import flawed
-from spanjury.orchestration.wiring.config import ModelConfig, parse_options
+from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.exam_plugins import find_explanation_perturbation
 from spanjury.orchestration.wiring.plots import faithfulness as plots
 from spanjury.orchestration.wiring.plots import require
 from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.orchestration.wiring.specs import parse_options
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.recipe import find_recipe

@@ -24,7 +24,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
 )
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 from spanjury.orchestration.studies.panel_study.tables import study_report
-from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.read_results import (
     ReportedRow,
     ReportedSeat,

@@ -7,14 +7,10 @@ from spanjury.judges.core import Aspect, ConfigError, Judge, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.held_panel import PanelOpening
 from spanjury.orchestration.services.likely_task import likely_task
-from spanjury.orchestration.wiring.config import (
-    ModelConfig,
-    PanelConfig,
-    SeatConfig,
-    parse_seat,
-    read_panel_file,
-)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.specs import parse_seat
 
 Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
 Models = str | ModelConfig | Sequence[str | ModelConfig]

@@ -21,7 +21,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.job import Job
-from spanjury.orchestration.wiring.config import with_todays_models
+from spanjury.orchestration.wiring.panel_files import with_todays_models
 from spanjury.orchestration.wiring.runs import RunFolder
 
 with lazily():

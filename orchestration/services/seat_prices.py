@@ -9,7 +9,7 @@ from spanjury.judges.core import ConfigError, TokenPrice
 from spanjury.orchestration.engine.families import model_of
 from spanjury.orchestration.services.panel_seats import Seats
 from spanjury.orchestration.studies.panel_study.costs import SeatPrice
-from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.seats import ModelPrice, seat_prices
 
 _MILLION = 1_000_000

@@ -1,47 +1,23 @@
-"""The description of a panel: plain values, from flags or from a TOML file."""
+"""The description of a panel: plain values."""
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeVar, cast
+from typing import ClassVar, Literal
 
 from spanjury.judges.core import (
-    MASK,
     ConfigError,
     Judge,
     ModelOptions,
     TokenPrice,
     check_address,
-    is_secret_name,
-    scrub,
 )
-from spanjury.judges.core.former_names import with_todays_names
-from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.wiring.cascades import CascadeConfig
-from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
-
-with lazily():
-    import pydantic
-
-T = TypeVar("T")
-
-__all__ = [
-    "EMBEDDED",
-    "ModelConfig",
-    "PanelConfig",
-    "SeatConfig",
-    "parse_options",
-    "parse_seat",
-    "read_cascade_file",
-    "read_panel_file",
-    "with_todays_models",
-]
 
 EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
-_LOCAL = "local"
+LOCAL = "local"
 """Name of the opener of a model in a folder."""
 
 _USUAL = ModelOptions()
@@ -49,9 +25,6 @@ _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 """It runs on one core, and calls that wait inside it run against their time."""
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """Calls that wait are answered in one batch."""
-_READER, _DISTILLED = "reader", "distilled"
-"""Judges that may be named with a folder that holds a reader."""
-
 _STRICT: Mapping[str, object] = MappingProxyType(
     {"extra": "forbid", "arbitrary_types_allowed": True}
 )
@@ -154,7 +127,7 @@ class PanelConfig:
     ----------
     seats
         Its seats. Without any: an annotator for each of `models`, or without models
-        the two offline judges.
+        the offline judges.
     models
         Models for the judges, and a consolidator, that ask one and name none.
     aggregate, consolidate
@@ -215,142 +188,7 @@ class PanelConfig:
         return 2 * self.connections
 
 
-_PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
-_CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
-
-
-def read_panel_file(path: Path) -> PanelConfig:
-    """Read a panel from TOML; its keys are the fields of `PanelConfig`.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, is not TOML, or a key or a value does not fit; the
-        message names the file and the key.
-    """
-    values = _toml(path, what="panel file")
-    if isinstance(cascade := values.get("cascade"), dict) and "file" in cascade:
-        named = path.parent / str(cascade.pop("file"))
-        values["cascade"] = {**_toml(named, what="cascade file"), **cascade}
-    panel = _fitting(_PANEL.get(), with_todays_models(values), path, what="panel file")
-    if panel.calibration is None:
-        return panel
-    return replace(panel, calibration=path.absolute().parent / panel.calibration)
-
-
-def read_cascade_file(path: Path) -> CascadeConfig:
-    """Read a cascade from TOML; its keys are the fields of `CascadeConfig`.
-
-    Raise `ConfigError` as `read_panel_file` does.
-    """
-    return _fitting(_CASCADE.get(), _toml(path, what="cascade file"), path, what="cascade file")
-
-
-def _toml(path: Path, *, what: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the {what} {path} cannot be read: {error}") from error
-
-
-def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, what: str) -> T:
-    try:
-        return kind.validate_python(values)
-    except pydantic.ValidationError as error:
-        raise ConfigError(f"the {what} {path} does not fit: {_first_problem(error)}") from error
-
-
-def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the table of a panel, whose models may be described as they were before."""
-    tables = {**values}
-    if isinstance(models := values.get("models"), list | tuple):
-        tables["models"] = list(map(_todays_model, models))
-    if isinstance(seats := values.get("seats"), list | tuple):
-        tables["seats"] = [_with_todays_model(seat, "model") for seat in seats]
-    return _with_todays_model(tables, "consolidate_model")
-
-
-def _with_todays_model(table: T, key: str) -> T:
-    if not isinstance(table, Mapping) or key not in table:
-        return table
-    return cast("T", {**table, key: _todays_model(table[key])})
-
-
-def _todays_model(model: object) -> object:
-    return with_todays_names(model, {"via": "client"}, texts={"fast": "lean"})
-
-
 def _usual_options(name: str) -> ModelOptions:
     if name == EMBEDDED:
         return _EMBEDDED
-    return _IN_A_FOLDER if name.startswith(f"{_LOCAL}/") else _USUAL
-
-
-def parse_seat(spec: str) -> SeatConfig:
-    """Read a seat from a flag, as `parse_options` does.
-
-    ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
-    ``distilled`` is the judge that has it read.
-
-    Raises
-    ------
-    ConfigError
-        As `parse_options` does, and if there is no such folder.
-
-    Examples
-    --------
-    >>> parse_seat("annotator:max_tokens=512,score=numeric").options["max_tokens"]
-    512
-    """
-    judge, _, rest = spec.partition(":")
-    folder, _, options = rest.partition(":")
-    if not folder or "=" in folder:
-        name, given = parse_options(spec, what="judge")
-        return SeatConfig(judge=name, options=given)
-    if not Path(folder).is_dir():
-        raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
-    name, given = parse_options(f"{judge}:{options}", what="judge")
-    if name == _READER or (name == _DISTILLED and is_reader(Path(folder))):
-        given = {WEIGHTS: folder, **given}
-        return SeatConfig(judge=_READER, name=f"{name}:{folder}", options=given)
-    return SeatConfig(
-        judge=name, model=f"{_LOCAL}/{folder}", name=f"{name}:{folder}", options=given
-    )
-
-
-def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
-    """Read ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
-
-    Values are TOML where they can be read as such and text where not.
-
-    Raises
-    ------
-    ConfigError
-        If the text is neither; it says of `what`.
-    """
-    name, _, pairs = spec.partition(":")
-    options: dict[str, object] = {}
-    for pair in filter(None, pairs.split(",")):
-        option, equals, value = pair.partition("=")
-        if not equals or not option.strip():
-            raise ConfigError(f"{what} {spec!r}: expected option=value, got {pair!r}")
-        options[option.strip()] = _value(value.strip())
-    if not name.strip():
-        raise ConfigError(f"{what} {spec!r}: expected NAME or NAME:option=value,…")
-    return name.strip(), options
-
-
-def _value(text: str) -> object:
-    try:
-        value: object = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-    return value
-
-
-def _first_problem(error: "pydantic.ValidationError") -> str:
-    problem = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    got = MASK if is_secret_name(place) else scrub(repr(problem["input"]))
-    return f"{place}: {problem['msg']}, got {got}"
+    return _IN_A_FOLDER if name.startswith(f"{LOCAL}/") else _USUAL

@@ -16,8 +16,8 @@ from spanjury.orchestration.report.drawings.drawing import MarkedText
 from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
 from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
 from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
-from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.metrics import open_metric
+from spanjury.orchestration.wiring.specs import parse_options
 
 _LEAST = 1e-12
 """Shares below it come from rounding."""

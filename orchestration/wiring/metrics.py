@@ -16,8 +16,8 @@ from spanjury.judges.core import (
 from spanjury.judges.metrics.card_files import read_cards
 from spanjury.judges.metrics.judge import MetricJudge
 from spanjury.judges.metrics.named import NamedMetric, Over
-from spanjury.orchestration.wiring.config import parse_options
 from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS, built
+from spanjury.orchestration.wiring.specs import parse_options
 
 __all__ = [
     "METRICS",

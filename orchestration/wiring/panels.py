@@ -28,12 +28,7 @@ from spanjury.orchestration.wiring.checks import (
     checked_consolidator,
     checked_judge,
 )
-from spanjury.orchestration.wiring.config import (
-    EMBEDDED,
-    ModelConfig,
-    PanelConfig,
-    parse_options,
-)
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -44,6 +39,7 @@ from spanjury.orchestration.wiring.plugins import (
 )
 from spanjury.orchestration.wiring.reading import with_reader
 from spanjury.orchestration.wiring.seats import NamedSeat, is_metric, named_seats
+from spanjury.orchestration.wiring.specs import parse_options
 from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():

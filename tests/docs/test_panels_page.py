@@ -14,7 +14,7 @@ from fakes.scored_bridges import SEATS, TEXTS, read_lines, review, write_lines
 from loopback.reading import ReadingServer
 
 from spanjury.orchestration.engine.families import Families
-from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from spanjury.orchestration.engine.calibration import (
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.wiring.calibrations import read_calibration, write_calibration
-from spanjury.orchestration.wiring.config import read_panel_file
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 
 MAP = ScoreMap(knots=(1.0, 0.1 + 0.2 + 1.0), values=(1.0, math.nextafter(4.0, 5.0)))
 WHOLE = AspectCalibration(

@@ -3,13 +3,9 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.wiring.config import (
-    ModelConfig,
-    PanelConfig,
-    SeatConfig,
-    parse_seat,
-    read_panel_file,
-)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.panel_files import read_panel_file
+from spanjury.orchestration.wiring.specs import parse_seat
 
 PANEL = """
 aggregate = "median"

@@ -10,6 +10,7 @@ from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
     from spanjury.orchestration.wiring import config as configs
+    from spanjury.orchestration.wiring import panel_files, specs
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
@@ -120,7 +121,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
             consolidate=self.consolidate or panel.consolidate,
             score=self.score or panel.score,
             calibration=self.calibration.absolute() if self.calibration else panel.calibration,
-            cascade=configs.read_cascade_file(self.cascade) if self.cascade else panel.cascade,
+            cascade=panel_files.read_cascade_file(self.cascade) if self.cascade else panel.cascade,
         )
 
 
@@ -183,11 +184,11 @@ class PanelFlags(Flags, title="Judges"):
 
     def _with_judges(self, before: "configs.PanelConfig") -> "configs.PanelConfig":
         if self.panel is None:
-            seats = tuple(map(configs.parse_seat, self.judge))
+            seats = tuple(map(specs.parse_seat, self.judge))
             return replace(before, seats=seats or before.seats, models=self.model or before.models)
         if self.judge or self.model:
             raise ConfigError("--panel names judges and models; leave out --judge and --model")
-        return configs.read_panel_file(self.panel)
+        return panel_files.read_panel_file(self.panel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -214,7 +214,7 @@ def test_litellm_is_loaded_only_where_a_seat_needs_its_list(folder: Path) -> Non
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from spanjury.orchestration.wiring.config import read_panel_file\n"
+        "from spanjury.orchestration.wiring.panel_files import read_panel_file\n"
         "from spanjury.orchestration.wiring.seats import seat_prices\n"
         "config = read_panel_file(Path('panel.toml'))\n"
         "for names in ({'s2'}, {'s1', 's2'}):\n"

@@ -9,7 +9,8 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import parse_shard
 from spanjury.orchestration.services import runs
 from spanjury.orchestration.services.job import Job
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig, parse_seat
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.specs import parse_seat
 
 PANELS = [
     PanelConfig(),

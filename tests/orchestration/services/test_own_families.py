@@ -25,12 +25,8 @@ from spanjury.orchestration.services.evaluate import run
 from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.services.panels import open_panel
 from spanjury.orchestration.services.runs import manifest_of, read_job
-from spanjury.orchestration.wiring.config import (
-    ModelConfig,
-    PanelConfig,
-    SeatConfig,
-    read_panel_file,
-)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")

@@ -1,0 +1,91 @@
+"""Panels and cascades as TOML files, and panels that were described in earlier words."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from spanjury.judges.core import MASK, ConfigError, is_secret_name, scrub
+from spanjury.judges.core.former_names import with_todays_names
+from spanjury.judges.core.lazy import Once, lazily
+from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.config import PanelConfig
+
+with lazily():
+    import pydantic
+
+T = TypeVar("T")
+
+__all__ = ["read_cascade_file", "read_panel_file", "with_todays_models"]
+
+_PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
+_CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
+
+
+def read_panel_file(path: Path) -> PanelConfig:
+    """Read a panel from TOML; its keys are the fields of `PanelConfig`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, is not TOML, or a key or a value does not fit; the
+        message names the file and the key.
+    """
+    values = _toml(path, what="panel file")
+    if isinstance(cascade := values.get("cascade"), dict) and "file" in cascade:
+        named = path.parent / str(cascade.pop("file"))
+        values["cascade"] = {**_toml(named, what="cascade file"), **cascade}
+    panel = _fitting(_PANEL.get(), with_todays_models(values), path, what="panel file")
+    if panel.calibration is None:
+        return panel
+    return replace(panel, calibration=path.absolute().parent / panel.calibration)
+
+
+def read_cascade_file(path: Path) -> CascadeConfig:
+    """Read a cascade from TOML; its keys are the fields of `CascadeConfig`.
+
+    Raise `ConfigError` as `read_panel_file` does.
+    """
+    return _fitting(_CASCADE.get(), _toml(path, what="cascade file"), path, what="cascade file")
+
+
+def _toml(path: Path, *, what: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the {what} {path} cannot be read: {error}") from error
+
+
+def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, what: str) -> T:
+    try:
+        return kind.validate_python(values)
+    except pydantic.ValidationError as error:
+        raise ConfigError(f"the {what} {path} does not fit: {_first_problem(error)}") from error
+
+
+def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the table of a panel, whose models may be described as they were before."""
+    tables = {**values}
+    if isinstance(models := values.get("models"), list | tuple):
+        tables["models"] = list(map(_todays_model, models))
+    if isinstance(seats := values.get("seats"), list | tuple):
+        tables["seats"] = [_with_todays_model(seat, "model") for seat in seats]
+    return _with_todays_model(tables, "consolidate_model")
+
+
+def _with_todays_model(table: T, key: str) -> T:
+    if not isinstance(table, Mapping) or key not in table:
+        return table
+    return cast("T", {**table, key: _todays_model(table[key])})
+
+
+def _todays_model(model: object) -> object:
+    return with_todays_names(model, {"via": "client"}, texts={"fast": "lean"})
+
+
+def _first_problem(error: "pydantic.ValidationError") -> str:
+    problem = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    got = MASK if is_secret_name(place) else scrub(repr(problem["input"]))
+    return f"{place}: {problem['msg']}, got {got}"

@@ -48,6 +48,7 @@ HEAVY = {
     "docs/test_panels_page.py": "studies panels, and imports LiteLLM",
     "docs/test_service.py": "starts processes",
     "docs/test_python_exams.py": "imports matplotlib",
+    "orchestration/services/test_panels_from_python.py": "reads texts by the encoder",
     "e2e": "serves the embedded model",
     "gallery": "starts a browser and makes every page",
     "judges/llm/test_parse_fuzz.py": "fuzzes",

@@ -18,6 +18,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, is_staged, panel_digest, signed_seats
 from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
 from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
 from spanjury.orchestration.studies.calibration.findings import aspect_findings
@@ -48,7 +49,7 @@ class CalibrateJob:
     """
 
     results: Path
-    human: Path | None = None
+    human: Path | Texts | None = None
     sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanjury.judges.core import Aspect, DataError, ErrorSpan, Scale, Segment
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people_said import (
     People,
@@ -148,7 +149,7 @@ def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
 def read_marked(
     results: Path,
     *,
-    human: Path | None = None,
+    human: Path | Texts | None = None,
     sample: Path | None = None,
     data: Path | None = None,
     columns: Sequence[str] = (),

@@ -11,6 +11,7 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, TokenPrice, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.report.files import write_report, write_whole
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedTexts,
@@ -68,7 +69,7 @@ class CascadeJob:
     """
 
     results: Path
-    human: Path | None = None
+    human: Path | Texts | None = None
     sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()

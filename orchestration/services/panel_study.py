@@ -9,6 +9,7 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, TokenPrice
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
@@ -62,7 +63,7 @@ class StudyJob:
     """
 
     results: tuple[Path, ...]
-    human: Path | None = None
+    human: Path | Texts | None = None
     sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()

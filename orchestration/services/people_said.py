@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
-from spanjury.orchestration.services.exam_texts import read_texts
+from spanjury.orchestration.services.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import Reading, read_readings
 from spanjury.orchestration.services.sampling.sampled import TextName
@@ -112,7 +112,7 @@ def _read(readings: Sequence[Reading]) -> Said:
 
 
 def said_in(
-    human: Path, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
+    human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
     marked = _by_name(read_texts(human, columns=columns))
@@ -149,8 +149,10 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     return _by_name(read_texts(texts.data, columns=texts.columns))
 
 
-def _is_file_of(run: ViewedRun, human: Path) -> bool:
-    return run.texts is not None and run.texts.data.absolute() == human.absolute()
+def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
+    if run.texts is None or isinstance(human, Texts):
+        return False
+    return run.texts.data.absolute() == human.absolute()
 
 
 def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:

@@ -22,6 +22,14 @@ from spanjury.orchestration.services.exams.span_bench import aspan_bench as aspa
 from spanjury.orchestration.services.exams.span_bench import span_bench as span_bench
 from spanjury.orchestration.services.exams.study_report import StudyReport as StudyReport
 from spanjury.orchestration.services.perturb import PerturbedTexts as PerturbedTexts
+from spanjury.orchestration.services.exams.calibration import acalibrate as acalibrate
+from spanjury.orchestration.services.exams.calibration import calibrate as calibrate
+from spanjury.orchestration.services.exams.panels import apanel_cascade as apanel_cascade
+from spanjury.orchestration.services.exams.panels import apanel_study as apanel_study
+from spanjury.orchestration.services.exams.panels import panel_cascade as panel_cascade
+from spanjury.orchestration.services.exams.panels import panel_study as panel_study
+from spanjury.orchestration.services.exams.ranking import arank as arank
+from spanjury.orchestration.services.exams.ranking import rank as rank
 
 __all__ = [
     "DEMO",
@@ -30,21 +38,29 @@ __all__ = [
     "PerturbedTexts",
     "StopToken",
     "StudyReport",
+    "acalibrate",
     "acompare",
     "acompare_exams",
     "adiscernment",
     "afaithfulness",
     "ameta",
+    "apanel_cascade",
+    "apanel_study",
     "aperturb",
+    "arank",
     "arepair",
     "arobustness",
     "aspan_bench",
+    "calibrate",
     "compare",
     "compare_exams",
     "discernment",
     "faithfulness",
     "meta",
+    "panel_cascade",
+    "panel_study",
     "perturb",
+    "rank",
     "repair",
     "robustness",
     "span_bench",

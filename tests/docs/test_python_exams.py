@@ -34,5 +34,7 @@ def test_the_blocks_run(
     assert re.search(r"<PerturbedTexts: \d+ texts, \d+ skipped> \S+: ", shown)
     assert re.search(r"judged \d+ of \d+ \(\d+ %\)", shown)
     assert "\n0.1 seconds are over\n" in shown
+    assert re.search(r"<StudyReport 'Calibration.*<StudyReport '.*<StudyReport 'Systems", shown)
+    assert (tmp_path / "calibration.toml").is_file()
     findings = json.loads((tmp_path / "exam" / "findings.json").read_text("utf-8"))
     assert findings["card"]["exam"] == "discernment"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
+from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedTexts,
@@ -41,7 +42,7 @@ class RankJob:
     """
 
     runs: tuple[Path, ...]
-    human: Path | None = None
+    human: Path | Texts | None = None
     sample: Path | None = None
     data: Path | None = None
     columns: tuple[str, ...] = ()

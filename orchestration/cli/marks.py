@@ -41,7 +41,7 @@ def list_marks(*, run: RunArgument) -> None:
         ("annotator", "marks", "done", "spans"),
         ([one.annotator, *map(str, (one.marks, one.done, one.spans))] for one in people),
     )
-    say(f"{len(people)} annotators in {marks}")
+    say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
     _say_damaged(damaged)
 
 

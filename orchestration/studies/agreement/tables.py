@@ -75,16 +75,18 @@ def _scorers(findings: MetaFindings) -> Iterator[Block]:
 
 
 def _without_a_level(findings: MetaFindings) -> Iterator[str]:
-    """Say which aspects have texts enough, but too few of any input to correlate within it."""
-    if findings.settings.level != "by-input":
+    """Say which aspects have texts enough, but too few systems to correlate at this level."""
+    level = findings.settings.level
+    if level == "pooled":
         return
     for each in findings.aspects:
         if max((one.items for one in each.agreements), default=0) >= LEAST_ITEMS and all(
             one.reason == "fewer than 3 items" for one in each.agreements
         ):
+            lacking = "no input has texts of" if level == "by-input" else "there are no"
             yield (
-                f"{each.aspect}: no input has texts of {LEAST_ITEMS} systems, so that there is"
-                " nothing to correlate within an input; --level pooled does it over all texts"
+                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so that there is nothing to"
+                " correlate at this level; --level pooled does it over all texts"
             )
 
 
@@ -122,7 +124,9 @@ def _overview(findings: MetaFindings) -> Table:
             for scorer in _by_mean(findings.agreements)
         ),
         title=f"Agreement with people: {_measured(findings.settings)}",
-        note=tested if findings.settings.draws else untested,
+        note=(tested if any(one.is_tied for one in findings.agreements) else "")
+        if findings.settings.draws
+        else untested,
     )
 
 

@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.correlations.grouping import Level
 
 INPUTS, SYSTEMS = 12, 6
-_TWO_LEVELS: tuple[Level, ...] = ("by-input", "pooled")
+_LEVELS: tuple[Level, ...] = ("by-input", "system", "pooled")
 
 
 def segments(seed: int = 1) -> list[Segment]:
@@ -199,16 +199,16 @@ def test_the_same_seed_gives_the_same_page() -> None:
 def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None:
     texts = [one for one in segments() if one.system == "s0"]
     scorers = (scorer("good", texts, noise=0.3), Scorer(name="silent", scores={}))
-    within, pooled = (
+    within, of_systems, pooled = (
         report_markdown(
             agreement_report(whole(Settings(draws=0, level=level), *scorers, texts=texts))
         )
-        for level in _TWO_LEVELS
+        for level in _LEVELS
     )
-    says = "fluency: no input has texts of 3 systems, so that there is nothing to correlate within"
-    assert says in within
-    assert "--level pooled does it over all texts" in within
-    assert "no input has texts" not in pooled
+    says = "so that there is nothing to correlate at this level; --level pooled does it"
+    assert f"fluency: no input has texts of 3 systems, {says}" in within
+    assert f"fluency: there are no 3 systems, {says}" in of_systems
+    assert says not in pooled
     assert "no score" in within
 
 

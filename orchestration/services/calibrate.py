@@ -232,7 +232,7 @@ def _seats(marked: MarkedTexts) -> tuple[str, ...]:
 def _notes(
     marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]
 ) -> Iterator[str]:
-    yield from marked.notes()
+    yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
         if len(texts) < FEWEST:
             yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"

@@ -18,6 +18,7 @@ from spanjury.orchestration.report import (
     figure,
     numeric,
     prose,
+    strong,
     table,
 )
 from spanjury.orchestration.report.json import plain
@@ -129,10 +130,12 @@ def _aspect(
 ) -> Iterator[Block]:
     about = found.calibration
     kept = ", ".join(found.kept) or "nothing"
-    yield Paragraph(
-        f"{found.aspect}: {kept} kept. {about.texts:,} marked texts of {about.sources:,} sources,"
-        f" {found.clean:,} without error and {found.faulty:,} with one."
+    texts = (
+        f"{about.texts:,} marked texts of {about.sources:,} sources, {found.clean:,} without error"
+        f" and {found.faulty:,} with one."
     )
+    yield Paragraph(f"{found.aspect}: {kept} kept. {texts}", only="terminal")
+    yield Paragraph(f"Kept: {kept}. {texts}", only="page")
     yield _changes(found)
     yield _alarms(found)
     yield Bullets(list(enough))
@@ -158,7 +161,7 @@ def _changes(found: AspectFindings) -> Table:
             ]
             for one in found.changes
         ),
-        title=f"{found.aspect}: scores before and after",
+        title=strong(f"{found.aspect}: scores before and after"),
         note=(
             f"Of held-out texts, by {found.folds} folds of sources, with 95 % intervals over"
             " sources. Distance (root mean square) and calibration error are in points of the"
@@ -196,9 +199,10 @@ def _alarms(found: AspectFindings) -> Table:
             ]
             for one in found.alarms
         ),
-        title=f"{found.aspect}: thresholds",
+        title=strong(f"{found.aspect}: thresholds"),
         note=(
             f"From: {what}. False alarms: share of the texts without error that raise one. Caught:"
-            " share of those with an error. Both are of held-out texts, with 95 % intervals."
+            " share of those with an error. Both are of held-out texts, with 95 % intervals. The"
+            " lines below say how many texts without error each rate takes."
         ),
     )

@@ -16,6 +16,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     prose,
+    strong,
     table,
 )
 from spanjury.orchestration.report.json import plain
@@ -101,7 +102,7 @@ _PAIRS = (
     "Differences are the first's mean less the second's, each with its own 95 % interval. P-values"
     " hold for all pairs together (Holm), so that a pair may not be shown to differ although its"
     " interval leaves out 0. More inputs or marks: so many would show the difference; all too few:"
-    " not even marks of all texts would."
+    " not even all texts would."
 )
 
 _METHOD = (
@@ -179,7 +180,7 @@ def _systems(one: AspectRanking) -> Table:
             [*_system(each), *(_with_people(each.powered) if with_people else ())]
             for each in one.systems
         ),
-        title=f"{one.aspect}: systems",
+        title=strong(f"{one.aspect}: systems"),
         note=_SYSTEMS,
     )
 
@@ -236,7 +237,9 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
     return table(
         [*headings, Column("shown to differ", max_width=9)],
         (_pair(each, one) for each in pairs),
-        title=f"{one.aspect}: {'pairs' if only_page else 'systems that follow each other'}",
+        title=strong(
+            f"{one.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
+        ),
         note=_PAIRS,
         only="page" if only_page else "terminal",
     )

@@ -256,6 +256,19 @@ def test_a_folder_is_no_file_for_a_calibration(tmp_path: Path) -> None:
     assert complaint(done.stderr) == ".: cannot be written: it is a folder"
 
 
+def test_of_bare_results_only_marked_texts_must_say_their_input(tmp_path: Path, run: Path) -> None:
+    (tmp_path / "bare.jsonl").write_bytes((run / "results.jsonl").read_bytes())
+    marked = [row(n) for n in range(20)]
+    write(tmp_path / "human.jsonl", marked)
+    command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
+    notes = json.loads(call(tmp_path, *command).stdout)["notes"]
+    assert not [one for one in notes if "which input" in one]
+
+    write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
+    notes = json.loads(call(tmp_path, *command).stdout)["notes"]
+    assert notes[0].startswith("20 texts: nothing says which input they are for")
+
+
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:
     done = call(tmp_path, "calibrate", run.name)
     assert done.exit_code == 2

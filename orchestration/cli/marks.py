@@ -37,11 +37,14 @@ def list_marks(*, run: RunArgument) -> None:
     """Say who marked how many texts of a run."""
     marks = marked_run.MarkedRun(run).marks
     people, damaged = readings.progress(marks)
-    console.print_table(
-        ("annotator", "marks", "done", "spans"),
-        ([one.annotator, *map(str, (one.marks, one.done, one.spans))] for one in people),
-    )
-    say(f"{len(people)} annotators in {marks}")
+    if people:
+        console.print_table(
+            ("annotator", "marks", "done", "spans"),
+            ([one.annotator, *map(str, (one.marks, one.done, one.spans))] for one in people),
+        )
+        say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
+    else:
+        say(f"no one has marked {run}: mark its texts with 'spanjury view {run}'")
     _say_damaged(damaged)
 
 
@@ -89,9 +92,9 @@ def import_marks(
     """Take people's marks of the same texts into a run; what fits no row is named."""
     named = marked_run.MarkedRun(run, data=data)
     done = importing.import_marks(named, file, annotator=annotator, aspect=aspect, replaces=replace)
-    say(f"{done.marks} marks are in {named.marks}; {done.unchanged} were there already")
+    say(f"{done.marks} marks were taken into {named.marks}; {done.unchanged} were there already")
     _say_each(done.kept, "marks differ from those of the run, which were kept (--replace)")
-    _say_each(done.unmatched, "marks fit no row of the run and were left out")
+    _say_each(done.unmatched, "marks do not fit the run and were left out")
 
 
 def agreement(

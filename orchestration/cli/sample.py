@@ -12,6 +12,7 @@ from spanjury.orchestration.cli.flags.data import Columns
 
 with lazily():
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import numbers
     from spanjury.orchestration.services.sampling import drawing
 
 
@@ -25,7 +26,7 @@ def sample(
     number: Annotated[int, Flag("How many texts.", also="-n", min=1)] = 50,
     for_: Annotated[
         Literal["calibration", "disagreement", "audit"],
-        Flag("All scores alike, seats that differ, or all texts with more of unusual ones."),
+        Flag("Texts over all scores, texts on which seats differ, or more of unusual ones."),
     ] = "calibration",
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
@@ -51,11 +52,18 @@ def sample(
     )
     drawn = drawing.draw(job)
     console.print_table(
-        ("stratum", "texts", "drawn", "chance"),
+        ("stratum", "panel's scores", "texts", "drawn", "chance"),
         (
-            [one.name, f"{one.texts:,}", str(one.drawn), f"{one.inclusion:.1%}"]
+            [
+                one.name,
+                numbers.between(*drawn.scores.get(one.name, (None, None))),
+                f"{one.texts:,}",
+                f"{one.drawn:,}",
+                f"{one.inclusion:.1%}",
+            ]
             for one in drawn.strata
         ),
     )
     say(f"{drawn.texts} of {drawn.of:,} texts are in {output}")
-    say(f"mark them: spanjury view {run} --rows {output}")
+    texts = f" --data {data}" if data else ""
+    say(f"mark them: spanjury view {run} --rows {output}{texts}")

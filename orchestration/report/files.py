@@ -74,6 +74,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
     Raise `StoreError` if it cannot be written; what was there stays.
     """
+    if path.is_dir():
+        raise StoreError(f"{path}: cannot be written: it is a folder")
     new = path.with_name(f"{path.name}.new")
     try:
         with new.open("wb") as file:

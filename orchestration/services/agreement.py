@@ -1,7 +1,7 @@
 """A meta-evaluation, from files to how far each scorer agrees with people."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,10 @@ from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Annotator, read_judged, span_tasks
 from spanjury.orchestration.services.exam_texts import Texts, read_texts
+from spanjury.orchestration.services.people_said import own_texts
 from spanjury.orchestration.services.sampling.sampled import counted_texts
 from spanjury.orchestration.services.scorers import read_scorers
+from spanjury.orchestration.services.view.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
     MetaFindings,
@@ -130,7 +132,7 @@ def collect(job: MetaJob) -> Collected:
         annotators=judged.annotators,
         gold=gold,
         lengths={one.segment_id: len(one.output) for one in segments},
-        notes=notes,
+        notes=(*notes, *_other_versions(segments, job.results)),
     )
     if not collected.ratings and not collected.spans:
         raise DataError(
@@ -209,6 +211,24 @@ def _that_count(
     strange = marked.keys() - counted.names
     kept = (one for one in segments if (one.segment_id, one.system) not in strange)
     return tuple(kept), counted.notes
+
+
+def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
+    """Say of how many texts people read another version than a run judged, as far as is known."""
+    texts = {(one.segment_id, one.system): one.output for one in segments}
+    for path in results:
+        if not path.is_dir():
+            continue
+        try:
+            (run,) = find_runs([path])
+            own = own_texts(run)
+        except DataError:  # the results can be read all the same
+            continue
+        if others := sum(texts.get(name, one.output) != one.output for name, one in own.items()):
+            yield (
+                f"{others:,} of people's texts are other versions of those that {path} judged: what"
+                " people say of them is not of what the judges read, so that agreement looks worse"
+            )
 
 
 def _refuse_strange(

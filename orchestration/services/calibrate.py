@@ -31,6 +31,7 @@ from spanjury.orchestration.studies.calibration.tables import (
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 
 _CALIBRATED = "|calibration:"
+_FROM_SPANS = "|aggregation:from-spans"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +80,12 @@ def calibrate(job: CalibrateJob) -> CalibrationFindings:
     usable = {key: texts for key, texts in by_aspect.items() if len(texts) >= FEWEST}
     if not usable:
         raise DataError(_too_few(marked, by_aspect))
-    texts = [_texts(one, marked, job) for one in usable.values()]
+    texts = [_texts(one, job) for one in usable.values()]
     if not any(map(_can_fit, texts)):
         raise DataError(
             f"{marked.name}: people say the same of all {len(texts[0].texts)} texts, that each has"
-            " an error; thresholds take texts without error, a map of scores takes different ones"
+            " an error: mark texts without error, too, as thresholds are set on these, and a map"
+            " of scores takes different ones"
         )
     found = [aspect_findings(one, job.terms) for one in texts]
     kept = {aspect_key(one.task, one.aspect): one.calibration for one in found if one.kept}
@@ -150,9 +152,7 @@ def _can_fit(texts: CalibrationTexts) -> bool:
     return bool(texts.clean.any()) or len(scores) > 1
 
 
-def _texts(
-    judged: Sequence[JudgedText], marked: MarkedTexts, job: CalibrateJob
-) -> CalibrationTexts:
+def _texts(judged: Sequence[JudgedText], job: CalibrateJob) -> CalibrationTexts:
     first = judged[0]
     low, high = job.people_scale or (first.scale.low, first.scale.high)
     _check_scale(judged, low=low, high=high, is_named=job.people_scale is not None)
@@ -165,9 +165,15 @@ def _texts(
     return CalibrationTexts(
         aspect=first.meaning or _unknown(first),
         texts=tuple(texts),
-        made_on=f"{len(judged)} texts of {Path(marked.name).name}",
+        made_on=f"{len(judged)} texts of {_data_name(job)}",
         judges=frozenset(judges),
+        from_spans=_FROM_SPANS in first.row.signature,
     )
+
+
+def _data_name(job: CalibrateJob) -> str:
+    """Return what the marked texts are called in the file: short, and the same in any folder."""
+    return job.human.name if job.human else job.results.resolve().name
 
 
 def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> TextOnAspect:
@@ -196,7 +202,9 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
 def _check_scale(judged: Sequence[JudgedText], *, low: float, high: float, is_named: bool) -> None:
     given = [score for one in judged for score in one.people.values()]
     if not low < high:
-        raise ConfigError(f"people's scale goes from {low:g} to {high:g}: expected a lower end")
+        raise ConfigError(
+            f"people's scale goes from {low:g} to {high:g}: name the lower number first, as 0:1"
+        )
     if given and not low <= min(given) <= max(given) <= high:
         hint = "" if is_named else "; name theirs by --people-scale, as 0:1"
         raise ConfigError(
@@ -225,7 +233,7 @@ def _seats(marked: MarkedTexts) -> tuple[str, ...]:
 def _notes(
     marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]
 ) -> Iterator[str]:
-    yield from marked.notes()
+    yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
         if len(texts) < FEWEST:
             yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"

@@ -91,8 +91,8 @@ class MarkedTexts:
         which they were drawn for people, and these have none.
     other_versions
         Marks of other texts, or other versions of these, that were left out.
-    sourceless
-        Texts of which nothing says what they were made of.
+    sourceless, marked_sourceless
+        Texts of which nothing says what they were made of, and how many of these are marked.
     """
 
     name: str
@@ -100,6 +100,7 @@ class MarkedTexts:
     left_out: tuple[JudgedText, ...] = ()
     other_versions: int = 0
     sourceless: int = 0
+    marked_sourceless: int = 0
 
     @property
     def marked(self) -> tuple[JudgedText, ...]:
@@ -115,14 +116,14 @@ class MarkedTexts:
         """Return the texts judged on an aspect, marked or not."""
         return tuple(one for one in self.texts if one.aspect == (task, aspect))
 
-    def notes(self) -> Iterator[str]:
-        """Say which marks are left out, and what is taken for granted of the texts."""
+    def notes(self, *, of_marked: bool = False) -> Iterator[str]:
+        """Say which marks are left out, and what is taken for granted of all or of marked texts."""
         if self.other_versions:
             yield other_versions_note(self.other_versions)
         if self.left_out:
             yield left_out_note(len({_name(one.row) for one in self.left_out}))
-        if self.sourceless:
-            yield sourceless_note(f"{self.sourceless} texts")
+        if count := self.marked_sourceless if of_marked else self.sourceless:
+            yield sourceless_note(f"{count:,} texts")
 
 
 def other_versions_note(texts: int) -> str:
@@ -199,6 +200,7 @@ def read_marked(
         ),
         other_versions=said.other_versions,
         sourceless=_sourceless(asked, said),
+        marked_sourceless=_sourceless((one.row for one in counted if one.is_marked), said),
     )
 
 

@@ -144,7 +144,7 @@ def test_a_sampled_row_keeps_what_is_shown(folder: Path, said: dict[str, str]) -
     for row in rows:
         sampling = row["meta"]["sampling"]  # type: ignore[index]  # JSON
         assert sampling.keys() == shown.keys()
-        assert re.fullmatch(r"score \d of \d", sampling["stratum"])
+        assert re.fullmatch(r"score: part \d of \d", sampling["stratum"])
         assert 0 < sampling["inclusion"] <= 1
 
 

@@ -98,7 +98,7 @@ def read_texts_to_rank(job: RankJob) -> TextsToRank:
     aspects = {name: [_text(one) for one in rows if one[1].aspect == name] for name in known}
     return TextsToRank(
         aspects={name: aspects[name] for name in job.aspects or known},
-        people="; ".join(reader.people),
+        people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes([row for _, row in rows])),
     )
 

@@ -1,5 +1,6 @@
 """Texts of a run drawn for people to mark, and written as rows that know their chance."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +60,9 @@ class Drawn(NamedTuple):
     texts: int
     of: int
     strata: tuple[Stratum, ...]
+    scores: Mapping[str, tuple[float, float]]
+    """Stratum -> the panel's lowest and highest score of its texts, in points; empty where aspects
+    have different scales."""
 
 
 def draw(job: SampleJob) -> Drawn:
@@ -87,7 +91,32 @@ def draw(job: SampleJob) -> Drawn:
             for row, number in zip(rows, sample.chosen, strict=True)
         ),
     )
-    return Drawn(job.size, len(texts), tuple(sample.strata()))
+    return Drawn(
+        job.size,
+        len(texts),
+        tuple(sample.strata()),
+        _score_ranges(texts, features.quality, sample.stratum, aspects=job.aspects),
+    )
+
+
+def _score_ranges(
+    texts: Sequence[MarkedText],
+    quality: FloatArray,
+    strata: Sequence[str],
+    *,
+    aspects: Sequence[str],
+) -> dict[str, tuple[float, float]]:
+    """Return stratum -> its lowest and highest score, if all scores are on one scale."""
+    scales = {one.aspects.get(name, Scale()) for one in texts for name in aspects or one.aspects}
+    if len(scales) > 1:
+        return {}
+    scale = scales.pop()
+    points = scale.low + quality * (scale.high - scale.low)
+    of_stratum: dict[str, list[float]] = {}
+    for name, score in zip(strata, points.tolist(), strict=True):
+        if not math.isnan(score):
+            of_stratum.setdefault(name, []).append(score)
+    return {name: (min(scores), max(scores)) for name, scores in of_stratum.items()}
 
 
 def features_of(

@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.agreement.people import PeopleOnAspect
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.agreement.verdicts import KeptSpans
 
-_VALUE = ".3f"
+_VALUE = "~.3f"
 _SPANS = {
     "characters.micro": "soft F1",
     "hard.micro": "hard F1",
@@ -35,9 +35,9 @@ def people_report(
 ) -> Report:
     """Return the report of how far annotators agree with each other, and with judges' spans."""
     sections = [
-        Section("Scores", [_scores(aspects)]),
-        Section("Scores, two by two", [_pairs(aspects)]),
-        Section("Error spans, two by two", list(_spans(aspects))),
+        Section("Agreement on scores", [_scores(aspects)]),
+        Section("Agreement on scores, two by two", [_pairs(aspects)]),
+        Section("Agreement on error spans, two by two", list(_spans(aspects))),
     ]
     return Report(
         title=title,

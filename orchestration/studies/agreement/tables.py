@@ -25,9 +25,13 @@ from spanjury.orchestration.studies.agreement.rankings import Ranking
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
+from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
-_VALUE = ".3f"
+_VALUE = "~.3f"
+_GAIN = "~+.3f"
+_POINTS = ".3f"
+_P = ".3f"
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
         "by-input": "within each input over its systems, then the mean over inputs",
@@ -65,13 +69,30 @@ def agreement_report(
 def _scorers(findings: MetaFindings) -> Iterator[Block]:
     yield Paragraph(_method(findings.settings), only="page")
     yield _overview(findings)
+    yield Bullets([*_without_a_level(findings)], tone="caution")
     for each in findings.aspects:
         yield Section(each.aspect, [_measures(each.agreements)], only="page")
 
 
+def _without_a_level(findings: MetaFindings) -> Iterator[str]:
+    """Say which aspects have texts enough, but too few systems to correlate at this level."""
+    level = findings.settings.level
+    if level == "pooled":
+        return
+    for each in findings.aspects:
+        if max((one.items for one in each.agreements), default=0) >= LEAST_ITEMS and all(
+            one.reason == "fewer than 3 items" for one in each.agreements
+        ):
+            lacking = "no input has texts of" if level == "by-input" else "there are no"
+            yield (
+                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so that there is nothing to"
+                " correlate at this level; --level pooled does it over all texts"
+            )
+
+
 def _method(settings: Settings) -> str:
     method = (
-        f"{settings.method}, {_LEVELS[settings.level]}; higher is nearer to people, also for "
+        f"{_measured(settings)}; higher is nearer to people, also for "
         "metrics of which lower is better."
     )
     if not settings.draws:
@@ -81,6 +102,10 @@ def _method(settings: Settings) -> str:
         f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these "
         "ratings has an advantage that no interval shows."
     )
+
+
+def _measured(settings: Settings) -> str:
+    return f"{settings.method}, {_LEVELS[settings.level]}"
 
 
 def _overview(findings: MetaFindings) -> Table:
@@ -98,7 +123,10 @@ def _overview(findings: MetaFindings) -> Table:
             [scorer, *(_correlation(known.get((scorer, aspect))) for aspect in aspects)]
             for scorer in _by_mean(findings.agreements)
         ),
-        note=tested if findings.settings.draws else untested,
+        title=f"Agreement with people: {_measured(findings.settings)}",
+        note=(tested if any(one.is_tied for one in findings.agreements) else "")
+        if findings.settings.draws
+        else untested,
     )
 
 
@@ -114,7 +142,7 @@ def _correlation(one: Agreement | None) -> Cell:
     """Show a value with its interval, starred if it is the nearest or may be as near."""
     if one is None:
         return Cell("")
-    note = "*" if one.is_tied else one.reason
+    note = "*" if one.is_tied else one.reason if one.items else "no score"
     return Cell(one.value, _VALUE, interval=(one.low, one.high), bold=one.is_tied, note=note)
 
 
@@ -131,7 +159,7 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
             [
                 *(one.scorer, one.items, Cell(one.coverage, ".0%")),
                 *(Cell(one.others.get(name), _VALUE) for name in others),
-                *(Cell(one.behind, _VALUE), one.reason or _undefined(one)),
+                *(Cell(one.behind, _P), one.reason or _undefined(one)),
             ]
             for one in agreements
         ),
@@ -186,7 +214,7 @@ def _panel(one: SeatFindings) -> Iterator[Cell]:
     yield Cell(one.sizes[0].mean, _VALUE)
     yield Cell(one.whole, _VALUE)
     yield Cell(best.value, _VALUE, note=best.scorer)
-    yield Cell(least.gain, f"+{_VALUE}", note=least.seat)
+    yield Cell(least.gain, _GAIN, note=least.seat)
 
 
 def _nan_last(value: float) -> float:
@@ -235,7 +263,7 @@ def _gains(one: SeatFindings) -> Table:
         (
             (
                 *(gain.seat, Cell(gain.alone, _VALUE), Cell(gain.without, _VALUE)),
-                Cell(gain.gain, f"+{_VALUE}"),
+                Cell(gain.gain, _GAIN),
             )
             for gain in one.gains
         ),
@@ -245,7 +273,7 @@ def _gains(one: SeatFindings) -> Table:
 def _aggregations(one: SeatFindings) -> Table:
     return table(
         ["aggregation", *numeric("agreement with people", "p against the nearest")],
-        ((by.scorer, _correlation(by), Cell(by.behind, _VALUE)) for by in one.aggregations),
+        ((by.scorer, _correlation(by), Cell(by.behind, _P)) for by in one.aggregations),
     )
 
 
@@ -278,7 +306,8 @@ def _ranking(rankings: Sequence[Ranking]) -> Table:
 
 def _means(ranking: Ranking) -> dict[str, Cell]:
     return {
-        one.system: Cell(one.score, _VALUE, interval=(one.low, one.high)) for one in ranking.systems
+        one.system: Cell(one.score, _POINTS, interval=(one.low, one.high))
+        for one in ranking.systems
     }
 
 

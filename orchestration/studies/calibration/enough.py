@@ -107,6 +107,11 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
             f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
             " threshold is for these, so the usual rules decide and nothing is promised of them"
         )
+    if found.untried and found.alarms[0].threshold is not None:
+        yield (
+            f"{found.untried} of {len(texts.texts)} held-out texts are in no share of false alarms"
+            " or of texts caught: without their fold the others are too few for a threshold"
+        )
     if texts.are_weighted:
         yield unequal_chances_note([one.inclusion for one in texts.texts])
         yield "the map and the thresholds weigh texts by their chances" + (

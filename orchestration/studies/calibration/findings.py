@@ -72,9 +72,10 @@ class AlarmFindings:
     promised
         Rate of false alarms that is not exceeded.
     attained
-        Share of the held-out texts without error that raise an alarm.
+        Share of the held-out texts without error that raise an alarm; not defined without a
+        threshold.
     caught
-        Share of the held-out texts with an error that do.
+        Share of the held-out texts with an error that do; likewise.
     """
 
     level: str
@@ -95,8 +96,10 @@ class AspectFindings:
         Marked texts without error, and with one.
     grave_share
         Share of the texts without error in which the panel marks an error of severity 4 or 5.
+    untried
+        Texts for which the others, without their fold, allowed no threshold.
     changes
-        By the map of scores, and by the weights of severities.
+        By the map of scores and, where the score follows from spans, the weights of severities.
     kept
         Parts of the calibration that were kept: those that gain, and thresholds.
     """
@@ -109,6 +112,7 @@ class AspectFindings:
     faulty: int
     grave_share: float
     folds: int
+    untried: int
     changes: tuple[Change, ...]
     alarms: tuple[AlarmFindings, ...]
     kept: tuple[str, ...]
@@ -135,17 +139,19 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
         WEIGHTS: fitted.severity_weights,
         THRESHOLDS: fitted.thresholds,
     }
-    clean = texts.clean
+    clean, suspicions = texts.clean, texts.suspicions()
+    untried = np.isnan(held.doubtful) & ~np.isnan(suspicions.values)
     grave = np.array([one.is_grave for one in texts.texts])
     return AspectFindings(
         task=texts.aspect.task.name,
         aspect=texts.aspect.name,
         calibration=fitted,
-        signal=texts.suspicions().signal,
+        signal=suspicions.signal,
         clean=int(clean.sum()),
         faulty=int(texts.faulty.sum()),
         grave_share=float(grave[clean].mean()) if clean.any() else math.nan,
         folds=min(terms.folds, len(set(texts.sources))),
+        untried=int(untried.sum()),
         changes=changes,
         alarms=_alarms(texts, held, set_to=fitted.thresholds, terms=terms),
         kept=tuple(name for name, part in kept.items() if part is not None),
@@ -158,6 +164,7 @@ def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[st
         AGREEMENT: (texts.scores, held.mapped, rank_correlation, True),
         DISTANCE: (texts.scores, held.mapped, distance, False),
         CALIBRATION_ERROR: (texts.scores, held.mapped, calibration_error, False),
+        # None of it is known where the panel's score does not follow from its spans.
         BY_SPANS: (-held.usual_penalties, -held.fitted_penalties, rank_correlation, True),
     }
     found = {}
@@ -247,17 +254,20 @@ def _alarms(
         ("doubtful", terms.rate, set_to.doubtful if set_to else None, held.doubtful),
         ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else None, held.faulty),
     )
-    return tuple(
-        AlarmFindings(
-            level=level,
-            threshold=value if value is not None and math.isfinite(value) else None,
-            promised=rate,
-            needed=items_for_rate(rate, confidence=terms.confidence),
-            attained=_share(raised, texts.clean, texts),
-            caught=_share(raised, texts.faulty, texts),
+    found = []
+    for level, rate, value, raised in levels:
+        is_set = value is not None and math.isfinite(value)
+        found.append(
+            AlarmFindings(
+                level=level,
+                threshold=value if is_set else None,
+                promised=rate,
+                needed=items_for_rate(rate, confidence=terms.confidence),
+                attained=_share(raised, texts.clean, texts) if is_set else Bounded(),
+                caught=_share(raised, texts.faulty, texts) if is_set else Bounded(),
+            )
         )
-        for level, rate, value, raised in levels
-    )
+    return tuple(found)
 
 
 def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Bounded:

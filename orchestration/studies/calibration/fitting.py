@@ -65,7 +65,8 @@ def fit(
     Parameters
     ----------
     with_map, with_weights
-        Whether a map of scores, and weights of severities, are wanted.
+        Whether a map of scores, and weights of severities, are wanted; these only where the
+        panel's score follows from its spans.
     """
     score_map = fit_map(texts) if with_map else None
     signal = texts.suspicions().signal
@@ -77,7 +78,7 @@ def fit(
     return AspectCalibration(
         score_map=score_map,
         thresholds=fit_thresholds(texts, terms),
-        severity_weights=fit_severities(texts) if with_weights else None,
+        severity_weights=fit_severities(texts) if with_weights and texts.from_spans else None,
         texts=len(texts.texts),
         sources=len(set(texts.sources)),
         made_on=texts.made_on,

@@ -18,6 +18,7 @@ from spanjury.orchestration.report import (
     figure,
     numeric,
     prose,
+    strong,
     table,
 )
 from spanjury.orchestration.report.json import plain
@@ -69,13 +70,13 @@ def calibration_report(found: CalibrationFindings) -> Report:
             ),
         ),
         sections=(
-            Bullets(list(found.notes), tone="caution"),
             *(
                 Section(one.aspect, list(_aspect(one, enough, cautions)))
                 for one, enough, cautions in zip(
                     found.aspects, found.enough, found.cautions, strict=True
                 )
             ),
+            Bullets(list(found.notes), tone="caution"),
         ),
     )
 
@@ -113,6 +114,9 @@ def calibration_json(found: CalibrationFindings) -> dict[str, object]:
     }
 
 
+_SEVERITIES = " Severities: rank correlation of the errors' weight."
+
+
 def _promise(terms: Terms) -> str:
     rate = figure(terms.rate, ".1%")
     if terms.confidence is None:
@@ -126,10 +130,12 @@ def _aspect(
 ) -> Iterator[Block]:
     about = found.calibration
     kept = ", ".join(found.kept) or "nothing"
-    yield Paragraph(
-        f"{about.texts} marked texts of {about.sources} sources, {found.clean} without error and"
-        f" {found.faulty} with one. Kept: {kept}."
+    texts = (
+        f"{about.texts:,} marked texts of {about.sources:,} sources, {found.clean:,} without error"
+        f" and {found.faulty:,} with one."
     )
+    yield Paragraph(f"{found.aspect}: {kept} kept. {texts}", only="terminal")
+    yield Paragraph(f"Kept: {kept}. {texts}", only="page")
     yield _changes(found)
     yield _alarms(found)
     yield Bullets(list(enough))
@@ -137,6 +143,7 @@ def _aspect(
 
 
 def _changes(found: AspectFindings) -> Table:
+    names = {one.name for one in found.changes}
     return table(
         [
             Column("measure", wrap=False),
@@ -154,11 +161,12 @@ def _changes(found: AspectFindings) -> Table:
             ]
             for one in found.changes
         ),
+        title=strong(f"{found.aspect}: scores before and after"),
         note=(
             f"Of held-out texts, by {found.folds} folds of sources, with 95 % intervals over"
             " sources. Distance (root mean square) and calibration error are in points of the"
             " scale. A map keeps the order of scores: its rank correlation is lower here as far as"
-            " the folds' maps differ. Severities: rank correlation of the errors' weight."
+            " the folds' maps differ." + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
 
@@ -191,8 +199,10 @@ def _alarms(found: AspectFindings) -> Table:
             ]
             for one in found.alarms
         ),
+        title=strong(f"{found.aspect}: thresholds"),
         note=(
-            f"From: {what}. False alarms among the texts without error, caught among those with"
-            " one, both on held-out texts."
+            f"From: {what}. False alarms: share of the texts without error that raise one. Caught:"
+            " share of those with an error. Both are of held-out texts, with 95 % intervals. The"
+            " lines below say how many texts without error each rate takes."
         ),
     )

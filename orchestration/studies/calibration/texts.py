@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import NamedTuple
 
@@ -88,19 +88,20 @@ class CalibrationTexts:
         The marks, in words.
     judges
         Names of all judges of the panel.
+    from_spans
+        Whether the panel's score follows from its spans: only then do severities weigh in it.
     """
 
     aspect: Aspect
     texts: tuple[TextOnAspect, ...]
     made_on: str
     judges: frozenset[str] = frozenset()
+    from_spans: bool = False
 
     def part(self, chosen: BoolArray) -> "CalibrationTexts":
         """Return the texts that are chosen."""
         texts = tuple(one for one, is_in in zip(self.texts, chosen, strict=True) if is_in)
-        return CalibrationTexts(
-            aspect=self.aspect, texts=texts, made_on=self.made_on, judges=self.judges
-        )
+        return replace(self, texts=texts)
 
     @property
     def sources(self) -> tuple[str, ...]:

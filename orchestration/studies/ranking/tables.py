@@ -16,6 +16,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     prose,
+    strong,
     table,
 )
 from spanjury.orchestration.report.json import plain
@@ -45,7 +46,7 @@ class RankingFindings:
     people
         Whose scores stand beside them; empty without any.
     notes
-        Aspect -> what must be known of its data; under ``""`` of all data.
+        What must be known of the data.
     """
 
     runs: tuple[str, ...]
@@ -97,6 +98,13 @@ def ranking_report(found: RankingFindings) -> Report:
     )
 
 
+_PAIRS = (
+    "Differences are the first's mean less the second's, each with its own 95 % interval. P-values"
+    " hold for all pairs together (Holm), so that a pair may not be shown to differ although its"
+    " interval leaves out 0. More inputs or marks: so many would show the difference; all too few:"
+    " not even all texts would."
+)
+
 _METHOD = (
     "Brackets are 95 % intervals for inputs like these: texts for one input, of whatever number,"
     " count as one observation of a system. Differences are of the inputs that both systems have"
@@ -121,17 +129,34 @@ def _blocks(one: AspectRanking) -> Iterator[Block]:
 
 
 def _basis(one: AspectRanking) -> str:
-    count = f"{one.apart} of {len(one.pairs)} pairs of systems are shown to differ."
+    count = _count(one)
     if one.basis == "judges":
         return (
             f"{count} Order and groups follow the panel's scores alone, as {one.reason}: a panel"
             " that leans to a system shows in none of these figures."
         )
     weights = ", each by the chance that it had to be marked" if one.is_weighted else ""
+    if one.marked == sum(each.scored for each in one.systems):
+        return (
+            f"{count} Order and groups follow people's scores of all {one.marked:,} texts, so that"
+            " the panel adds nothing."
+        )
     return (
-        f"{count} Order and groups follow people's scores of {one.marked} texts{weights}, with"
+        f"{count} Order and groups follow people's scores of {one.marked:,} texts{weights}, with"
         " the panel's help."
     )
+
+
+def _count(one: AspectRanking) -> str:
+    if len(one.pairs) == 1:
+        return f"The two systems are {'' if one.apart else 'not '}shown to differ."
+    return f"{one.apart:,} of {len(one.pairs):,} pairs of systems are shown to differ."
+
+
+_SYSTEMS = (
+    "Means with 95 % intervals for inputs like these. Systems that share a letter are not shown to"
+    " differ."
+)
 
 
 def _systems(one: AspectRanking) -> Table:
@@ -155,6 +180,8 @@ def _systems(one: AspectRanking) -> Table:
             [*_system(each), *(_with_people(each.powered) if with_people else ())]
             for each in one.systems
         ),
+        title=strong(f"{one.aspect}: systems"),
+        note=_SYSTEMS,
     )
 
 
@@ -210,8 +237,10 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
     return table(
         [*headings, Column("shown to differ", max_width=9)],
         (_pair(each, one) for each in pairs),
-        title="" if only_page else "Systems that follow each other",
-        note="the first less the second",
+        title=strong(
+            f"{one.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
+        ),
+        note=_PAIRS,
         only="page" if only_page else "terminal",
     )
 

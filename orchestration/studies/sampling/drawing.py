@@ -115,7 +115,7 @@ def _names(features: TextFeatures, count: int, *, purpose: Purpose) -> list[str]
 def _named(what: str, values: FloatArray, count: int) -> list[str]:
     found = tiers(values, count)
     most = max(found)
-    return [f"{what} {tier} of {most}" if tier else f"no {what}" for tier in found]
+    return [f"{what}: part {tier} of {most}" if tier else f"no {what}" for tier in found]
 
 
 def _is_novel(features: TextFeatures) -> NDArray[np.bool_]:

@@ -159,6 +159,11 @@ def test_the_report_is_a_page_too(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     for text in ("Calibration of a panel", "rank correlation", "doubtful", "24 marked texts of 24"):
         assert text in page
+    assert done.stdout.startswith("consistency: map of scores, thresholds kept.")
+    for title in ("consistency: scores before and after", "consistency: thresholds"):
+        assert title in done.stdout
+        assert title in page
+    assert "severities" not in page  # the score is a mean of seats
     assert "takes 9 texts without error" in done.stdout.replace("\n", " ")
     assert "the seat form never scored consistency (abstained)" in done.stdout.replace("\n", " ")
 
@@ -242,6 +247,26 @@ def test_a_text_counts_by_the_probability_with_which_it_was_drawn(tmp_path: Path
     assert any(
         "24 texts were drawn for people with different chances" in one for one in about["cautions"]
     )
+
+
+@pytest.mark.usefixtures("run")
+def test_a_folder_is_no_file_for_a_calibration(tmp_path: Path) -> None:
+    done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK, "-o", ".")
+    assert done.exit_code == 1
+    assert complaint(done.stderr) == ".: cannot be written: it is a folder"
+
+
+def test_of_bare_results_only_marked_texts_must_say_their_input(tmp_path: Path, run: Path) -> None:
+    (tmp_path / "bare.jsonl").write_bytes((run / "results.jsonl").read_bytes())
+    marked = [row(n) for n in range(20)]
+    write(tmp_path / "human.jsonl", marked)
+    command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
+    notes = json.loads(call(tmp_path, *command).stdout)["notes"]
+    assert not [one for one in notes if "which input" in one]
+
+    write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
+    notes = json.loads(call(tmp_path, *command).stdout)["notes"]
+    assert notes[0].startswith("20 texts: nothing says which input they are for")
 
 
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:

@@ -66,6 +66,34 @@ def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
     assert "6 texts of consistency" in done.stderr
 
 
+def test_meta_says_of_how_many_texts_people_read_another_version(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, agreeing(6))
+    assert call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl").exit_code == 0
+    command = ("meta", "run", "--human", "marks.jsonl", *QUICK)
+    same = call(tmp_path, *command)
+    assert "other versions" not in same.stdout
+
+    rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
+    for row in rows[::2][:2]:  # people found no error in these
+        row["output"] += " It was old."
+    (tmp_path / "marks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    changed = call(tmp_path, *command)
+    assert changed.exit_code == 0, changed.stderr
+    said = " ".join(changed.stdout.split())
+    assert "2 of people's texts are other versions of those that run judged" in said
+
+
+def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: MarkedRun) -> None:
+    done = call(tmp_path, "marks", "list", "run")
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert done.stderr.strip() == "no one has marked run: mark its texts with 'spanjury view run'"
+    put_marks(run, agreeing(6))
+    assert "1 annotator in" in call(tmp_path, "marks", "list", "run").stderr
+
+
 def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun) -> None:
     del run
     done = call(tmp_path, "meta", "run", *QUICK)
@@ -118,7 +146,7 @@ def test_marks_go_out_and_come_in_under_the_same_names(
     back = call(tmp_path, "marks", "import", "run", name)
 
     assert back.exit_code == 0, back.stderr
-    assert "8 marks are in" in back.stderr
+    assert "8 marks were taken into" in back.stderr
     listed = call(tmp_path, "marks", "list", "run")
     rows = [line.split("│")[1:5] for line in listed.stdout.splitlines() if "│" in line]
     cells = [[cell.strip() for cell in row] for row in rows]
@@ -159,6 +187,7 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
 
     table = call(tmp_path, "marks", "agreement", "run", "--draws", "20")
     assert "consistency" in table.stdout
+    assert "Agreement on scores, two by two" in table.stdout
     assert max(map(len, table.stdout.splitlines())) <= 80
 
 

@@ -103,6 +103,22 @@ def test_runs_of_a_system_each_are_ranked_by_their_names(tmp_path: Path, judge: 
     assert aspect["pairs"][0]["judged"]["inputs"] == INPUTS
 
 
+def test_one_file_of_people_s_scores_is_named_once_for_two_runs(
+    tmp_path: Path, judge: Judge
+) -> None:
+    judge(rows()[::2], "first")
+    judge(rows()[1::2], "second")
+    write(tmp_path / "human.jsonl", scored(rows()))
+    command = ("rank", "first", "second", "--human", "human.jsonl")
+    done = call(tmp_path, *command, "--json")
+    assert json.loads(done.stdout)["people"] == "human.jsonl"
+
+    said = " ".join(call(tmp_path, *command).stdout.split())
+    assert "The two systems are shown to differ." in said
+    assert "people's scores of all 24 texts, so that the panel adds nothing" in said
+    assert "consistency: systems that follow each other" in said
+
+
 def test_marks_of_the_view_are_people_s_scores(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     run = MarkedRun(tmp_path / "run")
@@ -123,6 +139,8 @@ def test_a_sample_is_marked_in_the_view_and_counts_by_its_chances(
     drawn = call(tmp_path, "sample", "run", "-n", "8", "--for", "calibration", "-o", "s.jsonl")
     assert drawn.exit_code == 0, drawn.stderr
     assert "spanjury view run --rows s.jsonl" in drawn.stderr
+    assert "score: part 1 of" in drawn.stdout
+    assert " to 5.00" in drawn.stdout  # the best of the panel's scores
     sample = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     page = call(tmp_path, "view", "run", "--rows", "s.jsonl", "--html", "p.html")
     assert "8 of 8 rows" in page.stderr

@@ -55,3 +55,9 @@ def test_what_cannot_be_written_is_an_error_and_leaves_what_was_there(tmp_path: 
     with pytest.raises(StoreError, match="cannot be written"):
         write_whole(file, b"new")
     assert file.read_bytes() == b"old"
+
+
+def test_a_folder_is_not_written_over(tmp_path: Path) -> None:
+    for folder in (tmp_path, Path(), Path("/")):
+        with pytest.raises(StoreError, match="it is a folder"):
+            write_whole(folder, b"new")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +23,10 @@ from spanjury.orchestration.studies.agreement.ratings import (
 )
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
 from spanjury.orchestration.studies.agreement.tables import agreement_report
+from spanjury.stats.correlations.grouping import Level
 
 INPUTS, SYSTEMS = 12, 6
+_LEVELS: tuple[Level, ...] = ("by-input", "system", "pooled")
 
 
 def segments(seed: int = 1) -> list[Segment]:
@@ -60,8 +63,10 @@ def by_name(settings: Settings, *scorers: Scorer) -> dict[str, Agreement]:
     return {one.scorer: one for one in agreements(table, settings)}
 
 
-def whole(settings: Settings, *scorers: Scorer) -> MetaFindings:
-    table = ratings(segments(), scorers, aspect="fluency")
+def whole(
+    settings: Settings, *scorers: Scorer, texts: Sequence[Segment] | None = None
+) -> MetaFindings:
+    table = ratings(segments() if texts is None else texts, scorers, aspect="fluency")
     aspect = AspectFindings(
         aspect="fluency", agreements=agreements(table, settings), seats=(), rankings=()
     )
@@ -189,6 +194,30 @@ def test_the_same_seed_gives_the_same_page() -> None:
     assert first == second
     assert "| good | **" in first
     assert "60 draws, seed 7" in first
+
+
+def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None:
+    texts = [one for one in segments() if one.system == "s0"]
+    scorers = (scorer("good", texts, noise=0.3), Scorer(name="silent", scores={}))
+    within, of_systems, pooled = (
+        report_markdown(
+            agreement_report(whole(Settings(draws=0, level=level), *scorers, texts=texts))
+        )
+        for level in _LEVELS
+    )
+    says = "so that there is nothing to correlate at this level; --level pooled does it"
+    assert f"fluency: no input has texts of 3 systems, {says}" in within
+    assert f"fluency: there are no 3 systems, {says}" in of_systems
+    assert says not in pooled
+    assert "no score" in within
+
+
+def test_several_systems_need_no_other_level() -> None:
+    texts = segments()
+    page = report_markdown(
+        agreement_report(whole(Settings(draws=0), scorer("good", texts, noise=0.3)))
+    )
+    assert "no input has texts" not in page
 
 
 def test_json_has_null_for_what_is_undefined() -> None:

@@ -23,7 +23,9 @@ from spanjury.orchestration.studies.agreement.spans.over_annotation import OverA
 from spanjury.stats.spans.gamma import Gamma
 from spanjury.stats.spans.span_agreement import Agreement
 
-_VALUE = ".3f"
+_VALUE = "~.3f"
+_SHARE = ".1%"
+_COUNT = ".3f"
 _HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
 _CHARACTERS: Mapping[str, str] = MappingProxyType(
     {
@@ -160,7 +162,8 @@ def _flawless(
     ]
     rows = [
         (
-            *(judge.judge, judge.flawless, _estimate(judge.erring), _estimate(judge.spans)),
+            *(judge.judge, judge.flawless, _estimate(judge.erring, _SHARE)),
+            _estimate(judge.spans, _COUNT),
             ", ".join(map(str, judge.histogram)),
             *(judge.mean_severity, judge.max_severity),
         )
@@ -202,8 +205,8 @@ def _wrapped(*headings: str) -> Iterator[Column]:
     return (Column(heading, "right", wrap=True) for heading in headings)
 
 
-def _estimate(one: Estimate) -> Cell:
-    return Cell(one.value, _VALUE, interval=(one.low, one.high))
+def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
+    return Cell(one.value, spec, interval=(one.low, one.high))
 
 
 def _gamma(one: Gamma | None) -> Cell:

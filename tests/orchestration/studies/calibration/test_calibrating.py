@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.random import default_rng
 from spanjury.orchestration.studies.calibration.enough import cautions, enough
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
+    BY_SPANS,
     DISTANCE,
     MAP,
     THRESHOLDS,
@@ -170,6 +172,17 @@ def test_severities_weigh_what_people_take_off() -> None:
     assert (weights[0], weights[2], weights[4]) == pytest.approx((0, 3, 3))
 
 
+def test_severities_are_weighed_only_where_the_score_follows_from_spans() -> None:
+    light, heavy = (mark(TEXT, "1935", severity=one) for one in (1, 3))
+    some = [text(n, 5, 2 if n % 2 else 5, spans=(heavy if n % 2 else light,)) for n in range(30)]
+    a_mean = texts(some)
+    assert fit(a_mean, QUICK).severity_weights is None
+    assert BY_SPANS not in {one.name for one in aspect_findings(a_mean, QUICK).changes}
+    from_spans = replace(a_mean, from_spans=True)
+    assert fit(from_spans, QUICK).severity_weights is not None
+    assert BY_SPANS in {one.name for one in aspect_findings(from_spans, QUICK).changes}
+
+
 def test_a_source_is_in_one_fold_whatever_the_order() -> None:
     sources = ("c", "a", "b", "a", "c", "d")
     folds = fold_numbers(sources, folds=3, seed=1)
@@ -216,8 +229,22 @@ def test_thirty_texts_say_what_they_suffice_for() -> None:
     assert said[0].endswith(": enough")
     assert said[1].endswith(f"{19 - found.clean} more are needed")
     assert found.alarms[1].threshold is None
+    assert math.isnan(found.alarms[1].caught.value)
     assert any("would halve that interval" in one for one in said)
     assert any("more marked texts would bring it to" in one for one in said)
+
+
+def test_texts_that_no_threshold_was_tried_on_are_counted() -> None:
+    # Nine texts without error suffice for a tenth, and eight do not: of ten folds of two, those
+    # without a fold that holds a clean text have too few, and the others enough.
+    made = texts([text(n, 5 - n / 20, 5 if n < 9 else 2) for n in range(20)])
+    found = aspect_findings(made, QUICK)
+    dealt = fold_numbers(made.sources, folds=10, seed=QUICK.seed)
+    short = int(np.isin(dealt, dealt[:9]).sum())
+    assert 9 <= found.untried == short < 20
+    assert math.isnan(found.alarms[0].attained.value)
+    said = " ".join(cautions(made, found, QUICK))
+    assert f"{short} of 20 held-out texts are in no share of false alarms" in said
 
 
 def test_nothing_is_held_out_of_one_source() -> None:

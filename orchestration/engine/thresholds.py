@@ -27,7 +27,7 @@ class Thresholds:
         infinite where none makes it so.
     doubtful_alarms, faulty_alarms
         Share of the texts without error that the whole panel called doubtful or faulty, and
-        faulty, 0 to 1.
+        faulty, 0 to 1; where a rate is promised, the share that is not exceeded.
     texts
         Number of texts without error that the shares were counted on.
     data
@@ -75,7 +75,11 @@ class Thresholds:
 
     @property
     def measured_on(self) -> str:
-        """The texts that the alarms were counted on, in words."""
+        """The texts that the alarms were counted on, or are promised of, in words."""
+        if self.promised is not None:
+            return (
+                f"texts like the {self.texts} without error of {self.data} (at most, as promised)"
+            )
         return f"{self.texts} texts without error of {self.data}"
 
 

@@ -15,7 +15,7 @@ from spanjury.judges.scoring.penalty import SpanPenalty
 from spanjury.orchestration.engine.calibration import QUANTILES, AspectCalibration
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.studies.calibration.texts import BoolArray, CalibrationTexts
+from spanjury.orchestration.studies.calibration.texts import CalibrationTexts
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import conformal_threshold
 from spanjury.stats.monotone import centred_fit
@@ -120,8 +120,8 @@ def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
         else (frozenset()),
         doubtful=doubtful,
         faulty=faulty,
-        doubtful_alarms=_share(with_grave >= doubtful, weights),
-        faulty_alarms=_share((values >= faulty) & suspicions.may_be_faulty[usable], weights),
+        doubtful_alarms=terms.rate,
+        faulty_alarms=rate if math.isfinite(faulty) else 0.0,
         texts=int(usable.sum()),
         data=texts.made_on,
         signal=suspicions.signal,
@@ -178,7 +178,3 @@ def quantiles(said: Sequence[float]) -> tuple[float, ...]:
     """Return the quantiles of what the panel said, in steps of 5 %."""
     steps = np.linspace(0.0, 1.0, QUANTILES + 1)
     return tuple(np.quantile(said, steps, method="inverted_cdf").tolist())
-
-
-def _share(chosen: BoolArray, weights: FloatArray) -> float:
-    return min(1.0, float(weights[chosen].sum() / weights.sum()))

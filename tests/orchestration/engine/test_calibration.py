@@ -145,13 +145,15 @@ async def test_a_seat_without_a_score_leaves_the_decision_to_the_usual_rules() -
 
 
 @pytest.mark.anyio
-async def test_the_alarms_of_a_decision_are_those_that_were_counted() -> None:
+async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     report = await judged(
         Report(score=3), Report(score=3), made=calibration(fitted(thresholds=BY_SCORE))
     )
     assert report.basis is not None
     assert report.basis.false_alarms == 0.1
-    assert report.basis.measured_on == "40 texts without error of made-up texts"
+    assert report.basis.measured_on == (
+        "texts like the 40 without error of made-up texts (at most, as promised)"
+    )
     assert report.basis.reason == "The score of the judges is 3.00, 3.00 or less."
 
 

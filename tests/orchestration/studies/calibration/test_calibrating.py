@@ -117,17 +117,27 @@ def test_a_grave_error_counts_as_an_alarm() -> None:
     by = frozenset({"reader"})
     plain = [text(n, 4, 5.0, probability=n / 20, stating=by) for n in range(18)]
     grave = [text(n, 4, 5.0, probability=0.0, is_grave=True, stating=by) for n in (18, 19)]
-    one, two = (fit_thresholds(texts([*plain, *grave[:some]]), Terms(rate=0.1)) for some in (1, 2))
-    assert one is not None
-    assert one.doubtful_alarms == pytest.approx(1 / 19)
-    assert two is None
+    with_one = texts([*plain, *grave[:1]])
+    made = fit_thresholds(with_one, Terms(rate=0.1))
+    assert made is not None
+    assert alarms(with_one.suspicions(), made)[0].sum() == 1
+    assert fit_thresholds(texts([*plain, *grave]), Terms(rate=0.1)) is None
 
 
 def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
-    grave = [text(n, 4, 5.0, is_grave=True) for n in range(20)]
-    made = fit_thresholds(texts(grave), Terms(rate=0.1))
+    grave = texts([text(n, 4, 5.0, is_grave=True) for n in range(20)])
+    made = fit_thresholds(grave, Terms(rate=0.1))
     assert made is not None
-    assert made.doubtful_alarms == 0.0
+    assert alarms(grave.suspicions(), made)[0].sum() == 0
+
+
+def test_the_alarms_of_a_threshold_are_those_that_are_promised() -> None:
+    made = fit_thresholds(texts([text(n, 1 + n / 5, 5.0) for n in range(20)]), Terms(rate=0.1))
+    assert made is not None
+    assert (made.doubtful_alarms, made.faulty_alarms) == (0.1, 0.05)
+    few = fit_thresholds(texts([text(n, 1 + n / 5, 5.0) for n in range(10)]), Terms(rate=0.1))
+    assert few is not None
+    assert (few.faulty, few.faulty_alarms) == (math.inf, 0.0)
 
 
 def test_texts_on_which_a_seat_failed_set_no_threshold() -> None:

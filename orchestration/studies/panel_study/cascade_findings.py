@@ -1,5 +1,6 @@
 """Findings on cascades of a panel: what is kept for which share of its cost, on held-out texts."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,7 +51,8 @@ class Kept:
     gain
         Over the whole panel.
     of_whole, of_paid
-        Share of the agreement of the whole panel, and of the seats behind the first stage.
+        Share of the agreement of the whole panel, and of the seats behind the first stage; NaN
+        where these do not agree with people.
     """
 
     part: str
@@ -169,14 +171,18 @@ class _Parts:
                 cost=float(costs[here].mean() / most),
                 agreement=value,
                 gain=gain,
-                of_whole=value / part.whole.value,
-                of_paid=value / part.paid.value,
+                of_whole=_share(value, part.whole),
+                of_paid=_share(value, part.paid),
             )
 
     def _described(self, name: str, here: IntArray, agreement: Agreement) -> Part:
         both = np.array([self._whole[here], self._paid[here]])
         whole, paid = agreement.estimates(both)
         return Part(name=name, texts=here.size, whole=whole, paid=paid)
+
+
+def _share(agreement: float, of: Estimate) -> float:
+    return agreement / of.value if of.value > 0 else math.nan
 
 
 def _parts(seats: PanelSeats, settings: Settings) -> Iterator[tuple[str, IntArray, Agreement]]:

@@ -108,7 +108,7 @@ def cascade(
             data=people.data,
             columns=people.column,
             aspect=people.aspect,
-            stages=tuple(tuple(stage.split(",")) for stage in stages.stage),
+            stages=tuple(map(panel_cascade.parse_stage, stages.stage)),
             share=stages.share,
             unit=stages.cost,
             prices=dict(map(seat_prices.parse_price, stages.price)),

@@ -15,6 +15,7 @@ from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
+from spanjury.orchestration.studies.panel_study.costs import amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -221,6 +222,7 @@ def _check_costs(found: AspectStudy) -> None:
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:
         raise ConfigError(
-            f"a budget of {budget.amount:g} {budget.unit} is too small for one text: the cheapest"
-            f" panel, {cheapest.name}, takes {cheapest.cost:.3g}"
+            f"a budget of {amount_words(budget.amount, budget.unit)} is too small for one text:"
+            f" the cheapest panel, {cheapest.name}, takes"
+            f" {amount_words(float(f'{cheapest.cost:.3g}'), budget.unit)}"
         )

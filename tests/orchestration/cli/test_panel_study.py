@@ -81,7 +81,7 @@ def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
         *("-o", "study", "--html", "page.html", "--budget", "10000"),
     )
     assert done.exit_code == 0, done.stderr
-    assert "buy" in done.stdout
+    assert "What 10,000 tokens buys" in done.stdout
     assert {path.name for path in (tmp_path / "study").iterdir()} == {
         "panel-study.html",
         "panel-study.json",

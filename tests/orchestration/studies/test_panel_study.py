@@ -396,7 +396,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert "s0, s1 are of one family, llama" in markdown
     assert "upper bound" in markdown
     assert "What 5,000 tokens buys" in markdown
-    assert "For all 20 texts of the run, 5,000 tokens buy" in markdown
+    assert "The best that judges all 20 texts of the run for 5,000 tokens:" in markdown
     html = report_html(study_report(found))
     assert html.count("<svg") == 1
     assert "<script" not in html

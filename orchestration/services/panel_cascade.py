@@ -1,17 +1,16 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Outcome, TokenPrice, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
-from spanjury.orchestration.report.files import write_report, write_whole
+from spanjury.orchestration.report.files import write_report
+from spanjury.orchestration.services.fitted_cascade import FittedCascade
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedTexts,
@@ -81,19 +80,6 @@ class CascadeJob:
     panel: Path | None = None
     within: str = ""
     settings: Settings = Settings()
-
-
-class FittedCascade(NamedTuple):
-    """Findings on a cascade, with the panel and the aspect that its file is for.
-
-    Seats of the panel that say nothing of the aspect are `silent`, and asked first.
-    """
-
-    findings: CascadeFindings
-    panel: str
-    seats: tuple[str, ...]
-    aspect: str
-    silent: tuple[str, ...] = ()
 
 
 def parse_stage(text: str) -> tuple[str, ...]:
@@ -171,27 +157,6 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         aspect=aspect_key(texts[0].row.task, aspect),
         silent=silent,
     )
-
-
-def write_fitted(path: Path, fitted: FittedCascade) -> None:
-    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
-    findings = fitted.findings
-    lines = [
-        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
-        f'panel = "{fitted.panel}"',
-        f"seats = {_listed(map(_quoted, fitted.seats))}",
-        f"aspect = {_quoted(fitted.aspect)}",
-        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
-    ]
-    first, *others = findings.stages
-    asked = ((*fitted.silent, *first), *others)
-    for stage, fit in zip(asked, findings.fitted, strict=False):
-        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
-        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
-        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
-        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
-    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
-    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
@@ -294,11 +259,3 @@ def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -
     if not texts.costs[1:].any():
         raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
     return texts
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _listed(values: Iterable[str]) -> str:
-    return f"[{', '.join(values)}]"

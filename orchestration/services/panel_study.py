@@ -145,6 +145,7 @@ def _collected(
 ) -> tuple[PanelSeats, list[str]]:
     """Return the seats of all runs on the texts that people scored, and notes on them."""
     seats = {_key(one.row): {seat.judge: seat for seat in one.row.seats} for one in texts}
+    unasked = {name for one in texts if one.row.unasked for name in one.row.unasked.seats}
     for path, rows in more:
         for row in rows:
             if _key(row) in seats:
@@ -170,6 +171,12 @@ def _collected(
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += prices.notes
+    notes += [
+        f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
+        " study a run in which all seats were asked"
+        for name in found.names
+        if name in unasked
+    ]
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
     notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])

@@ -187,6 +187,8 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ("unsure = 0.5", (), "cascade.unsure"),
         ("unsur = [0.2, 0.8]", (), "cascade.unsur"),
         ("unsure = [0, 0.5]\nbudget = 'five'", (), "budget 'five': expected dollars"),
+        ("unsure = [0, 0.5]\nbudget = 5", (), "no price is known for"),
+        ("unsure = [0, 0.5]\nbudget = 0", (), "a budget must be over 0, got 0 dollars"),
         ("unsure = [0, 0.5]", ("--budget", "0.5calls"), "too small for one row: all seats"),
         ("unsure = [0, 0.5]", ("--budget", "5"), "no price is known for"),
         ("unsure = [0, 0.5]", ("--score", "from-spans"), "cannot go with 'from-spans'"),

@@ -131,7 +131,6 @@ def cascade_findings(
         _point(texts, one, share=aimed, parts=parts)
         for one, aimed in zip(ended, shares, strict=True)
     )
-    few = [f"{seats.texts} texts are few: another sample may fit another cascade"]
     return CascadeFindings(
         aspect=seats.aspect,
         stages=tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages),
@@ -144,8 +143,16 @@ def cascade_findings(
         chosen=points[shares.index(share)],
         fitted=fit_cascade(texts, share=share),
         prices=SeatPrices.of(seats.names, seats.costs),
-        notes=(*notes, *(few if seats.texts < _FEW_TEXTS else ())),
+        notes=(*notes, *_notes(texts, seats, unit=unit)),
     )
+
+
+def _notes(texts: StagedTexts, seats: PanelSeats, *, unit: str) -> Iterator[str]:
+    if seats.texts < _FEW_TEXTS:
+        yield f"{seats.texts} texts are few: another sample may fit another cascade"
+    first = float(texts.costs[0] / texts.costs.sum())
+    if first > SHARES[0]:
+        yield f"the first stage takes {first:.0%} of the {unit} by itself: no cascade takes less"
 
 
 class _Parts:

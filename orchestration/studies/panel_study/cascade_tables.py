@@ -81,10 +81,14 @@ def _answer(findings: CascadeFindings) -> str:
 
 
 def _heading(findings: CascadeFindings, number: int) -> str:
-    """Return the heading of a part; the first is of all texts."""
     if len(findings.parts) == 1:
         return "Agreement with people"
-    return f"Agreement with people: {findings.parts[number].name if number else 'all texts'}"
+    return f"Agreement with people: {_texts(findings, number)}"
+
+
+def _texts(findings: CascadeFindings, number: int) -> str:
+    """Return the texts of a part in words; the first has all."""
+    return findings.parts[number].name if number else "all texts"
 
 
 def _priced(findings: CascadeFindings) -> Iterator[Block]:
@@ -156,8 +160,8 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
         ],
         x=f"% of the {findings.unit} of all seats",
         y="agreement with people",
-        alt=f"{_heading(findings, number)} by the share of the {findings.unit} that was taken; the"
-        " marks are the shares that were aimed at",
+        alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
+        f" {findings.unit} that was taken; the marks are the shares that were aimed at",
     )
 
 

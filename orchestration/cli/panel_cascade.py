@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import Html
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import panel_cascade, seat_prices
+    from spanjury.orchestration.services import fitted_cascade, panel_cascade, seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
         cascade_findings,
@@ -108,7 +108,7 @@ def cascade(
             data=people.data,
             columns=people.column,
             aspect=people.aspect,
-            stages=tuple(tuple(stage.split(",")) for stage in stages.stage),
+            stages=tuple(map(panel_cascade.parse_stage, stages.stage)),
             share=stages.share,
             unit=stages.cost,
             prices=dict(map(seat_prices.parse_price, stages.price)),
@@ -125,7 +125,7 @@ def cascade(
     else:
         console.print_report(cascade_tables.cascade_report(found))
     if write is not None:
-        panel_cascade.write_fitted(write, fitted)
+        fitted_cascade.write_fitted(write, fitted)
         say(f"written: {write}")
     for path in place.write(lambda folder: panel_cascade.write_cascade(folder, found)):
         say(f"written: {path}")

@@ -115,14 +115,14 @@ def _unasked(summary: Summary) -> Iterator[RenderableType]:
         f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
         for seat, missed in sorted(summary.unasked.items(), key=lambda one: one[1])
     )
-    yield Text(f"Of {total} assessments, a part was put to: {asked}.")
+    yield Text(f"Of {total} assessments, these seats were asked of a part: {asked}.")
     words = {
-        StopReason.SURE: "the seats before were sure",
-        StopReason.SETTLED: "the others could not change the side of the cutoff",
-        StopReason.BUDGET: "the budget was spent",
+        StopReason.SURE: "since the seats before were sure",
+        StopReason.SETTLED: "since no other could bring the score over the cutoff or below it",
+        StopReason.BUDGET: "since the budget was spent",
     }
     reasons = _counted((words[why], count) for why, count in summary.stops.most_common())
-    yield Text(f"No more were asked: {reasons}.", "dim")
+    yield Text(f"No more seats were asked of {reasons}.", "dim")
 
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:

@@ -27,6 +27,7 @@ from spanjury.orchestration.wiring.cluster import (
     ray_engine,
     require,
 )
+from spanjury.orchestration.wiring.seats import warn_of_one_family
 
 __all__ = ["ChunkRecord", "ClusterJob", "ClusterStop", "run_on_cluster"]
 
@@ -69,6 +70,7 @@ def run_on_cluster(
         If Ray gives up.
     """
     require(ray_engine)
+    warn_of_one_family(job.panel)  # what a worker warns of is in its own log
     folder = ShardFolder(job.folder)
     chunks = [*map(chunk_json, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
     folder.create()

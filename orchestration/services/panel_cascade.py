@@ -1,17 +1,17 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, TokenPrice, unstamped
+from spanjury.judges.core import ConfigError, DataError, Outcome, TokenPrice, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
-from spanjury.orchestration.report.files import write_report, write_whole
+from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.exam_texts import Texts
+from spanjury.orchestration.services.fitted_cascade import FittedCascade
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedTexts,
@@ -83,13 +83,18 @@ class CascadeJob:
     settings: Settings = Settings()
 
 
-class FittedCascade(NamedTuple):
-    """Findings on a cascade, with the panel and the aspect that its file is for."""
+def parse_stage(text: str) -> tuple[str, ...]:
+    """Read the seats of a stage, ``SEAT,SEAT``; raise `ConfigError` if one has no name.
 
-    findings: CascadeFindings
-    panel: str
-    seats: tuple[str, ...]
-    aspect: str
+    Examples
+    --------
+    >>> parse_stage("reader, grounding")
+    ('reader', 'grounding')
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise ConfigError(f"the stage {text!r}: expected SEAT,SEAT")
+    return names
 
 
 def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
@@ -114,7 +119,8 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     stages = job.stages or _usual_stages(costs, unit=job.unit)
     names = [name for stage in stages for name in stage]
     require_seats(names, said, aspect=aspect)
-    _check(stages)
+    silent = tuple(name for name in names if _is_silent(name, said, costs[name]))
+    _check(_spoken(stages, silent), unit=job.unit, is_named=bool(job.stages))
     kept = [number for number, of in enumerate(said) if _is_whole(of, names)]
     if len(kept) < FEWEST_FITTED:
         raise DataError(
@@ -132,13 +138,17 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         costs=costs,
     )
     findings = cascade_findings(
-        _staged(seats, stages, unit=job.unit),
+        _staged(seats, _spoken(stages, silent), unit=job.unit),
         seats,
         share=job.share,
         unit=job.unit,
         people=marked.name,
         settings=job.settings,
-        notes=[*_notes(marked, texts, left=len(judged) - len(kept)), *prices.notes],
+        notes=[
+            *_notes(marked, texts, left=len(judged) - len(kept)),
+            *prices.notes,
+            *(f"{name} says nothing of {aspect}: it is asked first" for name in silent),
+        ],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
     return FittedCascade(
@@ -146,26 +156,8 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
         panel=seats_digest(signatures, aggregation="mean"),
         seats=signed_seats(signatures),
         aspect=aspect_key(texts[0].row.task, aspect),
+        silent=silent,
     )
-
-
-def write_fitted(path: Path, fitted: FittedCascade) -> None:
-    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
-    findings = fitted.findings
-    lines = [
-        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
-        f'panel = "{fitted.panel}"',
-        f"seats = {_listed(map(_quoted, fitted.seats))}",
-        f"aspect = {_quoted(fitted.aspect)}",
-        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
-    ]
-    for stage, fit in zip(findings.stages, findings.fitted, strict=False):
-        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
-        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
-        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
-        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
-    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
-    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
@@ -213,15 +205,36 @@ def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[s
     return tuple(tuple(names[seat] for seat in stage) for stage in stages)
 
 
-def _check(stages: Sequence[Sequence[str]]) -> None:
+def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
+    """Say whether a seat that asks no model abstained wherever it was asked."""
+    outcomes = {seats[name].outcome for seats in rows if name in seats}
+    return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
+
+
+def _spoken(
+    stages: Sequence[Sequence[str]], silent: Collection[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the stages without seats that are silent."""
+    left = (tuple(name for name in stage if name not in silent) for stage in stages)
+    return tuple(filter(None, left))
+
+
+def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> None:
     names = [name for stage in stages for name in stage]
-    if len(names) != len(set(names)):
-        raise ConfigError(f"a seat is in two stages: {', '.join(names)}")
-    if len(stages) < 2:  # noqa: PLR2004
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise ConfigError(f"a seat is asked once, but --stage names {', '.join(twice)} twice")
+    if len(stages) > 1:
+        return
+    if is_named or not names:
         raise ConfigError(
-            f"a cascade needs two stages, and there is {', '.join(names)} alone: name them by "
-            "--stage, once for each"
+            f"a cascade needs two stages with scores, and there is"
+            f" {' + '.join(names) or 'none'}: name each by a --stage SEAT,SEAT of its own"
         )
+    raise ConfigError(
+        f"{', '.join(names)} are one stage, since none of them takes {unit}: nothing is to be"
+        " saved. Take a run with a seat that does, or count another unit by --cost; stages are"
+        " named by --stage SEAT,SEAT, once for each"
+    )
 
 
 def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
@@ -247,11 +260,3 @@ def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -
     if not texts.costs[1:].any():
         raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
     return texts
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _listed(values: Iterable[str]) -> str:
-    return f"[{', '.join(values)}]"

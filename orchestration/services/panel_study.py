@@ -16,6 +16,7 @@ from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.services.seat_prices import find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
+from spanjury.orchestration.studies.panel_study.costs import amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -145,6 +146,7 @@ def _collected(
 ) -> tuple[PanelSeats, list[str]]:
     """Return the seats of all runs on the texts that people scored, and notes on them."""
     seats = {_key(one.row): {seat.judge: seat for seat in one.row.seats} for one in texts}
+    unasked = {name for one in texts if one.row.unasked for name in one.row.unasked.seats}
     for path, rows in more:
         for row in rows:
             if _key(row) in seats:
@@ -170,6 +172,12 @@ def _collected(
     )
     silent = sorted({name for text in studied for name in text.seats} - {*found.names})
     notes += prices.notes
+    notes += [
+        f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
+        " study a run in which all seats were asked"
+        for name in found.names
+        if name in unasked
+    ]
     notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
     scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
     notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])
@@ -222,6 +230,7 @@ def _check_costs(found: AspectStudy) -> None:
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:
         raise ConfigError(
-            f"a budget of {budget.amount:g} {budget.unit} is too small for one text: the cheapest"
-            f" panel, {cheapest.name}, takes {cheapest.cost:.3g}"
+            f"a budget of {amount_words(budget.amount, budget.unit)} is too small for one text:"
+            f" the cheapest panel, {cheapest.name}, takes"
+            f" {amount_words(float(f'{cheapest.cost:.3g}'), budget.unit)}"
         )

@@ -190,15 +190,6 @@ def check_said(
     aspects
         Those that are asked for.
     """
-    """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
-
-    Parameters
-    ----------
-    matched
-        The rows of which people said something.
-    aspects
-        Those that are asked for.
-    """
     judged = Counter(row.aspect for row in rows)
     if strange := [name for name in aspects if name not in judged]:
         raise ConfigError(

@@ -44,7 +44,7 @@ class CascadeConfig:
     cutoff
         As in `Cascade`.
     budget
-        What a run may take, as `parse_budget` reads it; empty for no limit.
+        What a run may take, as `parse_budget` reads it, or a number of dollars; empty for no limit.
     panel, seats
         Digest of the panel that the numbers were fitted to, and its seats as ``name=signature``;
         empty for numbers of one's own.
@@ -60,7 +60,7 @@ class CascadeConfig:
     unsure: tuple[float, float] | None = None
     disagreement: float | None = None
     cutoff: float | None = None
-    budget: str = ""
+    budget: str | float = ""
     panel: str = ""
     seats: tuple[str, ...] = ()
     aspect: str = ""
@@ -102,7 +102,7 @@ def opened_cascade(
             " 'spanjury panel cascade RUN'"
         )
     cascade = _cascade(config, tuple(signatures))
-    budget = allowances.parse_budget(config.budget) if config.budget else None
+    budget = allowances.parse_budget(str(config.budget)) if config.budget != "" else None
     if not (budget or cascade.can_stop):
         raise ConfigError(
             "the cascade would always ask all seats: give it unsure, disagreement, cutoff or a "

@@ -3,12 +3,20 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from spanjury.judges.core import ConfigError, TokenPrice
+from spanjury.judges.core import ConfigError, TokenPrice, signature
+from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.models import listed_price, runs_here
 from spanjury.orchestration.wiring.plugins import JUDGES, METRICS, parameters
 
-__all__ = ["ModelPrice", "NamedSeat", "is_metric", "named_seats", "seat_prices"]
+__all__ = [
+    "ModelPrice",
+    "NamedSeat",
+    "is_metric",
+    "named_seats",
+    "seat_prices",
+    "warn_of_one_family",
+]
 
 
 class NamedSeat(NamedTuple):
@@ -60,6 +68,16 @@ def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, Mod
         elif (price := listed_price(model)) is not None:
             prices[name] = ModelPrice(price, model.name, "here" if runs_here(model) else "list")
     return prices
+
+
+def warn_of_one_family(config: PanelConfig) -> None:
+    """Warn where seats of a panel that is opened elsewhere ask models of one family.
+
+    Raise `ConfigError` as `named_seats` does.
+    """
+    asking = {one.name: one.model.name for one in named_seats(config) if one.model}
+    signatures = {name: signature(name, model=model) for name, model in asking.items()}
+    FamilyWatch(signatures, config.families).check_seats()
 
 
 def is_metric(name: str) -> bool:

@@ -185,7 +185,7 @@ SHOTS = (
         says="Cheap seats first: how far do they agree with people, for which cost?",
         command="panel cascade jury --human scored.jsonl --html cascade.html",
         page="cascade.html",
-        at="#agreement-with-people-all",
+        at="#agreement-with-people",
         scheme="dark",
     ),
     Shot(

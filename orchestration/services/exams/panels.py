@@ -17,6 +17,7 @@ from spanjury.orchestration.services.exams.terms import (
     paths_of,
     people_of,
 )
+from spanjury.orchestration.services.fitted_cascade import FittedCascade, write_fitted
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import cascade_json
@@ -128,7 +129,7 @@ async def apanel_cascade(
     draws: int = _USUAL.draws,
     seed: int = _USUAL.seed,
     output: Path | str | None = None,
-) -> StudyReport[cascading.FittedCascade]:
+) -> StudyReport[FittedCascade]:
     """Fit a cascade to a run in which all seats were asked, and say what it keeps.
 
     Parameters
@@ -178,7 +179,7 @@ async def apanel_cascade(
     )
     fitted = await to_thread.run_sync(cascading.fit_panel_cascade, job)
     if output is not None:
-        cascading.write_fitted(Path(output), fitted)
+        write_fitted(Path(output), fitted)
     return StudyReport(
         result=fitted,
         document=cascade_report(fitted.findings),

@@ -1,5 +1,6 @@
 """Findings on cascades of a panel: what is kept for which share of its cost, on held-out texts."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,7 +51,8 @@ class Kept:
     gain
         Over the whole panel.
     of_whole, of_paid
-        Share of the agreement of the whole panel, and of the seats behind the first stage.
+        Share of the agreement of the whole panel, and of the seats behind the first stage; NaN
+        where these do not agree with people.
     """
 
     part: str
@@ -129,7 +131,6 @@ def cascade_findings(
         _point(texts, one, share=aimed, parts=parts)
         for one, aimed in zip(ended, shares, strict=True)
     )
-    few = [f"{seats.texts} texts are few: another sample may fit another cascade"]
     return CascadeFindings(
         aspect=seats.aspect,
         stages=tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages),
@@ -142,8 +143,16 @@ def cascade_findings(
         chosen=points[shares.index(share)],
         fitted=fit_cascade(texts, share=share),
         prices=SeatPrices.of(seats.names, seats.costs),
-        notes=(*notes, *(few if seats.texts < _FEW_TEXTS else ())),
+        notes=(*notes, *_notes(texts, seats, unit=unit)),
     )
+
+
+def _notes(texts: StagedTexts, seats: PanelSeats, *, unit: str) -> Iterator[str]:
+    if seats.texts < _FEW_TEXTS:
+        yield f"{seats.texts} texts are few: another sample may fit another cascade"
+    first = float(texts.costs[0] / texts.costs.sum())
+    if first > SHARES[0]:
+        yield f"the first stage takes {first:.0%} of the {unit} by itself: no cascade takes less"
 
 
 class _Parts:
@@ -169,14 +178,18 @@ class _Parts:
                 cost=float(costs[here].mean() / most),
                 agreement=value,
                 gain=gain,
-                of_whole=value / part.whole.value,
-                of_paid=value / part.paid.value,
+                of_whole=_share(value, part.whole),
+                of_paid=_share(value, part.paid),
             )
 
     def _described(self, name: str, here: IntArray, agreement: Agreement) -> Part:
         both = np.array([self._whole[here], self._paid[here]])
         whole, paid = agreement.estimates(both)
         return Part(name=name, texts=here.size, whole=whole, paid=paid)
+
+
+def _share(agreement: float, of: Estimate) -> float:
+    return agreement / of.value if of.value > 0 else math.nan
 
 
 def _parts(seats: PanelSeats, settings: Settings) -> Iterator[tuple[str, IntArray, Agreement]]:

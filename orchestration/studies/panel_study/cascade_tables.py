@@ -1,16 +1,19 @@
 """Cascades of a panel as a report: what is kept for which share of its cost."""
 
+import math
 from collections.abc import Iterator
 
 from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
+    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
+    figure,
     numeric,
     prose,
     row,
@@ -18,14 +21,20 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.tables import Row
+from spanjury.orchestration.studies.panel_study.agreement import Estimate
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
     CascadeFindings,
     CascadePoint,
     Kept,
 )
+from spanjury.orchestration.studies.panel_study.cells import (
+    GAIN,
+    VALUE,
+    estimate_cell,
+    short_names,
+)
 from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 
-_VALUE = ".3f"
 _SHARE = ".0%"
 
 
@@ -42,14 +51,44 @@ def cascade_report(findings: CascadeFindings) -> Report:
             f"cost in {findings.unit}; seed {findings.settings.seed}",
         ),
         sections=(
+            Paragraph(_answer(findings), tone="strong"),
             Section("Cost and nearness", list(_priced(findings))),
             *(
-                Section(f"Agreement with people: {part.name}", list(_agreement(findings, number)))
-                for number, part in enumerate(findings.parts)
+                Section(_heading(findings, number), list(_agreement(findings, number)))
+                for number in range(len(findings.parts))
             ),
             Section("Notes", [Paragraph(_METHOD, only="page"), *_notes(findings)]),
         ),
     )
+
+
+def _answer(findings: CascadeFindings) -> str:
+    """Return what the cascade of the share that was asked for takes, and what it keeps."""
+    chosen = findings.chosen
+    takes = (
+        f"{findings.aspect}: fitted to {chosen.share:.0%} of the {findings.unit} of all seats, the"
+        f" cascade takes {chosen.cost:.0%} of them on texts of other sources"
+    )
+    if not chosen.kept or math.isnan(chosen.kept[0].agreement):
+        apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
+        return f"{takes}, and its score is {apart} on average."
+    kept, whole = chosen.kept[0], findings.parts[0].whole
+    gain = estimate_cell(kept.gain, GAIN).text
+    return (
+        f"{takes}, and agrees with people by {figure(kept.agreement, VALUE)}; all seats agree by"
+        f" {figure(whole.value, VALUE)} (difference {gain})."
+    )
+
+
+def _heading(findings: CascadeFindings, number: int) -> str:
+    if len(findings.parts) == 1:
+        return "Agreement with people"
+    return f"Agreement with people: {_texts(findings, number)}"
+
+
+def _texts(findings: CascadeFindings, number: int) -> str:
+    """Return the texts of a part in words; the first has all."""
+    return findings.parts[number].name if number else "all texts"
 
 
 def _priced(findings: CascadeFindings) -> Iterator[Block]:
@@ -71,21 +110,23 @@ def _notes(findings: CascadeFindings) -> Iterator[Block]:
 
 
 def _costs(findings: CascadeFindings) -> Table:
-    names = [" + ".join(stage) for stage in findings.stages]
+    short = short_names([seat for stage in findings.stages for seat in stage])
+    names = [" + ".join(short[seat] for seat in stage) for stage in findings.stages]
+    stages = [Column(name, "right", wrap=True) for name in names]
     return table(
-        [*numeric("aimed at", "cost"), *numeric(*names), *numeric("apart")],
+        [*numeric("aimed at", "cost"), *stages, *numeric("apart")],
         (
             row(
                 *(Cell(one.share, _SHARE), Cell(one.cost, _SHARE)),
                 *(Cell(asked, _SHARE) for asked in one.asked),
-                Cell(one.apart, _VALUE),
+                Cell(one.apart, VALUE),
                 faint=one is not findings.chosen,
             )
             for one in findings.points
         ),
         note=f"Cost: share of the {findings.unit} of all seats; under the names, the share of the "
         "texts on which they were asked; apart: mean distance from the whole panel's score, as a "
-        "share of the scale.",
+        "share of the scale. The line that stands out is of the share asked for (--share).",
     )
 
 
@@ -94,42 +135,46 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     lines = [(one, one.kept[number]) for one in findings.points]
     yield table(
         [
-            *numeric("aimed at", "cost", "agreement", "more than all", "of all"),
+            *numeric("aimed at", "cost", "agreement", "against all seats", "of all seats'"),
             *numeric("of those behind the first stage", only="page"),
         ],
         (_line(point, kept, findings) for point, kept in lines),
-        note=f"{part.texts} texts, {findings.settings.method}. More than all: than all seats, with "
-        "a 95 % interval over other inputs; of all: share of the agreement of all seats. All seats "
-        f"{part.whole.value:.3f} [{part.whole.low:.3f}, {part.whole.high:.3f}], those behind the "
-        f"first stage {part.paid.value:.3f} [{part.paid.low:.3f}, {part.paid.high:.3f}]",
+        note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
+        "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
+        f" {_with_interval(part.whole)}, those behind the first stage"
+        f" {_with_interval(part.paid)}.",
     )
     yield Plot(
         points=[
-            PlotPoint(x=1.0, y=part.whole.value, name="all seats", kind="other", mark="all"),
+            PlotPoint(x=100.0, y=part.whole.value, name="all seats", kind="other", mark="all"),
             *(
                 PlotPoint(
-                    x=kept.cost,
+                    x=100 * kept.cost,
                     y=kept.agreement,
-                    name=f"aimed at {point.share:.0%}",
+                    name=f"aimed at {point.share:.0%}: {figure(kept.agreement, VALUE)}",
                     kind="line",
                     mark=f"{point.share:.0%}",
                 )
                 for point, kept in lines
             ),
         ],
-        x=f"share of the {findings.unit} of all seats",
+        x=f"% of the {findings.unit} of all seats",
         y="agreement with people",
-        alt=f"Agreement with people on {part.name} by the share of the cost",
+        alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
+        f" {findings.unit} that was taken; the marks are the shares that were aimed at",
     )
 
 
+def _with_interval(one: Estimate) -> str:
+    return estimate_cell(one).text
+
+
 def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Row:
-    gain = kept.gain
     return row(
         Cell(point.share, _SHARE),
         Cell(kept.cost, _SHARE),
-        Cell(kept.agreement, _VALUE),
-        Cell(gain.value, f"+{_VALUE}", interval=(gain.low, gain.high)),
+        Cell(kept.agreement, VALUE),
+        estimate_cell(kept.gain, GAIN),
         Cell(kept.of_whole, ".1%"),
         Cell(kept.of_paid, ".1%"),
         faint=point is not findings.chosen,

@@ -110,6 +110,8 @@ def cascade_choices(
         if not texts.costs[1:].sum() > 0 or known < FEWEST_FITTED:
             continue
         shares = [share for share in _SHARES if share * texts.costs.sum() > texts.costs[0]]
+        if not shares:
+            continue
         ended = judge_held_out(texts, folds, shares=shares)
         scores = np.array([outcome.places for outcome in ended])
         values = agreement.of(scores)

@@ -74,6 +74,20 @@ class SeatPrices:
         )
 
 
+def amount_words(amount: float, unit: Unit) -> str:
+    """Return so much of a unit in words.
+
+    Examples
+    --------
+    >>> amount_words(0.05, "dollars"), amount_words(1, "calls"), amount_words(2e5, "tokens")
+    ('$0.05', '1 call', '200,000 tokens')
+    """
+    digits = f"{amount:,.10g}"
+    if unit == "dollars":
+        return f"${digits}"
+    return f"{digits} {unit.removesuffix('s') if amount == 1 else unit}"
+
+
 def usual_unit(costs: Iterable[SeatCost]) -> Unit:
     """Return the unit that says most: a seat that calls no model costs no dollars."""
     asked = list(costs)

@@ -3,6 +3,7 @@
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
@@ -20,10 +21,20 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.panel_study.agreement import Estimate
 from spanjury.orchestration.studies.panel_study.cells import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.choices import Choice, choice_name
+from spanjury.orchestration.studies.panel_study.costs import Unit, amount_words
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
 from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
 from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 
+_THOUSAND = 1000
+_PER_TEXTS = MappingProxyType(
+    {
+        "dollars": "$ for 1,000 texts",  # for one text they are a number with many zeros
+        "tokens": "tokens a text",
+        "calls": "calls a text",
+        "seconds": "seconds a text",
+    }
+)
 _MOST_UNEVEN = 5
 """Of the panels that are not comparable, by name."""
 
@@ -40,12 +51,13 @@ def frontier_blocks(
     """
     found = one.frontier
     shown = {choice.name: _shown(choice, names) for choice in found.choices}
-    yield _plot(one, shown)
+    if len({choice.cost for choice in found.choices if math.isfinite(choice.cost)}) > 1:
+        yield _plot(one, shown)
     yield table(
         [
             *numeric("no."),
             "panel",
-            *numeric(f"{found.unit} a text"),
+            *numeric(_PER_TEXTS[found.unit]),
             *numeric("of all seats' cost", only="page"),
             *numeric("agreement", "corrected"),
             *numeric("of all seats'", only="page"),
@@ -62,8 +74,7 @@ def frontier_blocks(
     if found.uneven:
         yield _uneven([shown[name] for name in found.uneven])
     yield Paragraph(
-        f"All seats: {_cost(found.whole.cost)} {found.unit} a text, agreement"
-        f" {figure(one.subsets.whole.value, VALUE)}."
+        f"All seats: {_cost_words(found)}, agreement {figure(one.subsets.whole.value, VALUE)}."
     )
     yield from price_lines(one.prices, unit=found.unit)
     if found.budget:
@@ -78,7 +89,7 @@ def _shown(choice: Choice, names: Mapping[str, str]) -> str:
 def _point(point: FrontierPoint, found: Frontier) -> tuple[Cell, ...]:
     choice, whole = point.choice, found.whole
     return (
-        Cell(_cost(choice.cost)),
+        Cell(_digits(_priced(choice.cost, found.unit))),
         Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
         estimate_cell(point.estimate),
         Cell(point.corrected, VALUE),
@@ -131,12 +142,28 @@ def _command(choice: Choice, one: AspectStudy, findings: StudyFindings) -> str:
     return shlex.join([*words, "--write", "cascade.toml"])
 
 
-def _cost(cost: float) -> str:
+def _priced(cost: float, unit: Unit) -> float:
+    """Return the cost of one text as the tables count it."""
+    return _THOUSAND * cost if unit == "dollars" else cost
+
+
+def _cost_words(found: Frontier) -> str:
+    """Return the cost of all seats in words."""
+    cost = found.whole.cost
+    if math.isnan(cost):
+        return f"cost in {found.unit} not known"
+    digits = _digits(_priced(cost, found.unit))
+    return (
+        f"${digits} for 1,000 texts" if found.unit == "dollars" else f"{digits} {found.unit} a text"
+    )
+
+
+def _digits(cost: float) -> str:
     return figure(cost, ",.0f" if cost >= 100 else ".3g")  # noqa: PLR2004  digits that matter
 
 
 def _budget(budget: Budget, found: Frontier, shown: Mapping[str, str]) -> Iterator[Block]:
-    amount = f"{figure(budget.amount, ',.10g')} {budget.unit}"
+    amount = amount_words(budget.amount, budget.unit)
     yield table(
         [*numeric("no."), "panel", *numeric("texts that it judges", "corrected")],
         (
@@ -154,8 +181,8 @@ def _budget(budget: Budget, found: Frontier, shown: Mapping[str, str]) -> Iterat
         )
     else:
         yield Paragraph(
-            f"For all {budget.texts:,} texts of the run, {amount} buy"
-            f" {shown[budget.best.choice.name]}:"
+            f"The best that judges all {budget.texts:,} texts of the run for {amount}:"
+            f" {shown[budget.best.choice.name]},"
             f" agreement {estimate_cell(budget.best.estimate).text}, corrected"
             f" {figure(budget.best.corrected, VALUE)}.",
             tone="strong",
@@ -172,7 +199,7 @@ def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
     estimates = {point.choice.name: point.estimate for point in found.points}
     points = [
         PlotPoint(
-            x=choice.cost,
+            x=_priced(choice.cost, found.unit),
             y=choice.agreement,
             name=f"{shown[choice.name]}: {figure(choice.agreement, VALUE)}",
             kind="line" if choice.name in numbers else "faint",
@@ -185,7 +212,7 @@ def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
     if found.whole.name not in numbers:
         points.append(
             PlotPoint(
-                x=found.whole.cost,
+                x=_priced(found.whole.cost, found.unit),
                 y=found.whole.agreement,
                 name=f"all seats: {figure(found.whole.agreement, VALUE)}",
                 kind="other",
@@ -195,7 +222,7 @@ def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
         )
     return Plot(
         points=points,
-        x=f"{found.unit} a text",
+        x=_PER_TEXTS[found.unit],
         y="agreement with people",
         alt=f"Panels by cost and by agreement with people on {one.aspect}; those on the frontier"
         " are numbered as in the table below, with 95 % intervals.",

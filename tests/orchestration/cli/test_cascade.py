@@ -83,7 +83,9 @@ def test_the_model_is_asked_only_where_the_rules_are_unsure(spanjury: Spanjury) 
     assert (unasked["seats"], unasked["why"]) == ([DEAR], "sure")
     assert whole[0]["unasked"] is None
     assert "100% (12/12)" in done.output
-    assert f"a part was put to: {DEAR} 6 (50%)" in " ".join(done.output.split())
+    said = " ".join(done.output.split())
+    assert f"these seats were asked of a part: {DEAR} 6 (50%)" in said
+    assert "No more seats were asked of 6 since the seats before were sure." in said
 
 
 def test_each_text_says_who_was_not_asked_and_why(spanjury: Spanjury) -> None:
@@ -185,6 +187,8 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ("unsure = 0.5", (), "cascade.unsure"),
         ("unsur = [0.2, 0.8]", (), "cascade.unsur"),
         ("unsure = [0, 0.5]\nbudget = 'five'", (), "budget 'five': expected dollars"),
+        ("unsure = [0, 0.5]\nbudget = 5", (), "no price is known for"),
+        ("unsure = [0, 0.5]\nbudget = 0", (), "a budget must be over 0, got 0 dollars"),
         ("unsure = [0, 0.5]", ("--budget", "0.5calls"), "too small for one row: all seats"),
         ("unsure = [0, 0.5]", ("--budget", "5"), "no price is known for"),
         ("unsure = [0, 0.5]", ("--score", "from-spans"), "cannot go with 'from-spans'"),
@@ -243,15 +247,17 @@ def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
     assert "--budget is for a cascade" in " ".join(done.output.split())
 
 
-def fit(spanjury: Spanjury, server: LoopbackServer, *more: str) -> Result:
-    """Judge the rows by all seats, and fit a cascade to that."""
+def fit(spanjury: Spanjury, server: LoopbackServer, *more: str, also: str = "") -> Result:
+    """Judge the rows by all seats, and fit a cascade to that; `also` is a seat before the model."""
     again = Path("rows.jsonl").read_text()
     twice = [json.loads(line) for line in again.splitlines() for _ in range(2)]
     for number, row in enumerate(twice):
         row["id"], row["inputs"]["Article"] = f"t{number}", f"{ARTICLE} Text {number}."
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, twice)))
     command = evaluate(server, "--run-dir", "full")
-    Path("panel.toml").write_text(Path("panel.toml").read_text().partition("[cascade]")[0])
+    panel = Path("panel.toml").read_text().partition("[cascade]")[0]
+    model = '{ judge = "annotator" }'
+    Path("panel.toml").write_text(panel.replace(model, f"{also} {model}"))
     done = spanjury(*command)
     assert done.exit_code == 0, done.output
     return spanjury("panel", "cascade", "full", "--write", "cascade.toml", *more)
@@ -395,9 +401,10 @@ def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
     [
         (("--stage", "grounding", "--stage", "reader"), "no seat reader judged consistency"),
         (("--stage", "grounding"), "a cascade needs two stages"),
-        (("--stage", "grounding", "--stage", "grounding"), "a seat is in two stages"),
+        (("--stage", "grounding", "--stage", "grounding"), "--stage names grounding twice"),
         (("--aspect", "fluency"), "fluency was not judged; judged: consistency"),
         (("--stage", DEAR, "--stage", "grounding"), "there is nothing to save"),
+        (("--stage", "grounding,", "--stage", DEAR), "the stage 'grounding,': expected SEAT,SEAT"),
     ],
 )
 def test_stages_that_cannot_be_fitted_are_refused(
@@ -407,3 +414,38 @@ def test_stages_that_cannot_be_fitted_are_refused(
         done = fit(spanjury, server, *flags)
     assert done.exit_code in {1, 2}, done.output
     assert message in " ".join(done.output.split())
+
+
+def test_a_seat_that_says_nothing_of_the_aspect_is_asked_first_and_keeps_its_place(
+    spanjury: Spanjury,
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        fitted = fit(spanjury, server, also='{ judge = "form" },')
+        assert fitted.exit_code == 0, fitted.output
+        assert "form says nothing of consistency: it is asked first" in fitted.output
+        done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
+        assert done.exit_code == 0, done.output
+    staged = rows("staged.jsonl")
+    assert all("form" in asked(row) for row in staged)
+    assert any(set(asked(row)) == {"form", FIRST} for row in staged)
+
+
+def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save(spanjury: Spanjury) -> None:
+    free = ("--judge", "grounding", "--judge", "form", "--aspect", "consistency")
+    judged = spanjury("evaluate", "rows.jsonl", *free, "--run-dir", "free", "--show", "none")
+    assert judged.exit_code == 0, judged.output
+    done = spanjury("panel", "cascade", "free")
+    assert done.exit_code == 2
+    said = " ".join(done.output.split())
+    assert "none of them takes calls: nothing is to be saved" in said
+    assert "--stage SEAT,SEAT" in said
+
+
+def test_the_first_line_says_what_the_cascade_takes_and_how_near_it_comes(
+    spanjury: Spanjury,
+) -> None:
+    with LoopbackServer(GOOD) as server:
+        fitted = fit(spanjury, server, "--share", "0.5", "-o", "pages")
+    first = " ".join(fitted.output.split()).partition("Cost and nearness")[0]
+    assert first.startswith("consistency: fitted to 50% of the calls of all seats, the cascade")
+    assert "its score is .000 of the scale from that of all seats" in first

@@ -73,6 +73,19 @@ def test_seats_are_compared_and_one_without_a_score_is_left_out(tmp_path: Path) 
     assert found["frontier"]["whole"]["cost"] == 50  # type: ignore[index]  # two seats of 25 tokens
 
 
+def test_seats_whose_texts_a_cascade_chose_are_pointed_out(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    path = tmp_path / "results.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert "a cascade chose" not in str(study(tmp_path)["notes"])
+    for row in rows[:4]:
+        row["seats"] = [seat for seat in row["seats"] if seat["judge"] != "s2"]
+        row["unasked"] = {"seats": ["s2"], "why": "sure", "reason": "Sure.", "score": None}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    notes = str(study(tmp_path)["notes"])
+    assert "a cascade chose the texts that s2 was asked of" in notes
+
+
 def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
     folder_with(tmp_path)
     done = call(
@@ -81,7 +94,7 @@ def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
         *("-o", "study", "--html", "page.html", "--budget", "10000"),
     )
     assert done.exit_code == 0, done.stderr
-    assert "buy" in done.stdout
+    assert "What 10,000 tokens buys" in done.stdout
     assert {path.name for path in (tmp_path / "study").iterdir()} == {
         "panel-study.html",
         "panel-study.json",

@@ -12,7 +12,8 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.engine.families import Families, FamilyWatch, model_of
 from spanjury.orchestration.services.panels import open_panel
-from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.seats import warn_of_one_family
 
 
 def asking(*models: str) -> Mapping[str, str]:
@@ -82,7 +83,16 @@ def test_a_family_is_read_from_a_models_name(name: str, family: str) -> None:
         ("perplexity/sonar-pro", "llama"),
         ("perplexity/sonar-reasoning", "deepseek"),
         ("nemotron-70b", "llama"),
+        ("ollama/nemotron", "llama"),
+        ("nemotron:70b-instruct-q4_K_M", "llama"),
+        ("nvidia/llama-3.1-nemotron-70b-instruct", "llama"),
+        ("nvidia/Nemotron-Super-49B-v1.5", "llama"),
         ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", "nvidia"),
+        ("nvidia.nemotron-nano-12b-v2", "nvidia"),
+        ("ollama/nemotron-3-nano:30b", "nvidia"),
+        ("nvidia/nemotron-4-340b-instruct", "nvidia"),
+        ("ollama/nemotron-mini:4b", "nvidia"),
+        ("nvidia/Nemotron-H-56B-Base-8K", "nvidia"),
         ("nvidia/Llama-3_3-Nemotron-Super-49B-v1", "llama"),
         ("nvidia/OpenReasoning-Nemotron-32B", "qwen"),
         ("NousResearch/Hermes-4-70B", "llama"),
@@ -244,6 +254,16 @@ async def test_opening_a_panel_warns_of_seats_of_one_family() -> None:
     assert event["seats"] == (
         "annotator:openai-compatible/gemma2:27b, annotator:openai-compatible/gemma-3-12b"
     )
+
+
+def test_a_panel_that_workers_open_is_warned_of_before_it_is_sent_to_them() -> None:
+    models = tuple(ModelConfig(name=f"ollama/{name}") for name in ("gemma2:27b", "gemma3:12b"))
+    seats = (SeatConfig(judge="annotator"), SeatConfig(judge="grounding"))
+    with capture_logs() as events:
+        warn_of_one_family(PanelConfig(models=models, seats=seats))
+    (event,) = events
+    assert (event["event"], event["family"]) == ("panel.one_family", "google")
+    assert event["seats"] == "annotator:ollama/gemma2:27b, annotator:ollama/gemma3:12b"
 
 
 def test_the_command_line_says_each_warning_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,7 @@ from spanjury.orchestration.studies.panel_study.agreement import (
     source_folds,
     splits,
 )
+from spanjury.orchestration.studies.panel_study.cascade_findings import cascade_findings
 from spanjury.orchestration.studies.panel_study.cascades import judge_held_out, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost
 from spanjury.orchestration.studies.panel_study.findings import Spending, study_aspect, study_json
@@ -396,7 +397,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert "s0, s1 are of one family, llama" in markdown
     assert "upper bound" in markdown
     assert "What 5,000 tokens buys" in markdown
-    assert "For all 20 texts of the run, 5,000 tokens buy" in markdown
+    assert "The best that judges all 20 texts of the run for 5,000 tokens:" in markdown
     html = report_html(study_report(found))
     assert html.count("<svg") == 1
     assert "<script" not in html
@@ -411,3 +412,42 @@ def test_a_seat_that_scored_few_texts_is_said_to() -> None:
     found = studied(seats_of(human, {"a": human, "b": half}))
     assert "b scored 6 of 12 texts; its figures are about these" in found.aspects[0].notes
     assert found.aspects[0].subsets.shares[1].coverage == 0.5
+
+
+def test_a_seat_that_takes_nearly_all_calls_leaves_no_cascade_to_save_any() -> None:
+    """By calls the seat of fewer tokens is asked first, and it takes nine of ten."""
+    seats = noisy(texts=40, seats=2)
+    costs = (SeatCost(calls=9, tokens=10), SeatCost(calls=1, tokens=90))
+    spending = Spending(unit="calls")
+    found = study_aspect(replace(seats, costs=costs), DRAWN, families=KNOWN, spending=spending)
+    assert all(choice.share is None for choice in found.frontier.choices)
+
+
+def test_dollars_are_for_a_thousand_texts_and_no_plot_is_drawn_where_all_cost_the_same() -> None:
+    seats = noisy(texts=20, seats=2)
+    paid = (SeatCost(calls=1, dollars=2e-5), SeatCost(calls=1, dollars=4e-5))
+    page = report_html(study_report(studied(replace(seats, costs=paid), budget=1)))
+    assert "All seats: $0.06 for 1,000 texts" in page
+    assert "What $1 buys" in page
+    assert "<svg" in page
+    free = (SeatCost(dollars=0.0), SeatCost(dollars=0.0))
+    assert "<svg" not in report_html(study_report(studied(replace(seats, costs=free))))
+
+
+def test_a_share_that_the_first_stage_exceeds_by_itself_is_said_to_be_out_of_reach() -> None:
+    seats = replace(noisy(texts=40, seats=2), costs=(SeatCost(calls=1), SeatCost(calls=3)))
+    by_stages = {
+        stages: cascade_findings(
+            staged(seats, stages, unit="calls"),
+            seats,
+            share=0.6,
+            unit="calls",
+            people="",
+            settings=QUICK,
+        ).notes
+        for stages in (((0,), (1,)), ((1,), (0,)))
+    }
+    few = "40 texts are few: another sample may fit another cascade"
+    says = "the first stage takes {} of the calls by itself: no cascade takes less"
+    assert by_stages[(0,), (1,)] == (few, says.format("25%"))
+    assert by_stages[(1,), (0,)] == (few, says.format("75%"))

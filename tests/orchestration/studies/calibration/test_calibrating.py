@@ -132,10 +132,10 @@ def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
 
 
 def test_the_alarms_of_a_threshold_are_those_that_are_promised() -> None:
-    made = fit_thresholds(texts([text(n, 1 + n / 5, 5.0) for n in range(20)]), Terms(rate=0.1))
+    made = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(20)]), Terms(rate=0.1))
     assert made is not None
     assert (made.doubtful_alarms, made.faulty_alarms) == (0.1, 0.05)
-    few = fit_thresholds(texts([text(n, 1 + n / 5, 5.0) for n in range(10)]), Terms(rate=0.1))
+    few = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(10)]), Terms(rate=0.1))
     assert few is not None
     assert (few.faulty, few.faulty_alarms) == (math.inf, 0.0)
 

@@ -193,10 +193,21 @@ class JobSession(Session):
         if unanswered:
             say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
             self.say_how_to_go_on()
+        if self._job.silent:
+            self._say_what_is_missing()
         passes = True
         if self._gated is not None and self._total:
             passes = self._gated.close(is_complete=not UNANSWERED & outcomes.keys())
         return not unanswered, passes
+
+    def _say_what_is_missing(self) -> None:
+        """Say which reports a run that asks no model lacks."""
+        by_seat = self.view.summary.seats.values()
+        if missing := sum(ends[outcome] for ends in by_seat for outcome in UNANSWERED):
+            say(
+                f"{missing} reports were never given, and no model is asked here: 'spanjury resume'"
+                " with the same flags asks for them"
+            )
 
     def close_failed(self, failed: RunFailedError) -> None:
         """Say why the run failed, and where its results are."""

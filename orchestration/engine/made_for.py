@@ -67,12 +67,12 @@ def seat_differences(theirs: Iterable[str], own: Iterable[str]) -> str:
     Examples
     --------
     >>> seat_differences(["a=j|order:3", "b=k"], ["a=j|order:4", "c=k"])
-    'it was made for b; this panel has c; a then had order:3, and now has order:4'
+    'this panel lacks the seat b; this panel also has c; a had order:3 then, and has order:4 now'
     """
     before, now = (dict(one.split("=", 1) for one in seats) for seats in (theirs, own))
     gone, new = sorted(before.keys() - now.keys()), sorted(now.keys() - before.keys())
-    parts = [f"it was made for {', '.join(gone)}"] if gone else []
-    parts += [f"this panel has {', '.join(new)}"] if new else []
+    parts = [f"this panel lacks the seat {', '.join(gone)}"] if gone else []
+    parts += [f"this panel also has {', '.join(new)}"] if new else []
     parts += [
         _changes(name, before[name], now[name])
         for name in sorted(before.keys() & now.keys())
@@ -85,7 +85,7 @@ def _changes(name: str, before: str, now: str) -> str:
     """Say which parts of a seat's signature have changed."""
     then, today = before.split("|"), now.split("|")
     old = " ".join(_without(then, today)) or "less"
-    return f"{name} then had {old}, and now has {' '.join(_without(today, then)) or 'less'}"
+    return f"{name} had {old} then, and has {' '.join(_without(today, then)) or 'less'} now"
 
 
 def _without(parts: Iterable[str], others: Iterable[str]) -> Iterator[str]:

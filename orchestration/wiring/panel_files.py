@@ -21,6 +21,7 @@ __all__ = ["read_cascade_file", "read_panel_file", "with_todays_models"]
 
 _PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
 _CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
+_TABLE = "cascade"
 
 
 def read_panel_file(path: Path) -> PanelConfig:
@@ -33,9 +34,9 @@ def read_panel_file(path: Path) -> PanelConfig:
         message names the file and the key.
     """
     values = _toml(path, what="panel file")
-    if isinstance(cascade := values.get("cascade"), dict) and "file" in cascade:
+    if isinstance(cascade := values.get(_TABLE), dict) and "file" in cascade:
         named = path.parent / str(cascade.pop("file"))
-        values["cascade"] = {**_toml(named, what="cascade file"), **cascade}
+        values[_TABLE] = {**_toml(named, what="cascade file"), **cascade}
     panel = _fitting(_PANEL.get(), with_todays_models(values), path, what="panel file")
     if panel.calibration is None:
         return panel
@@ -47,7 +48,10 @@ def read_cascade_file(path: Path) -> CascadeConfig:
 
     Raise `ConfigError` as `read_panel_file` does.
     """
-    return _fitting(_CASCADE.get(), _toml(path, what="cascade file"), path, what="cascade file")
+    values = _toml(path, what="cascade file")
+    if _TABLE in values:
+        raise ConfigError(f"{path} has a table [{_TABLE}]: name it as a panel file, by --panel")
+    return _fitting(_CASCADE.get(), values, path, what="cascade file")
 
 
 def _toml(path: Path, *, what: str) -> dict[str, object]:

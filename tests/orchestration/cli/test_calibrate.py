@@ -128,7 +128,7 @@ def test_a_calibration_of_another_panel_or_aspect_is_refused(tmp_path: Path) -> 
     data = ("evaluate", "texts.jsonl", "--calibration", "calibration.toml", "--no-progress")
     panel = call(tmp_path, *data, "--judge", "grounding", "--aspect", "consistency")
     assert panel.exit_code == 2
-    assert "is for another panel: it was made for form; make one" in panel.stderr
+    assert "is for another panel: this panel lacks the seat form; make one" in panel.stderr
     aspect = call(tmp_path, *data, "--judge", "grounding", "--aspect", "fluency")
     assert aspect.exit_code == 2
     assert "is of summarization/consistency, and summarization/fluency is judged" in aspect.stderr

@@ -197,7 +197,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         (
             "panel = 'abc'\nunsure = [0, 0.5]",
             (),
-            "the cascade is for another panel: this panel has",
+            "the cascade is for another panel: this panel also has",
         ),
         (
             "aspect = 'summarization/fluency'\nunsure = [0, 0.5]",
@@ -226,6 +226,13 @@ def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are(spanjury: S
     assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
     assert "the cascade asks reader, which is no seat of the panel: grounding, form" in said
+
+
+def test_a_panel_file_is_no_cascade_file(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        done = spanjury(*evaluate(server), "--cascade", "panel.toml")
+    assert done.exit_code in {1, 2}
+    assert "panel.toml has a table [cascade]: name it as a panel file" in done.output
 
 
 def test_a_stage_whose_expected_scores_are_no_map_is_refused(spanjury: Spanjury) -> None:
@@ -309,7 +316,7 @@ def test_a_fitted_cascade_names_the_option_of_a_seat_that_has_changed(spanjury: 
         done = spanjury(*evaluate_fitted())
     assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
-    assert f"for another panel: {DEAR} then had" in said
+    assert f"for another panel: {DEAR} had" in said
     assert "99" in said
 
 
@@ -347,6 +354,21 @@ def test_rescoring_a_whole_run_by_a_cascade_asks_no_one(spanjury: Spanjury) -> N
         assert again.exit_code == 0, again.output
     assert any(row["unasked"] for row in staged)
     assert staged == rows("again.jsonl")
+
+
+def test_rescoring_by_a_cascade_that_asks_more_says_how_to_ask(spanjury: Spanjury) -> None:
+    with LoopbackServer(GOOD) as server:
+        spanjury(*evaluate(server, "--run-dir", "short"))
+        Path("more.toml").write_text('stages = [["grounding"]]\nunsure = [0.0, 1.0]\n')
+        flags = ("short", "--cascade", "more.toml", "--show", "none")
+        done = spanjury("rescore", *flags)
+        said = " ".join(done.output.split())
+        assert "6 reports were never given, and no model is asked here: 'spanjury resume'" in said
+        before = len(server.requests)
+        more = spanjury("resume", *flags)
+        assert more.exit_code == 0, more.output
+        assert len(server.requests) == before + 6
+    assert all(asked(row) == [FIRST, DEAR] for row in rows("short/results.jsonl"))
 
 
 def test_a_calibration_is_for_a_panel_with_its_cascade(spanjury: Spanjury) -> None:

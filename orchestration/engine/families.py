@@ -21,6 +21,8 @@ _TABLE = files("spanjury.orchestration.engine") / "families.toml"
 _FAMILIES, _TUNED = "families", "tuned"
 _MODEL = re.compile(r"\|model:([^|]+)")
 _BLANKS = str.maketrans(" _", "--")
+_MOST_SYSTEMS = 1000
+"""Systems that one panel is watched for: each request to a service may name another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +116,8 @@ class FamilyWatch:
                 log.warning("panel.one_family", family=family, seats=", ".join(seats))
 
     def see(self, system: str) -> None:
-        """Warn once of a system that is of a seat's family."""
-        if not self._of_seats or system in self._seen:
+        """Warn once of a system that is of a seat's family, as long as they are not too many."""
+        if not self._of_seats or system in self._seen or len(self._seen) >= _MOST_SYSTEMS:
             return
         self._seen.add(system)
         family = self._families.of(system)

@@ -231,6 +231,14 @@ def test_a_system_of_a_seats_family_is_warned_of_once() -> None:
     assert (event["family"], event["system"], event["seats"]) == ("qwen", "Qwen1.5-7B", "s1")
 
 
+def test_requests_that_name_ever_new_systems_fill_no_memory() -> None:
+    watch = FamilyWatch(asking("gemma2:27b"))
+    with capture_logs() as events:
+        for number in range(3000):
+            watch.see(f"gemma2-{number}")
+    assert len(events) == 1000
+
+
 def test_judges_that_ask_no_model_are_of_no_family() -> None:
     watch = FamilyWatch({"llama": "grounding|max_spans:8", "gemma": "form"})
     with capture_logs() as events:

@@ -3,8 +3,13 @@
 It is of the run, however often this is resumed: a reply that is remembered counts as it cost
 then. Rows are served in their order. Before seats are asked, what they took on the rows so far
 is set aside, so that the budget is exceeded by no more than the calls under way miss their mean.
+
+A run that was killed had asked about rows further on than the one that it would come to next. What
+was granted is therefore kept as a sum, too, with the grants under way: a run that goes on has that
+less from its beginning, and not only once it comes to these rows.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -98,6 +103,9 @@ class Allowance:
         self.spent = 0.0
         self._prices = prices
         self._set_aside = 0.0
+        self._granted = 0.0
+        self._open: dict[str, float] = {}
+        self._carried: frozenset[str] = frozenset()
         self._seen: dict[str, tuple[int, float]] = {}
         unpriced = sorted(seat for seat, price in prices.items() if price is None)
         if unpriced and budget.unit == "dollars":
@@ -109,7 +117,28 @@ class Allowance:
     @property
     def left(self) -> float:
         """The amount that may still be spent, without what is set aside for calls under way."""
-        return max(0.0, self.budget.amount - self.spent - self._set_aside)
+        granted = self._granted + sum(self._open.values())
+        return max(0.0, self.budget.amount - max(self.spent + self._set_aside, granted))
+
+    def carry(self, kept: bytes) -> None:
+        """Take up what `kept` says that an earlier process of the run was granted."""
+        self._granted, self._open = json.loads(kept)
+        self._carried = frozenset(self._open)
+
+    def kept(self) -> bytes:
+        """Return what was granted so far, and to whom that is under way."""
+        return json.dumps([self._granted, self._open]).encode()
+
+    def is_granted(self, name: str) -> bool:
+        """Say whether an earlier process was granted what is called so, and ended meanwhile."""
+        return name in self._carried
+
+    def grant(self, name: str, seats: Sequence[str], segment: Segment) -> None:
+        """Note that `seats` are asked about `segment` for the first time, under a name.
+
+        What is granted and then given up stays granted: the call may have been paid.
+        """
+        self._open[name] = self.expected(seats, segment)
 
     def require_row(self, segment: Segment) -> None:
         """Raise `ConfigError` if not even `segment` could be judged by all seats."""
@@ -145,10 +174,13 @@ class Allowance:
         self._seen[seat] = times + 1, total + taken
         self.spent += taken
 
-    def count_reports(self, reports: Sequence[SeatReport]) -> None:
-        """Count what `reports` took."""
+    def count_reports(self, name: str, reports: Sequence[SeatReport]) -> None:
+        """Count what `reports` took that were granted under a name, if not by then finished."""
+        before = self.spent
         for one in reports:
             self.count(one.seat, one.report.usage)
+        if self._open.pop(name, None) is not None:
+            self._granted += self.spent - before
 
     def _expected(self, seat: str, segment: Segment) -> float:
         times, total = self._seen.get(seat, (0, 0.0))

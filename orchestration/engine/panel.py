@@ -134,10 +134,13 @@ class Panel:
         """Whether an observer watches."""
         return self.observer is not unobserved
 
-    def require_budget(self, segment: Segment) -> None:
-        """Raise `ConfigError` if a budget would not suffice for all seats to judge `segment`."""
-        if self.stages is not None and self.stages.allowance is not None:
-            self.stages.allowance.require_row(segment)
+    def begin_budget(self, first: Segment) -> None:
+        """Take up the budget of a run whose first row is of `first`, if there is one.
+
+        Raise `ConfigError` if it would not suffice for all seats to judge that.
+        """
+        if self.stages is not None:
+            self.stages.begin(first, judges=self._judges)
 
     def note_remembered(self, system: str, usages: Iterable[tuple[str, Usage]]) -> None:
         """Take note of a row that is remembered whole: of whose text it is, and what seats took."""

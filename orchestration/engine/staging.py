@@ -105,6 +105,8 @@ class Staging:
         Keeps how far rows went; None to keep nothing.
     is_silent
         No model is asked: a row stops where it did, whatever the panel makes of it now.
+    ledger
+        Where the memory has what this run was granted; empty until it has begun.
     """
 
     cascade: Cascade
@@ -115,11 +117,26 @@ class Staging:
     memory: Memory | None = None
     is_silent: bool = False
     signature: str = field(init=False)
+    ledger: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         limit = {"budget": str(self.budget).replace(" ", "")} if self.budget else {}
         whole = signature(self.cascade.signature, **limit)
         object.__setattr__(self, "signature", whole)  # the dataclass is frozen
+
+    def begin(self, first: Segment, *, judges: str) -> None:
+        """Take up the budget of a run, by its first row; without one, do nothing.
+
+        Raise `ConfigError` if it does not suffice for that row.
+        """
+        if self.allowance is None:
+            return
+        self.allowance.require_row(first)
+        if self.memory is not None and not self.ledger:
+            ledger = digest("granted", self.signature, judges, *asked_about(first, b""))
+            object.__setattr__(self, "ledger", ledger)  # the dataclass is frozen
+            if kept := self.memory.get(ledger):
+                self.allowance.carry(kept)
 
     async def collect(
         self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str
@@ -148,16 +165,23 @@ class Staging:
         self, ask: Ask, seats: Sequence[str], row: _Row, *, number: int
     ) -> Sequence[SeatReport]:
         """Ask the seats of a stage, and count what that takes."""
-        allowance = self.allowance
+        allowance, name = self.allowance, f"{row.key}:{number}"
         if allowance is None:
             return await ask(seats)
         with allowance.setting_aside(seats, row.segment):
             if row.course.granted < number:
+                if not allowance.is_granted(name):
+                    allowance.grant(name, seats, row.segment)
+                    await self._keep_granted(allowance)
                 row.course.granted = number
                 await self._keep(row)
             reports = await ask(seats)
-        allowance.count_reports(reports)
+        allowance.count_reports(name, reports)
         return reports
+
+    async def _keep_granted(self, allowance: Allowance) -> None:
+        if self.memory is not None and self.ledger:
+            await self.memory.put_soon(self.ledger, allowance.kept())
 
     def _stop(self, row: _Row, number: int) -> Stop | None:
         """Return why the stage of that `number` is not to be asked; None to ask it."""
@@ -178,7 +202,9 @@ class Staging:
 
     def _over_budget(self, row: _Row, number: int) -> Stop | None:
         allowance, seats = self.allowance, self.cascade.stages[number].seats
-        if allowance is None or allowance.allows(seats, row.segment):
+        if allowance is None or allowance.is_granted(f"{row.key}:{number}"):
+            return None
+        if allowance.allows(seats, row.segment):
             return None
         words = allowance.budget.words
         reason = (

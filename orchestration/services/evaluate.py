@@ -186,7 +186,7 @@ def _affordable(
     """Return what yields the same; raise `ConfigError` if a budget does not allow for the first."""
     first = list(islice(pairs, 1))
     for segment, _ in first:
-        panel.require_budget(segment)
+        panel.begin_budget(segment)
     return chain(first, pairs)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from anyio import CancelScope, Event, create_task_group, wait_all_tasks_blocked
+from anyio import CancelScope, Event, create_task_group, sleep_forever, wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 from fakes.judges import ASPECT, segment
 from fakes.memory import DictMemory
@@ -376,12 +376,12 @@ async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took
 def test_a_budget_too_small_for_one_row_is_refused_with_what_that_takes() -> None:
     of = panel(*three(), budget=parse_budget("1call"))
     with pytest.raises(ConfigError, match="too small for one row: all seats together take 2 calls"):
-        of.require_budget(TEXTS[0])
-    panel(*three(), budget=parse_budget("2calls")).require_budget(TEXTS[0])
+        of.begin_budget(TEXTS[0])
+    panel(*three(), budget=parse_budget("2calls")).begin_budget(TEXTS[0])
     dollars = panel(*three(), budget=parse_budget("0.001"))
     with pytest.raises(ConfigError, match=r"budget of \$0.001 is too small .* take \$0.01"):
-        dollars.require_budget(TEXTS[0])
-    panel(*three()).require_budget(TEXTS[0])
+        dollars.begin_budget(TEXTS[0])
+    panel(*three()).begin_budget(TEXTS[0])
 
 
 def test_dollars_need_prices() -> None:
@@ -412,3 +412,55 @@ def test_budgets_are_read_as_people_write_them(text: str, amount: float, unit: s
 def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="budget"):
         parse_budget(text)
+
+
+async def test_a_budget_counts_rows_further_on_before_it_comes_to_them() -> None:
+    memory = DictMemory()
+    budget = parse_budget("4calls")
+    unsure = cheap(lambda _: 3.0)
+    killed = panel(unsure, *three()[1:], budget=budget, memory=memory)
+    killed.begin_budget(TEXTS[0])
+    for text in TEXTS[1:3]:  # two rows were quicker than the first
+        await killed.assess(text, ASPECT)
+    _, dear, dearer = three()
+    again = panel(unsure, dear, dearer, budget=budget, memory=memory)
+    again.begin_budget(TEXTS[0])
+    found = await results(again, TEXTS[:4])
+    assert [one.report.unasked is None for one in found] == [False, True, True, False]
+    assert dear.asked == dearer.asked == []
+
+
+@dataclass(frozen=True, slots=True)
+class StuckJudge:
+    """Never answers, and says when it was asked."""
+
+    signature: str
+    begun: Event
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del segment, aspect
+        self.begun.set()
+        await sleep_forever()
+        raise AssertionError
+
+
+async def test_a_row_that_was_asked_when_the_process_was_killed_is_asked_within_its_grant() -> None:
+    memory = DictMemory()
+    budget = parse_budget("4calls")
+    unsure = cheap(lambda _: 3.0)
+    begun = Event()
+    killed = panel(
+        unsure, StuckJudge("dear", begun), StuckJudge("dearer", begun), budget=budget, memory=memory
+    )
+    killed.begin_budget(TEXTS[0])
+    async with create_task_group() as group:
+        group.start_soon(killed.assess, TEXTS[2], ASPECT)
+        await begun.wait()
+        await wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    _, dear, dearer = three()
+    again = panel(unsure, dear, dearer, budget=budget, memory=memory)
+    again.begin_budget(TEXTS[0])
+    found = await results(again, TEXTS[:3])
+    assert [one.report.unasked is None for one in found] == [True, False, True]
+    assert dear.asked == dearer.asked == ["s0", "s2"]

@@ -206,7 +206,7 @@ COMMANDS = {
     "Choose texts to mark": ("sample", "view", "rank"),
     "Calibrate": ("calibrate", "evaluate", "rescore"),
     "Which seats": ("panel study",),
-    "Cascades": ("panel cascade", "evaluate", "rescore", "calibrate"),
+    "Cascades": ("panel cascade", "evaluate", "rescore", "calibrate", "resume"),
     "Rank systems": ("rank",),
 }
 """The commands of which each section is."""

@@ -1,0 +1,222 @@
+"""Minimal pairs and one-sentence contradictions, written for examination, and a panel's decisions.
+
+    python benchmarks/minimal_pairs.py [FLAG…]
+
+FLAGs go to `spanjury bench spans`, as ``--judge reader``; without any it is the default panel.
+Prints, in Markdown, of the minimal pairs by kind of error and by nearness of wording: the share of
+the wrong sentences that are *ok*, of the right ones that are *faulty*, of both that are decided,
+and of these that are right; and the share of pairs whose wrong twin has the worse score, or the
+greater P(error), ties half. Of the one-liners it prints counts. Last come the demands on the
+default panel; the exit code is 5 if one is not met. A text without a score is not decided.
+
+The whole page is in ``minimal-pairs/``.
+"""
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+WRITTEN = Path(__file__).with_name("written")
+PAIRS, LINES = "minimal_pairs", "one_liners"
+FOLDER = Path("minimal-pairs")
+MISSED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The answer of a panel to one sentence; None for what it does not say."""
+
+    decision: str | None = None
+    suspicion: float | None = None
+    probability: float | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is *ok* or *faulty*."""
+        return self.decision in {"ok", "faulty"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Twins, and what a panel says of each."""
+
+    kind: str
+    is_reworded: bool
+    right: Verdict
+    wrong: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Shares in some pairs; NaN where there is nothing to count."""
+
+    pairs: int
+    wrong_ok: float
+    right_faulty: float
+    decided: float
+    right_of_decided: float
+    order_by_score: float
+    order_by_probability: float
+
+
+def figures_of(pairs: Sequence[Pair]) -> Figures:
+    """Count over pairs."""
+    decided = [one.is_decided for pair in pairs for one in (pair.right, pair.wrong)]
+    rightly = [
+        verdict.decision == due
+        for pair in pairs
+        for verdict, due in ((pair.right, "ok"), (pair.wrong, "faulty"))
+        if verdict.is_decided
+    ]
+    return Figures(
+        pairs=len(pairs),
+        wrong_ok=_share(pair.wrong.decision == "ok" for pair in pairs),
+        right_faulty=_share(pair.right.decision == "faulty" for pair in pairs),
+        decided=_share(decided),
+        right_of_decided=_share(rightly),
+        order_by_score=_order(pairs, lambda one: one.suspicion),
+        order_by_probability=_order(pairs, lambda one: one.probability),
+    )
+
+
+def _share(such: Iterable[float]) -> float:
+    values = list(such)
+    return sum(values) / len(values) if values else math.nan
+
+
+def _order(pairs: Sequence[Pair], number_of: Callable[[Verdict], float | None]) -> float:
+    """Return how often the wrong twin has the greater number, ties half."""
+    numbers = [(number_of(pair.right), number_of(pair.wrong)) for pair in pairs]
+    return _share(
+        0.5 + 0.5 * ((right < wrong) - (right > wrong))
+        for right, wrong in numbers
+        if right is not None and wrong is not None
+    )
+
+
+def judged_pairs(folder: Path, name: str) -> list[Pair]:
+    """Read the pairs of a file with what the panel of a bench says of them."""
+    lines = (WRITTEN / f"{name}.jsonl").read_text().splitlines()
+    rows = {row["id"]: row for row in map(json.loads, lines)}
+    said = {
+        one["id"].partition("/")[2]: _verdict(next(iter(one["judges"].values())))
+        for one in map(json.loads, (folder / "texts.jsonl").read_text().splitlines())
+        if one["set"] == name
+    }
+    return [
+        Pair(
+            kind=row["kind"],
+            is_reworded=bool(row.get("reworded")),
+            right=said[f"{row['pair']}-right"],
+            wrong=said[f"{row['pair']}-wrong"],
+        )
+        for row in rows.values()
+        if not row["supported"]
+    ]
+
+
+def _verdict(answer: dict[str, object]) -> Verdict:
+    fields = {key: answer.get(key) for key in ("decision", "suspicion", "probability")}
+    return Verdict(**fields)  # type: ignore[arg-type]  # as `bench spans` writes them
+
+
+class Demand(NamedTuple):
+    """A bound on a figure of the default panel."""
+
+    says: str
+    at_least: float = 0.0
+    at_most: float = 1.0
+
+
+OF_PAIRS = {
+    "wrong_ok": Demand("wrong twins ok, at most 20 %", at_most=0.2),
+    "right_faulty": Demand("right twins faulty, at most 8 %", at_most=0.08),
+    "decided": Demand("decided, at least 35 %", at_least=0.35),
+    "right_of_decided": Demand("right of the decided, at least 80 %", at_least=0.8),
+}
+OF_LINES = {
+    "wrong_ok": Demand("contradictions ok, at most 4 of 30", at_most=4 / 30),
+    "right_faulty": Demand("paraphrases faulty, at most 2 of 30", at_most=2 / 30),
+}
+
+
+def demands(pairs: Sequence[Pair], lines: Sequence[Pair]) -> Iterator[tuple[str, bool]]:
+    """Yield each demand on the default panel with its figure, and whether it is met."""
+    for some, wanted in ((pairs, OF_PAIRS), (lines, OF_LINES)):
+        found = figures_of(some)
+        for name, demand in wanted.items():
+            value = getattr(found, name)
+            yield f"{demand.says}: {value:.1%}", demand.at_least <= value <= demand.at_most
+
+
+def table(pairs: Sequence[Pair]) -> str:
+    """Return the figures of all pairs, by nearness and by kind, as Markdown."""
+    kinds = sorted({pair.kind for pair in pairs})
+    groups = {
+        "all": pairs,
+        "near": [pair for pair in pairs if not pair.is_reworded],
+        "reworded": [pair for pair in pairs if pair.is_reworded],
+        **{kind: [pair for pair in pairs if pair.kind == kind] for kind in kinds},
+    }
+    rows = (_row(name, figures_of(group)) for name, group in groups.items())
+    heads = ("pairs", "wrong ok", "right faulty", "decided", "right of decided")
+    order = ("in order by score", "by P(error)")
+    return "\n".join(["| | " + " | ".join((*heads, *order)) + " |", "|---" * 8 + "|", *rows])
+
+
+def _row(name: str, one: Figures) -> str:
+    shares = (
+        one.wrong_ok,
+        one.right_faulty,
+        one.decided,
+        one.right_of_decided,
+        one.order_by_score,
+        one.order_by_probability,
+    )
+    return f"| {name} | {one.pairs} | " + " | ".join(map(_percent, shares)) + " |"
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.0%}"
+
+
+def counts(lines: Sequence[Pair]) -> str:
+    """Return what becomes of the one-liners, in a sentence."""
+    total = len(lines)
+
+    def sides(decision: str) -> tuple[int, int]:
+        return (
+            sum(pair.wrong.decision == decision for pair in lines),
+            sum(pair.right.decision == decision for pair in lines),
+        )
+
+    (missed, vouched), (caught, blamed) = sides("ok"), sides("faulty")
+    return (
+        f"{total} one-sentence contradictions: {missed} ok, {caught} faulty, "
+        f"{total - missed - caught} undecided. Their right twins: {vouched} ok, {blamed} faulty, "
+        f"{total - vouched - blamed} undecided. In order by score: "
+        f"{_percent(figures_of(lines).order_by_score)}."
+    )
+
+
+def main(flags: Sequence[str]) -> int:
+    """Judge both files, print the figures, and return 5 if a demand is not met."""
+    files = [str(WRITTEN / f"{name}.jsonl") for name in (PAIRS, LINES)]
+    command = [sys.executable, "-m", "spanjury", "bench", "spans", *files, "-o", str(FOLDER)]
+    done = subprocess.run([*command, *flags], check=False, stdout=subprocess.DEVNULL)  # noqa: S603
+    if done.returncode:
+        return done.returncode
+    pairs, lines = judged_pairs(FOLDER, PAIRS), judged_pairs(FOLDER, LINES)
+    print(f"{table(pairs)}\n\n{counts(lines)}\n")
+    results = list(demands(pairs, lines))
+    print("\n".join(f"- {'met' if is_met else '**not met**'}: {says}" for says, is_met in results))
+    return 0 if all(is_met for _, is_met in results) else MISSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

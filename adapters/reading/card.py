@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spanjury.judges.core import ConfigError, Likelihoods, fingerprint
+from spanjury.judges.core import ROOM, ConfigError, Likelihoods, fingerprint
 from spanjury.judges.core.lazy import Once, lazily
 
 with lazily():
@@ -15,11 +15,17 @@ with lazily():
 
 CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
 
+MATRICES = "matrices.npz"
+"""The weights that a decoder has learnt: its model is made of these and of a base."""
+
 CLASSES = Likelihoods._fields
 """Classes that a model tells apart, in the order in which spanjury names it."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 """Tensors that a model takes, whole numbers of the shape ``(windows, pieces)``."""
+
+FIRST_PIECES = "first_pieces"
+"""Tensor that a slim model takes, too: for how many pieces it gives logits, ``(1,)``."""
 
 OUTPUTS = ("token_logits", "sentence_logits")
 """Tensors that it gives: ``(windows, pieces, classes)`` and ``(windows, classes)``."""
@@ -40,6 +46,10 @@ class ReaderCard:
         Name of each file -> its SHA-256, in hexadecimal digits.
     max_length
         The most pieces of a window.
+    room
+        The most words and marks of a window, on both sides.
+    base
+        SHA-256 of the file that a decoder's matrices are added to; empty for an encoder.
     classes
         The model's order of `CLASSES`.
     constants
@@ -57,6 +67,8 @@ class ReaderCard:
     version: str
     files: Mapping[str, str]
     max_length: int = 192
+    room: int = ROOM
+    base: str = ""
     classes: tuple[str, ...] = CLASSES
     constants: Mapping[str, float] = field(default_factory=dict)
     format: int = FORMAT
@@ -66,7 +78,8 @@ class ReaderCard:
             raise ValueError(f"format {self.format!r} is not {FORMAT}, which this version reads")
         if sorted(self.classes) != sorted(CLASSES):
             raise ValueError(f"classes {self.classes!r} are not {CLASSES!r} in some order")
-        if missing := {MODEL, TOKENIZER} - self.files.keys():
+        needed = {MATRICES} if self.base else {MODEL, TOKENIZER}
+        if missing := needed - self.files.keys():
             raise ValueError(f"files lacks the digest of {', '.join(sorted(missing))}")
         if self.max_length < _LEAST:
             raise ValueError(f"max_length must be {_LEAST} or more, got {self.max_length!r}")
@@ -74,9 +87,9 @@ class ReaderCard:
     @property
     def identity(self) -> str:
         """Digits that change with whatever can change a likelihood."""
-        return fingerprint(
-            self.files[MODEL], self.files[TOKENIZER], repr((self.max_length, self.classes))
-        )
+        files = self.files
+        made_of = (self.base, files[MATRICES]) if self.base else (files[MODEL], files[TOKENIZER])
+        return fingerprint(*made_of, repr((self.max_length, self.classes)))
 
 
 _CARD = Once(lambda: pydantic.TypeAdapter(ReaderCard))
@@ -108,8 +121,8 @@ def _plain_card(content: bytes) -> ReaderCard | None:
         card = ReaderCard(**{**values, "classes": tuple(values["classes"])})
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    texts = (card.name, card.version, *card.classes, *card.files, *card.files.values())
-    numbers = {type(card.max_length), type(card.format)}
+    texts = (card.name, card.version, card.base, *card.classes, *card.files, *card.files.values())
+    numbers = {type(card.max_length), type(card.room), type(card.format)}
     is_plain = all(type(text) is str for text in texts) and numbers == {int}
     constants = all(type(value) is float for value in card.constants.values())
     return card if is_plain and constants else None

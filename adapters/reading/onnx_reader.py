@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeAlias
 
-from spanjury.adapters.reading import onnx_model
+from spanjury.adapters.reading import decoder_model, onnx_model
 from spanjury.adapters.reading.card import ReaderCard, read_card
 from spanjury.judges.core import (
     ConfigError,
@@ -16,6 +17,8 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.lazy import Once
+
+_Model: TypeAlias = "onnx_model.OnnxModel | decoder_model.DecoderModel"
 
 
 def open_reader(folder: Path) -> "OnnxReader":
@@ -29,21 +32,26 @@ def open_reader(folder: Path) -> "OnnxReader":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxReader(WindowReader):
-    """Reads windows one by one: what it says of one depends on no other.
+    """Reads windows with an encoder, or with a decoder.
 
-    One model serves all readers of its folder, and all threads. Batches would be slower on one
-    core, and, since the numbers inside the model are rounded by the largest in a batch, neighbours
-    would change what it says.
+    What an encoder says of a window depends on no other, and what a decoder says, but for rounding.
+
+    One model serves all readers of its folder, and all threads.
     """
 
     folder: Path
     card: ReaderCard
-    _model: "Once[onnx_model.OnnxModel]" = field(repr=False, compare=False)
+    _model: "Once[_Model]" = field(repr=False, compare=False)
 
     @property
     def signature(self) -> str:
         """The model's name and version, and digits for its files and how it is run."""
         return signature("onnx", model=f"{self.card.name}@{self.card.identity}")
+
+    @property
+    def room(self) -> int:
+        """The most words and marks of a window, on both sides."""
+        return self.card.room
 
     @property
     def constants(self) -> Mapping[str, float]:
@@ -60,8 +68,7 @@ class OnnxReader(WindowReader):
             loaded or run.
         """
         try:
-            model = self._model.get()
-            return [model.reading(window) for window in windows]
+            return self._model.get().readings(windows)
         except (ConfigError, JudgeError):
             raise
         except Exception as error:  # the border to onnxruntime and tokenizers
@@ -69,11 +76,14 @@ class OnnxReader(WindowReader):
 
 
 @lru_cache(maxsize=4)
-def _shared(folder: Path, identity: str) -> "Once[onnx_model.OnnxModel]":
+def _shared(folder: Path, identity: str) -> "Once[_Model]":
     """Return the model of a folder; another one once other files have come into it."""
     del identity
     return Once(partial(_load, folder))
 
 
-def _load(folder: Path) -> "onnx_model.OnnxModel":
-    return onnx_model.load_model(folder, read_card(folder))
+def _load(folder: Path) -> "_Model":
+    card = read_card(folder)
+    if card.base:
+        return decoder_model.load_model(folder, card)
+    return onnx_model.load_model(folder, card)

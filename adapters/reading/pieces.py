@@ -29,6 +29,8 @@ class PieceWindow:
     ----------
     ids, kinds
         Of its pieces, as many.
+    first
+        How many of the pieces are ``[CLS]`` and the sentence.
     places
         For each word of the sentence, where its first piece stands; None for a word without any,
         as of invisible characters.
@@ -36,6 +38,7 @@ class PieceWindow:
 
     ids: Sequence[int]
     kinds: Sequence[int]
+    first: int
     places: Sequence[int | None]
 
 
@@ -92,6 +95,7 @@ class Pieces:
         return PieceWindow(
             ids=[self._begin, *ids, self._end, *source_ids, self._end],
             kinds=[NO_KIND, *ids_kinds, NO_KIND, *source_kinds, NO_KIND],
+            first=1 + len(ids),
             places=places,
         )
 

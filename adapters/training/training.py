@@ -2,14 +2,22 @@
 
 While training is under way the folder holds its checkpoint; at the end it gets the whole model as
 transformers, vLLM and llama.cpp's converter read it, the adapter by itself, and a card.
+
+A threshold on the probability of an error, chosen on examples for validation.
+
+A small model finds one verdict likelier whatever the text; what it knows is in how much likelier.
+The threshold is the one with the highest balanced accuracy: the mean of the share of faulty texts
+that are caught and of sound ones that are left alone.
 """
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import torch
 from peft import PeftModel
@@ -25,20 +33,25 @@ from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import (
     Judging,
     Progress,
+    Threshold,
     Trained,
     TrainingJob,
     TrainingOptions,
+    VerdictWords,
     pairs_digest,
 )
-from spanjury.adapters.training.rendering import RenderedPairs, render_all
-from spanjury.adapters.training.threshold import best_threshold, error_probabilities
+from spanjury.adapters.training.rendering import Rendered, RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError, StoreError
 
 CHECKPOINT = "checkpoint.safetensors"
+
 RECORD = "training.json"
+
 _LAST = "config.json"  # without it the folder is not a model
+
 _CHANGES_NO_WEIGHT = "checkpoint_every"
+
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
 
@@ -115,8 +128,8 @@ def _attention(options: TrainingOptions, device: torch.device) -> str:
     best = best_attention(device)
     if options.attention not in {"auto", best}:
         raise ConfigError(
-            f"attention {options.attention!r} needs a GPU and the package xformers;"
-            " 'auto' uses it where it can"
+            f"attention {options.attention!r} needs a GPU and the package xformers with a"
+            " kernel for it (pip install 'spanjury[gpu]'); 'auto' uses it where it can"
         )
     return best
 
@@ -191,3 +204,47 @@ def _write(
 def _record(card: ModelCard) -> Mapping[str, object]:
     """Return what the card says, for programs."""
     return asdict(card)
+
+
+def error_probabilities(
+    model: torch.nn.Module, examples: Sequence[Rendered], *, chat: ChatTokens, words: VerdictWords
+) -> list[float]:
+    """Return the probability of ``yes`` beside ``no`` for each example, in order."""
+    yes, no = (chat.answer(f"{words.prefix}{word}")[:-1] for word in (words.yes, words.no))
+    place = next(at for at, (one, other) in enumerate(zip(yes, no, strict=False)) if one != other)
+    device = next(model.parameters()).device
+    loose: Any = model
+    found = []
+    model.eval()
+    with torch.inference_mode():
+        for example in examples:
+            ids = torch.tensor([example.ids[: example.answer + place]], device=device)
+            logits = loose(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
+            both = logits[[yes[place], no[place]]].float().softmax(dim=-1)
+            found.append(float(both[0]))
+    return found
+
+
+def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Threshold | None:
+    """Return the threshold that parts the two best; None where one of them is not there.
+
+    Of equals it is the one nearest to one half.
+
+    Examples
+    --------
+    >>> best_threshold([0.1, 0.2, 0.3, 0.4], [False, False, True, True])
+    Threshold(value=0.25, caught=1.0, false_alarms=0.0, examples=4)
+    """
+    bad, good = sum(faulty), len(faulty) - sum(faulty)
+    if not bad or not good:
+        return None
+    edges = sorted({0.0, 1.0, *probabilities})
+    found = []
+    for value in ((low + high) / 2 for low, high in pairwise(edges)):
+        flagged = [probability >= value for probability in probabilities]
+        caught = sum(one and due for one, due in zip(flagged, faulty, strict=True)) / bad
+        alarms = sum(one and not due for one, due in zip(flagged, faulty, strict=True)) / good
+        found.append(
+            Threshold(value=value, caught=caught, false_alarms=alarms, examples=len(faulty))
+        )
+    return max(found, key=lambda one: (one.caught - one.false_alarms, -abs(one.value - 0.5)))

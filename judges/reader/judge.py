@@ -15,9 +15,12 @@ from spanjury.judges.core import (
     Rescoring,
     RescoringMethod,
     Segment,
+    Unverified,
     WindowReader,
     WindowReading,
     fingerprint,
+    probability_with,
+    score_of_probability,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -28,17 +31,34 @@ from spanjury.judges.reader.tuning import (
     LEAST,
     Tuning,
     is_suspect,
-    score,
+    sentence_evidence,
     without_copies,
     worst_evidence,
 )
-from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
+from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows
 from spanjury.judges.text.languages import SAMPLE, foreign_language, script
 from spanjury.judges.text.turns import LONG, in_turn
 from spanjury.judges.text.words import folded_words
 
 _BATCH = 16  # sentences that are read between two places where the work may be cancelled
+
 _READ = "Latin"
+
+_MOST = 6  # words that are named
+
+_SUSPECTED = 0.5  # probability of an error from which a word is named
+
+_LACKING = frozenset(
+    (
+        Kind.CONTENT_FAR,
+        Kind.CONTENT_NEW,
+        Kind.NAME_FAR,
+        Kind.NAME_NEW,
+        Kind.NUMBER_FAR,
+        Kind.NUMBER_NEW,
+    )
+)
+"""Kinds of words that the passages beside the sentence lack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +69,10 @@ class ReaderJudge:
     the aspect may look at, and on what is not English. Each sentence is read beside the passages
     of the inputs that share most with it; those that are copied word for word are not read.
 
-    `tuning.score` has the formula of the score. Of another list of errors the score is computed
-    in the same way; errors that were found and not reported are counted as before.
+    The score falls with the probability of an error alone. For another list of errors, that
+    probability is changed by what the errors add or take away (`probability_with`); errors that
+    were found and not reported count as before. A sentence in which nothing is marked, and whose
+    probability of an error is too high to vouch for it, is reported as unverified.
 
     Parameters
     ----------
@@ -112,23 +134,44 @@ class ReaderJudge:
     async def _read(self, segment: Segment, aspect: Aspect) -> "_Read":
         """Read the sentences a batch at a time, in a thread; cancellable between the batches."""
         inputs = aspect.view(segment.inputs)
-        sentences = _Sentences(segment.output, inputs)
+        sentences = _Sentences(segment.output, inputs, room=self.encoder.room)
         # What is short takes as long to read as what is long to look at: all goes to a thread.
         length = max(LONG + 1, len(segment.output) + sum(map(len, inputs.values())))
         spans: list[ErrorSpan] = []
+        open_sentences: list[Unverified] = []
         evidence = LEAST
         while batch := await in_turn(partial(self._batch, sentences), length=length):
             evidence = max(evidence, worst_evidence(reading for _, reading in batch))
             for window, reading in batch:
-                if is_suspect(reading, self.tuning):
-                    spans += findings(
-                        window,
-                        reading,
-                        output=segment.output,
-                        inputs=inputs,
-                        threshold=self.tuning.threshold,
+                found = self._findings(window, reading, output=segment.output, inputs=inputs)
+                spans += found
+                likely = self.tuning.probability(sentence_evidence(reading))
+                if not found and likely >= self.tuning.vouched:
+                    open_sentences.append(
+                        unverified(window, reading, output=segment.output, probability=likely)
                     )
-        return _Read(spans=spans, evidence=evidence, read=sentences.read, copied=sentences.copied)
+            if len(batch) < _BATCH:
+                break
+        return _Read(
+            spans=spans,
+            unverified=open_sentences,
+            evidence=evidence,
+            read=sentences.read,
+            copied=sentences.copied,
+        )
+
+    def _findings(
+        self,
+        window: SentenceWindow,
+        reading: WindowReading,
+        *,
+        output: str,
+        inputs: dict[str, str],
+    ) -> list[ErrorSpan]:
+        if not is_suspect(reading, self.tuning):
+            return []
+        threshold = self.tuning.threshold
+        return [*findings(window, reading, output=output, inputs=inputs, threshold=threshold)]
 
     def _batch(self, sentences: "_Sentences") -> list[tuple[SentenceWindow, WindowReading]]:
         """Read the next sentences; none are left if there are none."""
@@ -142,18 +185,38 @@ class ReaderJudge:
         ]
 
     def _report(self, read: "_Read", spans: Sequence[ErrorSpan], *, aspect: Aspect) -> Report:
-        probability = self.tuning.probability(read.evidence)
+        read_as = self.tuning.probability(read.evidence)
+        probability = probability_with(spans, probability=read_as, own=read.spans)
         return Report(
-            score=score(
-                spans,
-                probability=probability,
-                sentences=read.read + read.copied,
-                scale=aspect.scale,
-            ),
+            score=score_of_probability(probability, aspect.scale),
             spans=_gravest(read.spans, limit=self.max_spans),
+            unverified=tuple(read.unverified),
             rationale=_rationale(read),
             error_probability=probability,
         )
+
+
+def unverified(
+    sentence: SentenceWindow, reading: WindowReading, *, output: str, probability: float
+) -> Unverified:
+    """Return `sentence`, of `output`, as unverified, with the probability that it has an error.
+
+    Its words are those that the passages beside it lack, or that the model suspects.
+    """
+    tokens, kinds = sentence.tokens, sentence.window.kinds
+    content = [at for at, token in enumerate(tokens) if token.is_content]
+    lacking = [at for at in content if kinds[at] in _LACKING]
+    suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
+    named = sorted({*lacking, *suspected}, key=lambda at: (reading.words[at].supported, at))
+    start, end = tokens[0].start, tokens[-1].end
+    return Unverified(
+        start=start,
+        end=end,
+        text=output[start:end],
+        probability=probability,
+        reason=_reason(len(lacking), of=len(content)),
+        words=tuple(output[tokens[at].start : tokens[at].end] for at in sorted(named[:_MOST])),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +224,7 @@ class _Read:
     """All that was found: spans, the evidence of `worst_evidence`, sentences read and copied."""
 
     spans: Sequence[ErrorSpan]
+    unverified: Sequence[Unverified]
     evidence: float
     read: int
     copied: int
@@ -169,8 +233,9 @@ class _Read:
 class _Sentences:
     """The sentences of an output that are to be read, a batch at a time."""
 
-    def __init__(self, output: str, inputs: dict[str, str]) -> None:
+    def __init__(self, output: str, inputs: dict[str, str], *, room: int) -> None:
         self.read = self.copied = 0
+        self._room = room
         self._output = output
         self._inputs = inputs
         self._left: Iterator[SentenceWindow] | None = None
@@ -179,9 +244,13 @@ class _Sentences:
         """Return the next sentences, none at the end; the first call indexes the inputs."""
         if self._left is None:
             copies = copies_of(self._inputs)
-            self._left = sentence_windows(
-                self._output, self._inputs, skip=lambda text: self._copied(copies.holds(text))
+            windows = sentence_windows(
+                self._output,
+                self._inputs,
+                skip=lambda text: self._copied(copies.holds(text)),
+                room=self._room,
             )
+            self._left = (window for window in windows if not self._copied(window.is_copy))
         batch = list(islice(self._left, _BATCH))
         self.read += len(batch)
         return batch
@@ -221,12 +290,20 @@ def _gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]
 
 def _rationale(read: _Read) -> str:
     if not read.read:
-        return "All that is said stands in the source word for word."
+        return "The source says all of it word for word."
     found = _counted(len(read.spans), "place") + " that the source does not support"
     copied = f"; {read.copied} more copied from it" if read.copied else ""
+    left = f", {len(read.unverified)} of them not verified" if read.unverified else ""
     said = found if read.spans else "No error found"
-    return f"{said} in {_counted(read.read, 'sentence')} that the judge read{copied}."
+    return f"{said} in {_counted(read.read, 'sentence')} that the judge read{left}{copied}."
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _reason(lacking: int, *, of: int) -> str:
+    if not lacking:
+        return "All its words are in the source, but the reader is not sure that they say the same."
+    verb = "is" if lacking == 1 else "are"
+    return f"{lacking} of its {of} content words {verb} missing from the passages read beside it."

@@ -1,21 +1,15 @@
-"""Tuning: from what a model says of words and sentences to a probability, and to a score."""
+"""Tuning: from what a model says of words and sentences to a probability."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, fsum, log, sqrt
+from math import exp, log
 
-from spanjury.judges.core import ErrorSpan, Likelihoods, Scale, WindowReading
+from spanjury.judges.core import Likelihoods, WindowReading
 
 _SURE = 0.001  # probabilities are held so far from 0 and 1
 _MOST = 700.0  # of which the exponential is a number
 _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 """Weights of the likelihoods of a sentence and of its worst word, which sum to 1."""
-
-_BEST_WITH_ERRORS = 7 / 8  # of the scale: what is above is of texts without error spans
-_BY_PROBABILITY = 0.5  # how much of a score with errors depends on the probability
-_WITHOUT_ERRORS = 0.1  # the same without errors, where other judges of a panel know the order
-_COSTS = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0)  # of an error by severity
-_UNKNOWN = 3  # severity of an error that has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +23,8 @@ class Tuning:
     sentence_threshold
         The same of a sentence, by the mean of the log odds of the sentence and of its worst word:
         in one below it no word is marked. 0 to 1, and 0 to mark words in any.
+    vouched
+        Probability of an error below which the judge vouches for a sentence, above 0.
     slope, intercept
         Of the logistic function that makes a probability of `worst_evidence`; a positive slope.
 
@@ -40,6 +36,7 @@ class Tuning:
 
     threshold: float = 0.5
     sentence_threshold: float = 0.0
+    vouched: float = 0.3
     slope: float = 1.0
     intercept: float = 0.0
 
@@ -48,6 +45,8 @@ class Tuning:
             raise ValueError(f"threshold must be above 0 and at most 1, got {self.threshold!r}")
         if not 0.0 <= self.sentence_threshold <= 1.0:
             raise ValueError(f"sentence_threshold must be 0 to 1, got {self.sentence_threshold!r}")
+        if not 0.0 < self.vouched <= 1.0:
+            raise ValueError(f"vouched must be above 0 and at most 1, got {self.vouched!r}")
         if not self.slope > 0.0:
             raise ValueError(f"slope must be positive, got {self.slope!r}")
 
@@ -99,23 +98,3 @@ def sentence_evidence(reading: WindowReading) -> float:
 def _log_odds(probability: float) -> float:
     held = min(max(probability, _SURE), 1.0 - _SURE)
     return log(held / (1.0 - held))
-
-
-def score(spans: Sequence[ErrorSpan], *, probability: float, sentences: int, scale: Scale) -> float:
-    """Return the score of a text with these errors and this probability of any.
-
-    Without errors it is in the uppermost eighth of the scale, near its end; with errors below it.
-    It falls with the probability, and with the severity and the probability of each error, less so
-    the more sentences there are. More errors never raise it.
-    """
-    if spans:
-        load = fsum(map(_cost, spans)) / sqrt(max(1, sentences))
-        share = _BEST_WITH_ERRORS * (1.0 - _BY_PROBABILITY * probability) / (1.0 + load)
-    else:
-        share = 1.0 - (1.0 - _BEST_WITH_ERRORS) * _WITHOUT_ERRORS * probability
-    return scale.low + (scale.high - scale.low) * share
-
-
-def _cost(span: ErrorSpan) -> float:
-    likely = 1.0 if span.probability is None else span.probability
-    return _COSTS[_UNKNOWN if span.severity is None else span.severity] * likely

@@ -14,13 +14,10 @@ from enum import IntEnum
 from itertools import pairwise
 from math import fsum, log
 
-from spanjury.judges.core import Window
+from spanjury.judges.core import ROOM, Window
 from spanjury.judges.reader.passages import Passage, Passages, passages_of
 from spanjury.judges.reader.tokens import TURNS, Token, is_negation, tokens
 from spanjury.judges.text.sentences import sentence_intervals
-
-ROOM = 134
-"""Tokens of a window on both sides, so that their pieces rarely exceed 192."""
 
 _LONGEST = 64
 """Tokens of a sentence that are read at once."""
@@ -32,6 +29,9 @@ _COPIED = 3
 """Tokens in a row that are not alike by chance."""
 
 _ENDS = frozenset(".!?")
+
+_TRIED = 134
+"""Passages, from the beginning of a source, that are tried for the room that is left."""
 
 _CANDIDATES = 64
 """Passages that are weighed; of a long source, those that share most."""
@@ -71,6 +71,7 @@ class SentenceWindow:
         The passages beside it, in the order of the source.
     copied
         For each token, whether it stands in a run of three or more that the passages hold, too.
+        A mark is copied as well where all words are.
     """
 
     tokens: Sequence[Token]
@@ -78,30 +79,37 @@ class SentenceWindow:
     window: Window
     copied: Sequence[bool]
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether no word of it is its own, so that there is nothing to read."""
+        return all(self.copied)
+
 
 def sentence_windows(
     output: str,
     inputs: Mapping[str, str],
     *,
     skip: Callable[[str], bool] = lambda _: False,
+    room: int = ROOM,
 ) -> Iterator[SentenceWindow]:
     """Yield a window for each sentence of `output` that has a word, in order.
 
-    A sentence of more than 64 tokens is read in parts. Those that `skip` is true of are left out.
+    A window has at most `room` tokens on both sides, 65 or more. A sentence of more than 64 tokens
+    is read in parts. Those that `skip` is true of are left out.
     """
-    source = passages_of(inputs)
     for start, end in sentence_intervals(output):
         if skip(output[start:end]):
             continue
+        source = passages_of(inputs)  # not before: of an output that is all copies nobody asks
         read = tokens(output[start:end], offset=start)
         for first in range(0, len(read), _LONGEST):
             part = read[first : first + _LONGEST]
             if any(token.is_word for token in part):
-                yield _window(part, source)
+                yield _window(part, source, room=room)
 
 
-def _window(sentence: Sequence[Token], source: Passages) -> SentenceWindow:
-    beside = _best_passages(sentence, source, room=ROOM - len(sentence))
+def _window(sentence: Sequence[Token], source: Passages, *, room: int) -> SentenceWindow:
+    beside = _best_passages(sentence, source, room=room - len(sentence))
     words = [token for passage in beside for token in passage.tokens]
     window = Window(
         words=tuple(token.text for token in sentence),
@@ -158,7 +166,7 @@ def _neighbours(taken: set[int], source: Passages, *, room: int) -> set[int]:
     size = len(source.passages)
     beside = [at + step for at in sorted(taken) for step in (-1, 1)]
     filled: set[int] = set()
-    for at in (*beside, *range(min(size, ROOM))):
+    for at in (*beside, *range(min(size, _TRIED))):
         if not 0 <= at < size or at in taken or at in filled:
             continue
         length = len(source.passages[at].tokens)
@@ -234,7 +242,8 @@ def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
                 continue
             if not any(is_negation(behind) for behind in those[place + 1 : place + 2]):
                 copied[at - length + 1 : at + 1] = [True] * length
-    return copied
+    words_are = all(is_copy for is_copy, token in zip(copied, these, strict=True) if token.is_word)
+    return [True] * len(these) if words_are else copied
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:

@@ -1,7 +1,14 @@
-"""From what a source lacks to error spans that say so in plain words and point at the source."""
+"""From what a source lacks to error spans that say so in plain words and point at the source.
+
+Beside: the sentence of the source that speaks of the same as a sentence of the text.
+
+What a source lacks stands nowhere in it. Where the rest of the sentence stands there, in one
+sentence of the source, a reader sees what is said in its place. Most findings have no such place.
+"""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import groupby
@@ -9,33 +16,45 @@ from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Evidence, Located
 from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
-from spanjury.judges.rules.beside import same_subject
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
+from spanjury.judges.rules.source_index import SENTENCES, index_source
+from spanjury.judges.rules.source_text import cut_source
 from spanjury.judges.rules.support import SentenceSupport, Support
-from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
-from spanjury.judges.text.stems import stem
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
+from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import fold_word, folded_words
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
+
 _ENOUGH = 4  # claims that a sentence needs for that
+
 _WORDS = 2  # unknown words of a sentence that is marked as a whole
+
 _STRETCH = 5  # unknown claims in a row that are marked
+
 _BESIDE = 3  # the same where one of them is a name or a number
+
 _NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less
+
 _COUNTABLE = 10  # spelled numbers up to here may be counts that the writer made
+
 _SIMILAR = 0.75  # likeness of two names of which one may be a slip for the other
+
 _FIELD = re.compile(
     r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b"
 )
+
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
 WORDING = "unsupported wording"
+
 CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
     {
         "antonym": "antonym",
@@ -72,6 +91,12 @@ parts: .91 of 57 numbers, .90 of 10 dates, .51 of 39 names, .92 of 71 stretches 
 SummEdits and DiaSumFact (.98, .37 with one date repeated in 29 edits of one summary, 1.0, .78),
 rounded. What would be below 1/2, as words of the source in a new order are, is not reported.
 """
+
+_SHARED = 3  # words that carry meaning, which two sentences about the same have in common
+
+_SHARE = 0.5  # of such words of the sentence, apart from what is lacking
+
+_LONGEST = 600  # characters of a sentence that shows anything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,3 +372,38 @@ def _other_days(quote: str, *, source: Source) -> tuple[Evidence, ...]:
     days = MONTHS if stem(quote.lower()) in map(stem, MONTHS) else sorted(WEEKDAYS)
     found = [re.search(rf"\b{day.capitalize()}\b", source.text) for day in days]
     return tuple(source.evidence(*match.span()) for match in found if match)
+
+
+def same_subject(words: Iterable[str], *, source: Source) -> Evidence | None:
+    """Return the sentence of `source` that has most of `words`, if it has so many of them.
+
+    Of equals the first. `words` are the folded words of a sentence without what is lacking.
+    """
+    stems = {STEMS[word] for word in words} - FUNCTION_WORDS
+    if len(stems) < _SHARED:
+        return None
+    shared, start, end = max(
+        _sentences(stems, source), key=lambda found: (found[0], -found[1]), default=(0, 0, 0)
+    )
+    if shared < max(_SHARED, _SHARE * len(stems)) or end - start > _LONGEST:
+        return None
+    return source.evidence(start, end)
+
+
+def _sentences(stems: set[str], source: Source) -> Iterator[tuple[int, int, int]]:
+    """Yield how many of `stems` a sentence has, for those that have most, and its interval."""
+    where = index_source(source.text).where
+    held = Counter(number for stem in stems for number in _numbers(where.get(stem, 0)))
+    most = max(held.values(), default=0)
+    intervals = cut_source(source.text).intervals
+    for number in (number for number, count in held.items() if count == most):
+        for start, end in intervals[number::SENTENCES]:
+            inside = {STEMS[word] for word in folded_words(source.text[start:end])}
+            yield len(stems & inside), start, end
+
+
+def _numbers(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

@@ -1,6 +1,7 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -8,28 +9,69 @@ from typing import ClassVar
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
+    Located,
     Outcome,
     Report,
     Rescoring,
     RescoringMethod,
     Segment,
+    Unverified,
+    probability_with,
+    score_of_probability,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
-from spanjury.judges.rules.band import banded, load
-from spanjury.judges.rules.evidence import error_spans
+from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import Support, find_support
-from spanjury.judges.rules.suspicion import error_probability
-from spanjury.judges.text.languages import NO_BLANKS, SAMPLE, different_languages, script
+from spanjury.judges.rules.support import Support, find_support, of_sentence
+from spanjury.judges.text.languages import (
+    NO_BLANKS,
+    SAMPLE,
+    different_languages,
+    script,
+    unlike_languages,
+)
+from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
 _QUICKER = 4  # times as fast as the output the source is read, of which little is looked at
+
 _FOREIGN = 0.5  # known claims below which the languages are compared
+
+_ANSWERED = frozenset(("grounding", "content"))
+"""Kinds of aspects on which an output that answers nothing has an error."""
+
+_CERTAIN = 0.98
+"""Probability of an error in an output that answers nothing."""
+
+# A logistic regression, fitted to 3,343 summaries that people had checked: the files
+# train_cliff, train_xsumfaith, train_diasumfact and train_summedits_* of SummEdits, CLIFF,
+# XSum hallucination annotations and DiaSumFact, each weighted by the root of its size, with a
+# ridge of .001. They have an error in 18 % to 96 % of the cases from the lowest to the highest
+# of six bins, in which it says 21 % to 96 %. No text of QAGS or SummEval was used.
+_EXACT = 1.49  # each number, date or name that is reported, at most 3
+
+_WORDING = 0.98  # each stretch of words that is reported, at most 2
+
+_UNKNOWN = 0.50  # the share of what is said that the source lacks
+
+_JOINED = -2.10  # the share of sequences of words that the source has, cubed
+
+_DOUBTFUL = 0.30  # each name that the source has in part, at most 3
+
+_CONSTANT = 0.32
+
+_MOST_EXACT, _MOST_WORDING, _MOST_DOUBTFUL = 3, 2, 3
+
+_POWER = 3
+
+_UNVERIFIED = 0.3  # share of a sentence's claims that the source lacks: too much to vouch for it
+
+_WORDS = 12  # words that are named of a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +87,14 @@ class GroundingJudge:
     it marks was marked by people, too (`spanjury.judges.rules.evidence`). What is less sure, such
     as other words for the same, or words of the source in another order, only orders texts.
 
-    The score follows from the errors. Without any it lies in the best eighth of the scale,
-    at its end for a text that was copied word for word; with any below it, by their severity
-    and number, in long texts a little less, and by the rest of the support
-    (`spanjury.judges.rules.band`). A text without words says nothing that is unsupported and has
-    the best score. Of another list of errors the score is computed in the same way; errors
-    that were found and not reported are counted as before. `max_spans`, 0 or more, limits the
-    spans of the report; the score counts all.
+    The score follows from the probability of an error
+    (`spanjury.judges.core.score_of_probability`); of another list of errors it follows from the
+    probability with these (`probability_with`). `max_spans`, 0 or more, limits the spans of the
+    report; the probability counts all. Sentences of which the source lacks much are listed as
+    unverified.
+
+    An empty output, a refusal and an output that only repeats a question have an error of their
+    own, also on aspects of the kind ``"content"``. A coded text is not judged.
     """
 
     blind_spots: ClassVar[str] = (
@@ -84,9 +127,13 @@ class GroundingJudge:
     async def _look(
         self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
     ) -> Report:
+        inputs = aspect.view(segment.inputs)
+        nothing = non_answer(segment.output, inputs) if aspect.kind in _ANSWERED else None
+        if nothing is not None:
+            return self._answerless(nothing, segment.output, aspect=aspect, spans=spans)
         if aspect.kind != "grounding":
             return _abstention(f"{aspect.name} is not about what the inputs support")
-        source = join_inputs(aspect.view(segment.inputs))
+        source = join_inputs(inputs)
         if not source.text.strip():
             return _abstention("there is no input to compare with")
         compare = partial(self._compare, segment.output, source, aspect=aspect, spans=spans)
@@ -101,12 +148,16 @@ class GroundingJudge:
         spans: tuple[ErrorSpan, ...] | None = None,
     ) -> Report:
         """Score `output` by the errors in it, `spans` in place of the reported ones if given."""
-        obstacle = _different_scripts(output, source.text) or _foreign_passage(output, source)
+        obstacle = (
+            coded(output)
+            or _different_scripts(output, source.text)
+            or _foreign_passage(output, source)
+        )
         if obstacle:
             return _abstention(obstacle)
         support = find_support(output, index_source(source.text))
         if support.known < _FOREIGN:
-            obstacle = _different_languages(output, source.text)
+            obstacle = _unlike_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
         reported, rest = error_spans(
@@ -116,16 +167,60 @@ class GroundingJudge:
             limit=self.max_spans,
             contradictions=contradictions(output, source.inputs),
         )
-        if spans is not None:
-            reported = spans
         found = (*reported, *rest)
-        weight = load(found, sentences=len(support.sentences))
-        return Report(
-            score=banded(support.share, load=weight, scale=aspect.scale),
-            spans=reported,
+        return _scored(
+            error_probability(support, found),
+            reported,
+            spans=spans,
             rationale=_rationale(support, found),
-            error_probability=error_probability(support, found),
+            unverified=tuple(_unverified_sentences(output, support)),
+            aspect=aspect,
         )
+
+    def _answerless(
+        self,
+        found: NonAnswer,
+        output: str,
+        *,
+        aspect: Aspect,
+        spans: tuple[ErrorSpan, ...] | None,
+    ) -> Report:
+        """Report an output that answers nothing, as one error."""
+        start = len(output) - len(output.lstrip())
+        text = output.strip() if found.category != EMPTY else ""
+        error = ErrorSpan(
+            text=text,
+            explanation=found.explanation,
+            severity=found.severity,
+            start=start if text else None,
+            end=start + len(text) if text else None,
+            category=found.category,
+            located=Located.EXACT if text else Located.UNLOCATED,
+            probability=_CERTAIN,
+        )
+        reported = (error,)[: self.max_spans]
+        return _scored(_CERTAIN, reported, spans=spans, rationale=found.explanation, aspect=aspect)
+
+
+def _scored(
+    probability: float,
+    own: tuple[ErrorSpan, ...],
+    *,
+    spans: tuple[ErrorSpan, ...] | None,
+    rationale: str,
+    aspect: Aspect,
+    unverified: tuple[Unverified, ...] = (),
+) -> Report:
+    """Make a report of its own errors, or of `spans` in their place if given."""
+    if spans is not None:
+        probability = probability_with(spans, probability=probability, own=own)
+    return Report(
+        score=score_of_probability(probability, aspect.scale),
+        spans=own if spans is None else spans,
+        rationale=rationale,
+        error_probability=probability,
+        unverified=unverified,
+    )
 
 
 def _abstention(reason: str) -> Report:
@@ -156,6 +251,12 @@ def _foreign_passage(output: str, source: Source) -> str:
     return ""
 
 
+def _unlike_languages(output: str, source: str) -> str:
+    """Say why the words of an output that the source hardly has cannot be compared."""
+    languages = unlike_languages(source, output)
+    return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
+
+
 def _different_languages(output: str, source: str) -> str:
     languages = different_languages(folded_words(source[:SAMPLE]), folded_words(output[:SAMPLE]))
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
@@ -169,3 +270,59 @@ def _rationale(support: Support, found: Sequence[ErrorSpan]) -> str:
     if support.joined is None:
         return f"{errors} {known}; it is data, so that the choice of words hardly counts."
     return f"{errors} {known} and {support.joined:.0%} of the sequences of words."
+
+
+def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
+    """Return the probability, 0 to 1, that a text with `support` and errors `spans` has an error.
+
+    It is right on average over texts like those it was fitted to, of which 63 % have one. A
+    contradiction, which those texts hardly hold, is as sure as its own probability.
+    """
+    if not support.sentences and not spans:
+        return 0.0
+    against = [span for span in spans if span.category in CONTRADICTIONS.values()]
+    spans = [span for span in spans if span not in against]
+    wording = sum(span.category == WORDING for span in spans)
+    doubtful = sum(
+        not claim.known and not claim.sure
+        for sentence in support.sentences
+        for claim in sentence.claims
+    )
+    total = (
+        _CONSTANT
+        + _EXACT * min(_MOST_EXACT, len(spans) - wording)
+        + _WORDING * min(_MOST_WORDING, wording)
+        + _UNKNOWN * (1 - support.known)
+        + _JOINED * (support.joined or 0.0) ** _POWER
+        + _DOUBTFUL * min(_MOST_DOUBTFUL, doubtful)
+    )
+    innocent = math.prod(1 - (span.probability or 0.0) for span in against)
+    return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
+
+
+def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
+    """Yield the sentences of `text` of which the source lacks too much to vouch for them."""
+    for sentence in support.sentences:
+        lacking = [claim for claim in sentence.claims if not claim.known]
+        if not lacking or len(lacking) < _UNVERIFIED * len(sentence.claims):
+            continue
+        start, end = sentence.words[0].start, sentence.words[-1].end
+        own = of_sentence(sentence, prose=support.prose)
+        yield Unverified(
+            start=start,
+            end=end,
+            text=text[start:end],
+            probability=error_probability(own, ()),
+            reason=_reason(len(lacking), len(sentence.claims)),
+            words=tuple(
+                text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
+                for claim in lacking[:_WORDS]
+            ),
+        )
+
+
+def _reason(lacking: int, claims: int) -> str:
+    if lacking == claims == 1:
+        return "Its only content word is missing from the source."
+    verb = "is" if lacking == 1 else "are"
+    return f"{lacking} of its {claims} content words {verb} missing from the source."

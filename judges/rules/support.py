@@ -1,12 +1,7 @@
 """Support that a source gives to a text.
 
 Two shares are counted: `known`, of the claims that the source has, a number, a date or a
-name twice; and `joined`, of the sequences of words that it has. The support is::
-
-    0.6 * known + 0.4 * joined ** 3
-
-The power makes sequences matter among texts that were mostly copied, where a broken one is
-likely a wrong attribution, and hardly at all among texts in new words, where all are broken.
+name twice; and `joined`, of the sequences of words that it has.
 """
 
 from collections.abc import Sequence
@@ -25,8 +20,6 @@ from spanjury.judges.text.words import Word, words
 _SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, yet not joined
 _EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
 _LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
-_POWER = 3
-_KNOWN = 0.6  # what the claims count beside the sequences
 
 
 class Joins(NamedTuple):
@@ -111,13 +104,6 @@ class Support:
         """Whether the source is made of sentences, and no data."""
         return self.joined is not None
 
-    @property
-    def share(self) -> float:
-        """The support, 0 to 1."""
-        if self.joined is None:
-            return self.known
-        return _KNOWN * self.known + (1 - _KNOWN) * self.joined**_POWER
-
 
 def find_support(text: str, index: SourceIndex) -> Support:
     """Ask the source for everything that `text` says."""
@@ -138,6 +124,15 @@ def find_support(text: str, index: SourceIndex) -> Support:
         known=_known(sentences, prose=index.prose),
         joined=made.share if index.prose else None,
         sentences=sentences,
+    )
+
+
+def of_sentence(sentence: SentenceSupport, *, prose: bool) -> Support:
+    """Return the support of a text that is this sentence alone."""
+    return Support(
+        known=_known([sentence], prose=prose),
+        joined=sentence.joins.share if prose else None,
+        sentences=[sentence],
     )
 
 

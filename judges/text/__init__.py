@@ -14,7 +14,7 @@ from spanjury.judges.text.prompts import (
     template,
 )
 from spanjury.judges.text.sentences import sentences
-from spanjury.judges.text.template_tokens import DefusedModel, defused
+from spanjury.judges.text.template_tokens import DefusedModel, defused, unlisted
 from spanjury.judges.text.words import folded_words
 
 __all__ = [
@@ -36,4 +36,5 @@ __all__ = [
     "read_template",
     "sentences",
     "template",
+    "unlisted",
 ]

@@ -3,7 +3,8 @@
 A short quote is compared with every window of the text (rapidfuzz, bit-parallel). For a
 long one that would be slow: the n-grams that it shares with the text vote for where it
 lies, and only its two ends are compared, near the places voted for. Every step has a
-bound, so that time grows with the lengths of text and quote, whatever they hold.
+bound, so that time grows with the lengths of text and quote, whatever they hold. Once very many
+quotes were compared with all of the text, n-grams say for short ones, too, where to compare.
 """
 
 from collections import Counter
@@ -33,6 +34,7 @@ _MAX_PLACES = 4  # an n-gram that the text has more often tells nothing
 _MAX_GRAMS = 512  # of one quote
 _MAX_BANDS = 2  # places voted for that are looked at
 _MIN_VOTES = 2
+_MOST_READ = 2**22  # characters of the text, for all quotes together: 16 ms
 _BLOCK = 512  # characters compared at once: bounds the quadratic part
 
 _Place = tuple[int, int]
@@ -47,6 +49,7 @@ class Haystack:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._read = 0
 
     def nearest(self, quote: str) -> _Place | None:
         """Return the place of the passage nearest to `quote`.
@@ -58,13 +61,37 @@ class Haystack:
         if not _MIN_LENGTH <= len(quote) <= len(self.text) * (2 / MIN_SIMILARITY - 1):
             return None
         if len(quote) <= _SHORT:
-            place = self._compared(quote, within=(0, len(self.text)), ratio=_WINDOW_RATIO)
+            place = self._anywhere(quote, ratio=_WINDOW_RATIO)
             return place if place and self._similar(quote, place, seeds=[]) else None
         for seeds in self._bands(quote):
             place = self._between_ends(quote, seeds)
             if place and self._similar(quote, place, seeds=seeds):
                 return place
         return None
+
+    def _anywhere(self, quote: str, *, ratio: float) -> _Place | None:
+        """Return the place of a short `quote`, of those that n-grams vote for if too much was read.
+
+        So the time for very many quotes does not grow with their number times the text's length.
+        """
+        if self._read < _MOST_READ:
+            self._read += len(self.text)
+            return self._compared(quote, within=(0, len(self.text)), ratio=ratio)
+        votes = Counter(place - offset for offset, place in self._seeds(quote))
+        for start, _ in votes.most_common(_MAX_BANDS):
+            within = (start - _SHORT, start + len(quote) + _SHORT)
+            if place := self._compared(quote, within=within, ratio=ratio):
+                return place
+        return None
+
+    def _seeds(self, quote: str) -> list[_Seed]:
+        """Return the n-grams of `quote` that the text has."""
+        grams = self._grams
+        return [
+            (offset, place)
+            for offset in _sampled(len(quote) - _GRAM + 1)
+            for place in grams.get(quote[offset : offset + _GRAM], ())
+        ]
 
     def _compared(self, quote: str, *, within: _Place, ratio: float) -> _Place | None:
         """Return the place of a short `quote` by comparing it with every window."""
@@ -119,12 +146,7 @@ class Haystack:
 
         Last, for texts of repetitions, the place that is most like the quote's beginning.
         """
-        grams = self._grams
-        seeds = [
-            (offset, place)
-            for offset in _sampled(len(quote) - _GRAM + 1)
-            for place in grams.get(quote[offset : offset + _GRAM], ())
-        ]
+        seeds = self._seeds(quote)
         width = max(_MARGIN, len(quote) // 16)
         votes = Counter((place - offset) // width for offset, place in seeds)
         pairs = {band: votes[band] + votes[band + 1] for band in votes}
@@ -132,7 +154,7 @@ class Haystack:
         for band in sorted(pairs, key=lambda band: (-pairs[band], band))[:_MAX_BANDS]:
             if pairs[band] >= enough:
                 yield [seed for seed in seeds if band <= (seed[1] - seed[0]) // width <= band + 1]
-        head = self._compared(quote[:_SHORT], within=(0, len(self.text)), ratio=_END_RATIO)
+        head = self._anywhere(quote[:_SHORT], ratio=_END_RATIO)
         if head:
             yield [(0, head[0])]
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.words import folded_words
 
 _LATIN = "Latin"
 _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
@@ -53,6 +54,10 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _ENGLISH = "English"
 _DIFFERENT = 2  # marker words of another language that make it likelier than English
+_ENGLISH_SHARE = 0.15  # least share of function words among those of English
+_SMALL = re.compile(r"\b[^\W\d_A-Z][^\W\d_]+")  # words that are no names
+_TELLING = 2  # of such words that are needed to tell another language
+_SHARED = 0.25  # share of them that an English source has of another language's
 _HITS = 3  # marker words that make a language likely
 _MARGIN = 2  # how many times as many as of the other text's language
 
@@ -120,6 +125,43 @@ def foreign_language(folded: Sequence[str]) -> str | None:
     likeliest = max(found, key=found.__getitem__)
     english = len((different & FUNCTION_WORDS) - _MARKERS[likeliest])
     return likeliest if found[likeliest] >= max(_DIFFERENT, english + 1) else None
+
+
+def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
+    """Return the likely languages of a source and an output that hardly has a word of it.
+
+    The output's is ``"unknown"`` if the source is English and it is not: too few of its words are
+    English function words, and too few others stand in the source. None where both may be of one
+    language.
+
+    Examples
+    --------
+    >>> unlike_languages("The dog and the cat are asleep.", "Koira ja kissa nukkuvat nyt.")
+    ('English', 'unknown')
+    """
+    given, written = (folded_words(text[:SAMPLE]) for text in (source, output))
+    one, other = _likely_language(given), _likely_language(written)
+    if one is None or one == other:
+        return None
+    if other is None:
+        is_strange = one == _ENGLISH and _is_strange(output[:SAMPLE], beside=frozenset(given))
+        return (one, "unknown") if is_strange else None
+    return one, other
+
+
+def _likely_language(folded: Sequence[str]) -> str | None:
+    """Return the language that words are likely in; None if it is not clear."""
+    if found := foreign_language(folded):
+        return found
+    spelled = [word for word in folded if word.isalpha()]
+    english = sum(word in FUNCTION_WORDS for word in spelled)
+    return _ENGLISH if english and english >= _ENGLISH_SHARE * len(spelled) else None
+
+
+def _is_strange(output: str, *, beside: frozenset[str]) -> bool:
+    """Whether the words of an output that are no names are unlike those of an English source."""
+    content = set(folded_words(" ".join(_SMALL.findall(output)))) - FUNCTION_WORDS
+    return len(content) >= _TELLING and len(content & beside) < _SHARED * len(content)
 
 
 def _hits(folded: Sequence[str]) -> dict[str, int]:

@@ -5,23 +5,28 @@ judged. A blank behind the first character makes ordinary letters of it. A text 
 form already, so every form with blanks gets one more, and a reply loses one: what is taken
 apart comes back as it was, whatever it was.
 
+A list of tokens will always be behind new models, so a model's own tokenizer can add to it.
+
 A `DefusedModel` does so below every prompt, so that no judged text speaks to a model in such
 tokens, and quotes in a reply are in the text that was judged. Requests and replies without them
 pass byte for byte.
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply, ToolCall
+from spanjury.judges.core import ChatModel, ChatRequest, Message, Reply
 
 _NAMES = (
     "bos|eos|pad|unk|cls|sep|mask|s|eod|eot|eop|sop|EOD|EOT|BOS_TOKEN|EOS_TOKEN"
-    "|(?:start|end|begin)_of_(?:turn|image|audio|text|sentence|document|role|utterance)"
+    "|(?:start|end|begin|beginning)_of_(?:turn|image|audio|text|sentence|document|role|utterance)"
     "|image_soft_token|tool_calls?|tool_responses?|tools?_outputs?|extra_id_\\d+"
     "|(?:unused|reserved)_?\\d+|reserved_token_\\d+|SPECIAL_\\d+|fim[_▁][a-z]+"
-    "|TOOL_?CALL|AVAILABLE_TOOLS|TOOL_RESPONSE"
+    "|TOOL_?CALL|AVAILABLE_TOOLS|TOOL_RESPONSE|role|im_(?:start|end)"
+    "|(?:(?:seed|minimax):|longcat_)(?!think>)[a-z_]+"
 )
 _BRACKETED = (
     "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
@@ -35,20 +40,25 @@ _RESTS = (
     rf"|/?(?:{_NAMES})[>＞]"
     r"|</?SYS>>"
 )
+_EXAONE = r"\[ *(?=\|[^\s\[\]|]{1,64}\|\])"  # [|assistant|]
 _MINIMAX = r"\] *(?=~!?b[\[\]])|\[ *(?=e~\[)"  # ]~b]system, [e~[
-_TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])|{_MINIMAX}")
+_TOKEN = re.compile(rf"[<＜] *(?=(?:{_RESTS}))|\[ *(?=/?(?:{_BRACKETED})\])|{_EXAONE}|{_MINIMAX}")
 _TOKENS_BEGIN = "<＜[]"
+_SHORTEST = 3
 _TAGS_BEGIN = "<＜"
 _REASONING = re.compile(
-    r"([<＜])( *)(?=/?(?:think|thinking|thought|reasoning)[>＞])", re.IGNORECASE
+    r"([<＜])( *)(?=/?(?:think|thinking|thought|reasoning|seed:think|longcat_think)[>＞])",
+    re.IGNORECASE,
 )
 
 
-def split_tokens(text: str, *, reasoning: bool = True) -> str:
+def split_tokens(text: str, *, own: tuple[str, ...] = (), reasoning: bool = True) -> str:
     """Return `text` with every token of a chat template taken apart.
 
     Parameters
     ----------
+    own
+        The model's own tokens beside those that are always taken apart, as `unlisted` returns them.
     reasoning
         Whether tags around a model's reasoning are taken apart, too. These are not put
         together again: in a reply they would end its reasoning.
@@ -59,14 +69,15 @@ def split_tokens(text: str, *, reasoning: bool = True) -> str:
     'So it ends.< |im_end|> [ INST] <  |x|>'
     """
     apart = text
-    if _holds(_TOKEN, text, begins=_TOKENS_BEGIN):
-        apart = _TOKEN.sub(lambda token: f"{token[0]} ", text)
+    pattern, begins = _token(own)
+    if _holds(pattern, text, begins=begins):
+        apart = pattern.sub(lambda token: f"{token[0]} ", text)
     if not reasoning or not _holds(_REASONING, apart, begins=_TAGS_BEGIN):
         return apart
     return _REASONING.sub(lambda tag: f"{tag[0]} ", apart)
 
 
-def join_tokens(text: str) -> str:
+def join_tokens(text: str, *, own: tuple[str, ...] = ()) -> str:
     """Return `text` with what `split_tokens` took apart put together; reasoning tags stay.
 
     Examples
@@ -74,7 +85,45 @@ def join_tokens(text: str) -> str:
     >>> join_tokens(split_tokens("a <|im_end|> b < |im_end|> c"))
     'a <|im_end|> b < |im_end|> c'
     """
-    return _TOKEN.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
+    pattern, _ = _token(own)
+    return pattern.sub(lambda token: token[0][:-1] if len(token[0]) > 1 else token[0], text)
+
+
+def unlisted(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return those of a tokenizer's `tokens` that have to be named to `split_tokens`, sorted.
+
+    Left out are those that are always taken apart, tags of reasoning, and what may be an ordinary
+    word or sign: a token has three characters or more, a letter or digit among them, and begins
+    with a sign.
+
+    Examples
+    --------
+    >>> unlisted(["<|im_end|>", "<think>", "<file_sep>", "user", "  ", "[:]"])
+    ('<file_sep>',)
+    """
+    return tuple(sorted({token for token in tokens if _is_mark(token) and _is_unlisted(token)}))
+
+
+def _is_mark(token: str) -> bool:
+    begins = not (token[:1].isalnum() or token[:1].isspace())
+    return begins and len(token) >= _SHORTEST and any(map(str.isalnum, token))
+
+
+def _is_unlisted(token: str) -> bool:
+    return _TOKEN.match(token) is None and _REASONING.match(token) is None
+
+
+@lru_cache(maxsize=32)
+def _token(own: tuple[str, ...]) -> tuple[re.Pattern[str], str]:
+    """Return the pattern of all tokens, and the characters with which they begin."""
+    if not own:
+        return _TOKEN, _TOKENS_BEGIN
+    rests = defaultdict(list)
+    for token in own:
+        rests[token[0]].append(re.escape(token[1:]))
+    parts = (f"{re.escape(first)} *(?={'|'.join(rest)})" for first, rest in rests.items())
+    pattern = re.compile("|".join([_TOKEN.pattern, *parts]))
+    return pattern, "".join(sorted({*_TOKENS_BEGIN, *rests}))
 
 
 def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
@@ -88,9 +137,15 @@ def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
     return False
 
 
-def defused(model: ChatModel) -> ChatModel:
+Tokens = Callable[[], Awaitable[tuple[str, ...]]]
+"""Returns what `unlisted` leaves of the tokens of a model; it is asked before every request."""
+
+
+def defused(model: ChatModel, *, tokens: Tokens | None = None) -> ChatModel:
     """Return `model` behind a `DefusedModel`, or as it is if it stands behind one."""
-    return model if isinstance(model, DefusedModel) else DefusedModel(model=model)
+    if isinstance(model, DefusedModel):
+        return model
+    return DefusedModel(model=model, tokens=tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +156,12 @@ class DefusedModel:
     ----------
     model
         The model that is asked.
+    tokens
+        The model's own tokens; None for those alone that are always taken apart.
     """
 
     model: ChatModel
+    tokens: Tokens | None = None
 
     @property
     def signature(self) -> str:
@@ -112,36 +170,57 @@ class DefusedModel:
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise `ModelError` as the model raises it."""
-        messages = tuple(map(_asked, request.messages))
-        prefix = split_tokens(request.prefix)
-        if messages == request.messages and prefix == request.prefix:
+        own = () if self.tokens is None else await self.tokens()
+        asked = _request(request, own, done={})
+        if asked is request:
             return await self.model.complete(request)
-        asked = replace(request, messages=messages, prefix=prefix)
-        return _answered(await self.model.complete(asked))
+        return _answered(await self.model.complete(asked), own)
 
 
-def _asked(message: Message) -> Message:
+def _request(
+    request: ChatRequest, own: tuple[str, ...], *, done: dict[int, tuple[Message, ...]]
+) -> ChatRequest:
+    """Return `request` and its variants without tokens; itself if there are none.
+
+    Conversations that variants share are read once: `done` holds them by identity.
+    """
+    place = id(request.messages)
+    if (messages := done.get(place)) is None:
+        messages = done[place] = tuple(_asked(message, own) for message in request.messages)
+    prefix = split_tokens(request.prefix, own=own)
+    variants = tuple(_request(variant, own, done=done) for variant in request.variants)
+    if (messages, prefix, variants) == (request.messages, request.prefix, request.variants):
+        return request
+    return replace(request, messages=messages, prefix=prefix, variants=variants)
+
+
+def _asked(message: Message, own: tuple[str, ...]) -> Message:
     # What a model said may begin with its own reasoning, which chat templates cut off.
     said = message.role == "assistant"
     split = _split_instructions if message.role == "system" else split_tokens
-    content = split(message.content, reasoning=not said)
-    calls = tuple(_renewed(call, split_tokens(call.arguments)) for call in message.tool_calls)
+    content = split(message.content, own=own, reasoning=not said)
+    calls = tuple(
+        replace(call, arguments=split_tokens(call.arguments, own=own))
+        for call in message.tool_calls
+    )
     if content is message.content and calls == message.tool_calls:
         return message
     return replace(message, content=content, tool_calls=calls)
 
 
 @lru_cache(maxsize=32)
-def _split_instructions(text: str, *, reasoning: bool) -> str:
+def _split_instructions(text: str, *, own: tuple[str, ...], reasoning: bool) -> str:
     """Return what `split_tokens` does, for texts that are the same in every request."""
-    return split_tokens(text, reasoning=reasoning)
+    return split_tokens(text, own=own, reasoning=reasoning)
 
 
-def _answered(reply: Reply) -> Reply:
-    text, reasoning = join_tokens(reply.text), join_tokens(reply.reasoning)
-    calls = tuple(_renewed(call, join_tokens(call.arguments)) for call in reply.tool_calls)
-    return replace(reply, text=text, reasoning=reasoning, tool_calls=calls)
-
-
-def _renewed(call: ToolCall, arguments: str) -> ToolCall:
-    return replace(call, arguments=arguments)
+def _answered(reply: Reply, own: tuple[str, ...]) -> Reply:
+    calls = tuple(
+        replace(call, arguments=join_tokens(call.arguments, own=own)) for call in reply.tool_calls
+    )
+    return replace(
+        reply,
+        text=join_tokens(reply.text, own=own),
+        reasoning=join_tokens(reply.reasoning, own=own),
+        tool_calls=calls,
+    )

@@ -39,7 +39,7 @@ class WindowBatch:
     """Windows as tensors ``(batch, length)``, filled up on the right.
 
     `labels` are `Label.UNKNOWN` where nothing is labelled; `words` says where a word begins;
-    `sentences` is ``(batch,)``.
+    `sentences` and `groups`, a number for each group, are ``(batch,)``.
     """
 
     ids: torch.Tensor
@@ -48,6 +48,7 @@ class WindowBatch:
     labels: torch.Tensor
     words: torch.Tensor
     sentences: torch.Tensor
+    groups: torch.Tensor
 
 
 def encode(
@@ -116,7 +117,9 @@ def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> Window
         labels[row, places] = torch.tensor(one.labels, dtype=torch.long)
         words[row, places] = True
     sentences = torch.tensor([one.sentence for one in windows])
-    tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences))
+    numbers: dict[str, int] = {}
+    groups = torch.tensor([numbers.setdefault(one.group, len(numbers)) for one in windows])
+    tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences, groups))
     return WindowBatch(**dict(zip(_FIELDS, tensors, strict=True)))
 
 
@@ -126,7 +129,7 @@ def without_kinds(batch: WindowBatch, dropped: torch.Tensor) -> WindowBatch:
     return replace(batch, kinds=batch.kinds * kept[:, None])
 
 
-_FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences")
+_FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences", "groups")
 
 
 @lru_cache(maxsize=2)
@@ -157,12 +160,13 @@ def epoch_batches(
 
 
 _POOL = 128  # groups that are sorted by length at once
+_MOST_TOGETHER = 16  # windows of a group in one batch
 
 
 def _runs(groups: Sequence[str]) -> list[list[int]]:
     runs: list[list[int]] = []
     for place, group in enumerate(groups):
-        if runs and groups[runs[-1][-1]] == group:
+        if runs and groups[runs[-1][-1]] == group and len(runs[-1]) < _MOST_TOGETHER:
             runs[-1].append(place)
         else:
             runs.append([place])

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from spanjury.adapters.training.job import DataStatistics
 from spanjury.judges.core import LabelledWindow
@@ -30,6 +31,8 @@ class TokenOptions:
         can be counted should not stand for what has to be understood.
     error_weight
         Times that a word with an error counts, beside one without.
+    order_weight
+        Weight of the order of sentences with and without an error within a group, 0 or more.
     batch_tokens
         Word pieces that one step learns from, padding included.
     epochs
@@ -37,13 +40,16 @@ class TokenOptions:
     max_steps
         Ends training earlier; None to go through all epochs.
     max_length
-        Word pieces of a window, at most.
+        Word pieces of a window, at most; None for as many as the base is made for.
     seed
         Of the order of the windows, of the new weights and of what is dropped.
     checkpoint_every, validate_every
         Steps; None to validate at the end of each epoch only.
     patience
         Validations without a lower loss after which training ends.
+    precision
+        Of the products while it learns; the weights stay in 32-bit floats. ``"bfloat16"`` takes
+        half the time on processors that have instructions for it.
     threads
         Processor threads; None for torch's own choice.
     device
@@ -61,14 +67,16 @@ class TokenOptions:
     warmup: float = 0.05
     kind_dropout: float = 0.0
     error_weight: float = 2.0
+    order_weight: float = 0.5
     batch_tokens: int = 2600
     epochs: int = 1
     max_steps: int | None = None
-    max_length: int = 192
+    max_length: int | None = None
     seed: int = 1
     checkpoint_every: int = 100
     validate_every: int | None = None
     patience: int = 3
+    precision: Literal["float32", "bfloat16"] = "float32"
     threads: int | None = None
     device: str = "auto"
 
@@ -79,8 +87,9 @@ class TokenOptions:
         for name in ("learning_rate", "head_learning_rate", "error_weight"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
-        if not 0 <= self.weight_decay < float("inf"):
-            raise ValueError(f"weight_decay must not be negative, got {self.weight_decay!r}")
+        for name in ("weight_decay", "order_weight"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)!r}")
         for name in (*_COUNTS, "validate_every", "threads"):
             if (count := getattr(self, name)) is not None and count < 1:
                 raise ValueError(f"{name} must be 1 or more, got {count!r}")

@@ -6,22 +6,30 @@ are: what a small set of labels would teach them, it would teach of the words th
 hold.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
-from torch.nn.functional import log_softmax
-from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
+from torch.nn.functional import log_softmax, softplus
+from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
+from spanjury.adapters.reading.export import export
 from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights, model_digest
-from spanjury.adapters.training.tokens.encoding import WindowBatch
-from spanjury.judges.core import ConfigError, Label
+from spanjury.adapters.training.tokens.encoding import EncodedWindow, WindowBatch, encode
+from spanjury.judges.core import ROOM, ConfigError, Label, LabelledWindow
 
 MINILM = "minilm"
 """The name of the base that comes in a package: all-MiniLM-L6-v2, Apache-2.0."""
+
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+"""Files of a trained model by which training goes on from it."""
+
+_TRAINED = "reader.json"  # stands in the folder of a model that was trained here
 
 LABELS = 3
 """Supported, contradicted, absent."""
@@ -74,7 +82,8 @@ class TokenModel(nn.Module):
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
         states = self.dropout(states)
-        return self.tokens(states), self.sentence(states[:, 0])
+        # Losses are computed in 32-bit floats, whatever the products are.
+        return self.tokens(states).float(), self.sentence(states[:, 0]).float()
 
     def fresh(self) -> list[nn.Parameter]:
         """Return the weights that the base did not have."""
@@ -82,16 +91,21 @@ class TokenModel(nn.Module):
         return [*self.tokens.parameters(), *self.sentence.parameters(), *types.parameters()]
 
 
-def window_loss(model: nn.Module, batch: WindowBatch, *, error_weight: float) -> torch.Tensor:
-    """Return the mean loss of a batch: of the words, of the sentences, and of the bags.
+def window_loss(
+    model: nn.Module, batch: WindowBatch, *, error_weight: float, order_weight: float = 0.0
+) -> torch.Tensor:
+    """Return the mean loss of a batch: of words, sentences, bags, and the order within groups.
 
     The words of a window count as one, however many they are. A *bag* is a sentence of which only
-    is known that it has an error: its likeliest words have to carry it [1]_.
+    is known that it has an error: its likeliest words have to carry it [1]_. Within a group, each
+    sentence with an error should have more evidence of one than each without: the loss of a pair
+    is that of RankNet [2]_, and `order_weight` is its weight.
 
     References
     ----------
     .. [1] Dietterich, Lathrop, Lozano-Perez (1997), Solving the multiple instance problem with
        axis-parallel rectangles, Artificial Intelligence 89
+    .. [2] Burges et al. (2005), Learning to rank using gradient descent, ICML, section 3
     """
     tokens, sentences = model(batch.ids, batch.mask, batch.kinds)
     by_word, by_sentence = log_softmax(tokens, -1), log_softmax(sentences, -1)
@@ -106,7 +120,27 @@ def window_loss(model: nn.Module, batch: WindowBatch, *, error_weight: float) ->
         best = carried.topk(min(len(_BAG_SHARES), carried.shape[1]), dim=1).values
         shares = best.new_tensor(_BAG_SHARES[: best.shape[1]])
         loss = loss - _BAG_WEIGHT * (best * shares).sum(dim=1).mean()
+    if order_weight:
+        loss = loss + order_weight * _order_loss(tokens, sentences, batch)
     return loss
+
+
+def _order_loss(tokens: torch.Tensor, sentences: torch.Tensor, batch: WindowBatch) -> torch.Tensor:
+    """Return the mean loss of all pairs of one group of which one sentence has an error."""
+    wrong = batch.sentences > 0
+    same = batch.groups[:, None] == batch.groups[None, :]
+    pairs = same & wrong[:, None] & ~wrong[None, :]
+    if not pairs.any():
+        return tokens.new_zeros(())
+    worst = _log_odds(tokens).masked_fill(~batch.words, _NEVER).amax(dim=1)
+    # The evidence by which the judge compares texts: judges/reader/tuning.py.
+    evidence = 0.5 * _log_odds(sentences) + 0.5 * worst
+    return softplus(evidence[None, :] - evidence[:, None])[pairs].mean()
+
+
+def _log_odds(logits: torch.Tensor) -> torch.Tensor:
+    """Return the log odds of an error of either sort."""
+    return logits[..., 1:].logsumexp(-1) - logits[..., 0]
 
 
 def _word_loss(
@@ -127,18 +161,29 @@ def _chosen(log_p: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBase:
-    """An encoder whose files are here; `identity` changes with them."""
+    """An encoder whose files are here.
+
+    `identity` changes with them. It reads windows of at most `room` words and marks in at most
+    `max_length` pieces.
+    """
 
     name: str
     identity: str
     folder: Path
+    room: int = ROOM
+    max_length: int = 192
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
         """Load its tokenizer; raise `ConfigError` if there is none."""
         return load_tokenizer(self.name, self.folder)
 
     def load(self, *, kinds: int, device: torch.device) -> TokenModel:
-        """Load it with new heads; raise `ConfigError` if it is not such an encoder."""
+        """Load it, with new heads unless it is a model of `train`.
+
+        Raise `ConfigError` if it is no such encoder.
+        """
+        if (self.folder / _TRAINED).is_file():
+            return self._trained(kinds=kinds).to(device)
         encoder, missing = load_weights(
             self.name, self.folder, kind=AutoModel, use_safetensors=True, dtype=torch.float32
         )
@@ -148,6 +193,30 @@ class EncoderBase:
         if any("pooler" not in name for name in missing):
             raise ConfigError(f"{self.name!r} is not an encoder: its files lack {missing[0]!r}")
         return TokenModel(encoder, kinds=kinds).to(device)
+
+    def encode(self, windows: Sequence[LabelledWindow], *, limit: int) -> list[EncodedWindow]:
+        """Cut windows into at most `limit` pieces each."""
+        return encode(windows, self.tokenizer(), limit=limit)
+
+    def write(self, model: TokenModel, folder: Path, *, max_length: int) -> None:
+        """Write weights to go on from, and the graph and the card of a reader."""
+        save_file(model.state_dict(), folder / WEIGHTS)
+        model.encoder.config.save_pretrained(folder)
+        export(model.cpu().eval(), self.tokenizer(), folder, max_length=max_length)
+
+    def _trained(self, *, kinds: int) -> TokenModel:
+        """Load a model that `train` has written, with its heads."""
+        loader: Any = AutoModel  # transformers does not type it
+        try:
+            plain = AutoConfig.from_pretrained(self.folder, local_files_only=True)
+            model = TokenModel(loader.from_config(plain), kinds=kinds)
+            model.load_state_dict(load_file(self.folder / WEIGHTS))
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ConfigError(
+                f"training cannot go on from {self.name!r}: it needs the {WEIGHTS} and the"
+                f" {CONFIG} that `distil train` of this version writes: {error}"
+            ) from error
+        return model
 
 
 def find_encoder(name: str) -> EncoderBase:

@@ -143,7 +143,14 @@ class TokenTrainer:
         batch = stacked(windows, device=next(self.model.parameters()).device)
         if kind_dropout:
             batch = without_kinds(batch, torch.rand(len(windows)) < kind_dropout)
-        return window_loss(self.model, batch, error_weight=self.options.error_weight)
+        lower = self.options.precision == "bfloat16"
+        with torch.autocast(batch.ids.device.type, dtype=torch.bfloat16, enabled=lower):
+            return window_loss(
+                self.model,
+                batch,
+                error_weight=self.options.error_weight,
+                order_weight=self.options.order_weight,
+            )
 
     def _rate(self, step: int) -> float:
         """Return the share of the highest rate: up in a line, then down along a cosine."""

@@ -6,32 +6,84 @@ onnxruntime, the weights for training on, and a card.
 
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any, Protocol
 
 import torch
-from safetensors.torch import save_file
 
-from spanjury.adapters.reading.export import export
+from spanjury.adapters.causal.base import EMBEDDED, find_base
 from spanjury.adapters.torch_models import find_device
+from spanjury.adapters.training.card import (
+    CARD,
+    data_lines,
+    draw,
+    option_lines,
+    result_lines,
+)
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import Progress, Trained
-from spanjury.adapters.training.tokens.card import TokenCard
-from spanjury.adapters.training.tokens.encoding import encode
+from spanjury.adapters.training.tokens.decoder import DecoderBase
+from spanjury.adapters.training.tokens.encoding import EncodedWindow
 from spanjury.adapters.training.tokens.job import TokenJob, windows_digest
-from spanjury.adapters.training.tokens.model import EncoderBase, TokenModel, find_encoder
+from spanjury.adapters.training.tokens.model import find_encoder
 from spanjury.adapters.training.tokens.trainer import TokenTrainer
 from spanjury.adapters.training.trainer import fixed_seed
-from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core import VERSION, ConfigError, LabelledWindow, StoreError, markdown
 
 CHECKPOINT = "checkpoint.safetensors"
+
 BEST = "best.safetensors"
+
 RECORD = "training.json"
-WEIGHTS = "model.safetensors"
+
 _LAST = "reader.json"  # without it the folder is not a judge
+
 _CHANGES_NO_WEIGHT = {"checkpoint_every", "threads"}
+
+_LIMITS = (
+    "It reads a sentence at a time, beside the passages of the source that share words with it."
+    " What follows from arithmetic, from many places together or from knowledge of the world it"
+    " cannot know. `spanjury bench spans` says what it is worth on marked texts."
+)
+
+
+class TokenBase(Protocol):
+    """A base of the token form, as an encoder or a decoder is one."""
+
+    @property
+    def identity(self) -> str:
+        """The model's name and digits that change with its files."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """The most words and marks of a window, on both sides."""
+        ...
+
+    @property
+    def max_length(self) -> int:
+        """The most pieces of a window, unless the options say otherwise."""
+        ...
+
+    def load(self, *, kinds: int, device: torch.device) -> Any:  # noqa: ANN401 - either's model
+        """Load the model that learns; raise `ConfigError` if it is no such base."""
+        ...
+
+    def encode(self, windows: Sequence[LabelledWindow], *, limit: int) -> list[EncodedWindow]:
+        """Cut windows into at most `limit` pieces each."""
+        ...
+
+    def write(self, model: Any, folder: Path, *, max_length: int) -> None:  # noqa: ANN401
+        """Write the folder that the judge reads with, its card last."""
+        ...
+
+
+def find_token_base(name: str) -> TokenBase:
+    """Find the base of this name; raise `ConfigError` if there is none."""
+    return DecoderBase(base=find_base(name)) if name == EMBEDDED else find_encoder(name)
 
 
 def train(
@@ -49,17 +101,17 @@ def train(
     """
     if not job.windows:
         raise ConfigError("there is nothing to learn from: no labelled sentence")
-    base, device = find_encoder(job.base), find_device(job.options.device)
+    base, device = find_token_base(job.base), find_device(job.options.device)
     checkpoints = _checkpoints(job, base)
+    limit = job.options.max_length or base.max_length
     if job.options.threads:
         torch.set_num_threads(job.options.threads)
-    tokenizer = base.tokenizer()
     with fixed_seed(job.options.seed, device=device):
         model = base.load(kinds=job.kinds, device=device)
         trainer = TokenTrainer(
             model=model,
-            windows=encode(job.windows, tokenizer, limit=job.options.max_length),
-            validation=encode(job.validation, tokenizer, limit=job.options.max_length),
+            windows=base.encode(job.windows, limit=limit),
+            validation=base.encode(job.validation, limit=limit),
             options=job.options,
             checkpoints=checkpoints,
             best=job.folder / BEST,
@@ -69,14 +121,14 @@ def train(
         progress, finished = trainer.run()
     outcome = Trained(finished=finished, progress=progress, steps=trainer.steps, cut=0, skipped=0)
     if finished:
-        card = TokenCard(job=job, base=base.identity, device=str(device), progress=progress)
-        _write(job, model, card=card, base=base)
+        card = _TokenCard(job=job, base=base.identity, device=str(device), progress=progress)
+        _write(model, card=card, base=base, max_length=limit)
         (job.folder / BEST).unlink(missing_ok=True)
         checkpoints.remove()
     return outcome
 
 
-def _checkpoints(job: TokenJob, base: EncoderBase) -> CheckpointFile:
+def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
     """Return where checkpoints are kept; refuse a folder in which a model is."""
     if (job.folder / _LAST).exists():
         raise ConfigError(f"{job.folder} holds a model already: name another folder")
@@ -96,26 +148,74 @@ def _checkpoints(job: TokenJob, base: EncoderBase) -> CheckpointFile:
     )
 
 
-def _write(job: TokenJob, model: TokenModel, *, card: TokenCard, base: EncoderBase) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TokenCard:
+    """A model card; `base` tells the base encoder from others."""
+
+    job: TokenJob
+    base: str
+    device: str
+    progress: Progress
+
+    def write(self, folder: Path) -> None:
+        """Write `CARD` into a folder, and the curves where matplotlib is installed."""
+        draw(self.progress, folder)
+        rows = [("training", len(self.job.windows)), ("validation", len(self.job.validation))]
+        lines = [
+            *self._front(),
+            *data_lines(self.job.data, rows),
+            "## Training",
+            "",
+            f"On {self.device}.",
+            "",
+            *option_lines(asdict(self.job.options)),
+            *result_lines(self.progress, folder),
+            "",
+            "## Limits",
+            "",
+            _LIMITS,
+        ]
+        (folder / CARD).write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+    def _front(self) -> list[str]:
+        return [
+            "---",
+            "pipeline_tag: token-classification",
+            "language: en",
+            "tags: [spanjury, error-spans, evaluation]",
+            "---",
+            "",
+            "# A judge that reads each sentence beside its source",
+            "",
+            (
+                f"Trained by spanjury {VERSION} from {markdown(self.base)}: a head labels each word"
+                " as supported, contradicted or not in the source, another the whole sentence."
+            ),
+            "",
+            "`--judge reader:weights=FOLDER` judges with it. It knows English.",
+            "",
+        ]
+
+
+def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) -> None:  # noqa: ANN401
     """Write all files aside, then put them into the folder: that which makes it a judge, last."""
+    folder = card.job.folder
     try:
-        aside = Path(mkdtemp(prefix=".unfinished-", dir=job.folder))
+        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
         try:
-            save_file(model.state_dict(), aside / WEIGHTS)
-            length = job.options.max_length
-            export(model.cpu().eval(), base.tokenizer(), aside, max_length=length)
+            base.write(model, aside, max_length=max_length)
             card.write(aside)
             record = json.dumps(_record(card), indent=1)
             (aside / RECORD).write_text(record, encoding="utf-8")
             for file in sorted(aside.iterdir(), key=lambda file: file.name == _LAST):
-                file.replace(job.folder / file.name)
+                file.replace(folder / file.name)
         finally:
             shutil.rmtree(aside)
     except OSError as error:
-        raise StoreError(f"the model cannot be written into {job.folder}: {error}") from error
+        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
 
 
-def _record(card: TokenCard) -> dict[str, object]:
+def _record(card: _TokenCard) -> dict[str, object]:
     """Return what the card says, for programs."""
     return {
         "base": card.job.base,

@@ -1,10 +1,11 @@
 """Tokens of a sentence: what it says, word by word, with what is denied and in which unit."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import isinf
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.alignment.keys import key
@@ -16,7 +17,6 @@ from spanjury.judges.rules.alignment.lexicon import (
     ORDINALS,
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
-from spanjury.judges.rules.alignment.units import UNITS
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
@@ -25,6 +25,25 @@ from spanjury.judges.text.words import fold_word
 Kind = Literal["word", "name", "number", "weekday", "month", "ordinal"]
 
 _NOT = r"[nN] ?['’] ?[tT]\b"
+
+_UNITS = """
+length: metre meter metres meters / kilometre kilometer kilometres kilometers km kms / mile \
+miles / foot feet ft / inch inches / yard yards / centimetre centimetres centimeter \
+centimeters cm / millimetre millimetres millimeter millimeters mm
+weight: gram grams gramme grammes g / kilogram kilograms kilo kilos kg / tonne tonnes ton tons \
+/ pound pounds lb lbs / ounce ounces oz / milligram milligrams mg / microgram micrograms mcg
+volume: litre litres liter liters l / millilitre millilitres milliliter milliliters ml / \
+gallon gallons / pint pints / barrel barrels
+time: second seconds sec secs / minute minutes min mins / hour hours hr hrs / day days / week \
+weeks / month months / year years yr yrs / decade decades / century centuries
+area: acre acres / hectare hectares
+energy: watt watts w / kilowatt kilowatts kw / megawatt megawatts mw / gigawatt gigawatts gw
+data: kilobyte kilobytes kb / megabyte megabytes mb / gigabyte gigabytes gb / terabyte \
+terabytes tb
+money: $ dollar dollars usd / £ gbp sterling / € euro euros eur / ¥ yen / rupee rupees / cent \
+cents / penny pence
+share: percent % / degree degrees / point points
+"""
 
 
 def _lexeme(letter: str, *, quotes: bool) -> re.Pattern[str]:
@@ -37,16 +56,26 @@ def _lexeme(letter: str, *, quotes: bool) -> re.Pattern[str]:
 
 
 _LEXEME = _lexeme(r"[^\W\d_]", quotes=True)
+
 # The same for texts in ASCII, without and with quotation marks, several times as fast.
 _PLAIN = (_lexeme("[A-Za-z]", quotes=False), _lexeme("[A-Za-z]", quotes=True))
+
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
+
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
+
 _TORN = frozenset(("cannot", *_CUT_AUXILIARIES))
+
 _MONTHS = frozenset(MONTHS)
+
 _ORDINAL_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+
 _DENYING = NEGATORS | INFINITIVE_NEGATORS
+
 _NO_MONTHS = frozenset(("march", "may"))
+
 _BREAK = "|"  # no word, so that no number is read across punctuation
+
 _STOPS = frozenset(',;:?!.()"“”')
 
 
@@ -304,3 +333,16 @@ def _denies(word: str, *, after: str, before: Sequence[str]) -> bool:
     if word == "nor":
         return "neither" not in before
     return word in NEGATORS
+
+
+def _units() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each word for a unit with its dimension and its name."""
+    for line in _UNITS.strip().splitlines():
+        dimension, _, rest = line.partition(":")
+        for names in rest.split("/"):
+            for word in names.split():
+                yield word, (dimension, names.split()[0])
+
+
+UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(dict(_units()))
+"""Words for units -> dimension and unit."""

@@ -40,7 +40,7 @@ def test_it_is_small_and_says_how_it_was_made() -> None:
     for heading in ("## Data", "## Training", "## Limits"):
         assert heading in card
     constants = json.loads((FOLDER / CARD).read_text(encoding="utf-8"))["constants"]
-    assert set(constants) == {"threshold", "sentence_threshold", "slope", "intercept"}
+    assert set(constants) == {"threshold", "sentence_threshold", "vouched", "slope", "intercept"}
 
 
 def test_it_says_the_same_of_a_window_alone_and_among_others() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from tokenizers import Tokenizer
@@ -19,8 +20,19 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 from transformers import BertConfig, BertModel, PreTrainedTokenizer, PreTrainedTokenizerFast
 
-from spanjury.adapters.reading.card import CARD, MODEL, TOKENIZER
-from spanjury.adapters.reading.export import export
+from spanjury.adapters.reading.card import (
+    CARD,
+    FIRST_PIECES,
+    INPUTS,
+    MODEL,
+    TOKENIZER,
+    ReaderCard,
+    file_digest,
+    read_card,
+    write_card,
+)
+from spanjury.adapters.reading.export import export, slim, write_graph
+from spanjury.adapters.reading.onnx_model import load_model
 from spanjury.adapters.reading.onnx_reader import OnnxReader, open_reader
 from spanjury.adapters.reading.pieces import Pieces
 from spanjury.judges.core import ConfigError, JudgeError, Window, WindowReading
@@ -190,6 +202,67 @@ def test_exact_export_says_what_torch_says(model: TinyReader, tmp_path: Path) ->
     for window in (WINDOW, SHORT):
         (reading,) = open_reader(tmp_path).read([window])
         assert difference(reading, by_torch(model, window)) < 1e-5
+
+
+def taken_by(folder: Path) -> set[str]:
+    return {tensor.name for tensor in onnx.load(folder / MODEL).graph.input}
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_an_export_takes_no_mask_and_is_asked_about_the_first_pieces(
+    model: TinyReader, tmp_path: Path, *, quantised: bool
+) -> None:
+    export(model, tiny_tokenizer(), tmp_path, max_length=LENGTH, quantised=quantised)
+    assert taken_by(tmp_path) == {"input_ids", "token_type_ids", FIRST_PIECES}
+
+
+class MeanReader(TinyReader):
+    """Its sentence is the mean of all pieces, which a graph of the first pieces cannot give."""
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        states = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+        return self.tokens(states), self.sentence(states.mean(1))
+
+
+def test_an_encoder_of_another_form_is_exported_with_its_mask_and_says_what_torch_says(
+    tmp_path: Path,
+) -> None:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        other = MeanReader().eval()
+    export(other, tiny_tokenizer(), tmp_path, max_length=LENGTH, quantised=False)
+    assert taken_by(tmp_path) == set(INPUTS)
+    (reading,) = open_reader(tmp_path).read([WINDOW])
+    assert difference(reading, by_torch(other, WINDOW)) < 1e-5
+
+
+def test_a_model_that_was_exported_by_an_earlier_version_is_read(
+    model: TinyReader, folder: Path, tmp_path: Path
+) -> None:
+    write_graph(model, tmp_path / MODEL)
+    (tmp_path / TOKENIZER).write_bytes((folder / TOKENIZER).read_bytes())
+    files = {name: file_digest(tmp_path / name) for name in (MODEL, TOKENIZER)}
+    write_card(tmp_path, ReaderCard(name="early", version="1", files=files, max_length=LENGTH))
+    (reading,) = open_reader(tmp_path).read([WINDOW])
+    assert difference(reading, by_torch(model, WINDOW)) < 1e-5
+
+
+def test_a_graph_without_attention_is_refused() -> None:
+    with pytest.raises(ValueError, match="no attention"):
+        slim(onnx.ModelProto())
+
+
+def test_equal_windows_are_read_once(folder: Path) -> None:
+    model = load_model(folder, read_card(folder))
+    first = model.readings([WINDOW])
+    assert model.readings([replace(WINDOW)]) == first
+    assert model.readings([SHORT]) != first
+    counts = model.run.cache_info()
+    assert (counts.hits, counts.misses) == (1, 2)
 
 
 def test_a_fast_tokenizer_of_transformers_is_written_and_a_slow_one_refused(

@@ -1,6 +1,7 @@
 """Pairs as tokens: the chat template, the labels, the end token, and what is cut."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.causal.chat_tokens import ChatTokens
+from spanjury.adapters.models.token_files import read_template_tokens
 from spanjury.adapters.training.job import TrainingPair, pairs_digest
 from spanjury.adapters.training.rendering import CUT_MARK, IGNORED, render, render_all
 from spanjury.judges.core import ConfigError, Message
@@ -144,3 +146,12 @@ def test_the_digest_of_pairs_follows_their_order_and_their_words() -> None:
     pairs = tiny_pairs()
     assert pairs_digest(pairs) == pairs_digest(tiny_pairs())
     assert len({pairs_digest(some) for some in (pairs, pairs[::-1], pairs[1:])}) == 3
+
+
+def test_a_tokenizer_and_its_saved_files_name_the_same_special_tokens(tmp_path: Path) -> None:
+    tokenizer = chat_tokenizer()
+    tokenizer.add_tokens(["<file_sep>"])  # read as one, though not special by name
+    special = {*ChatTokens(tokenizer, name="tiny").special}
+    assert special == {"<|im_start|>", "<|im_end|>", "<|pad|>", "<file_sep>"}
+    tokenizer.save_pretrained(tmp_path)
+    assert {*read_template_tokens(tmp_path).tokens} == special

@@ -10,7 +10,7 @@ from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.training.job import TrainingPair, VerdictWords
 from spanjury.adapters.training.rendering import render_all
-from spanjury.adapters.training.threshold import best_threshold, error_probabilities
+from spanjury.adapters.training.training import best_threshold, error_probabilities
 
 CHAT = ChatTokens(chat_tokenizer(), name="tiny")
 WORDS = VerdictWords(prefix="Severity:", yes=" 1", no=" 2")

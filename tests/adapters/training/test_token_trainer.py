@@ -79,6 +79,7 @@ def batch(labels: list[int], sentence: int) -> WindowBatch:
         labels=torch.tensor([labels]),
         words=ones.bool(),
         sentences=torch.tensor([sentence]),
+        groups=torch.tensor([0]),
     )
 
 
@@ -112,6 +113,29 @@ def test_the_likeliest_words_carry_an_error_of_which_no_place_is_known() -> None
     loss = window_loss(model, batch([-1, -1, -1], 1), error_weight=2.0)
     carried = 0.7 * math.log(0.8) + 0.3 * math.log(1 / 3)
     assert loss.item() == pytest.approx(THIRD - 0.3 * carried, rel=1e-5)
+
+
+def two_sentences(*, groups: tuple[int, int]) -> WindowBatch:
+    """Return a sentence without an error and one with, of one word each."""
+    right, wrong = batch([0], 0), batch([1], 1)
+    joined = {
+        name: torch.cat([getattr(right, name), getattr(wrong, name)])
+        for name in ("ids", "mask", "kinds", "labels", "words", "sentences")
+    }
+    return WindowBatch(**joined, groups=torch.tensor(groups))
+
+
+@pytest.mark.parametrize(("groups", "weight", "added"), [((0, 0), 0.5, 1.0), ((0, 1), 0.5, 0.0)])
+def test_a_wrong_sentence_has_more_evidence_than_a_right_one_of_its_group(
+    groups: tuple[int, int], weight: float, added: float
+) -> None:
+    """Both sentences look the same, so that the loss of their pair is log 2."""
+    model = Fixed([UNIFORM], UNIFORM)
+    model.logits = tuple(logits.repeat(2, *[1] * (logits.ndim - 1)) for logits in model.logits)  # type: ignore[assignment]  # two of them
+    pair = two_sentences(groups=groups)
+    without = window_loss(model, pair, error_weight=2.0)
+    ordered = window_loss(model, pair, error_weight=2.0, order_weight=weight)
+    assert (ordered - without).item() == pytest.approx(added * weight * math.log(2), abs=1e-6)
 
 
 def test_labels_stand_at_the_first_pieces_of_words(encoder: str) -> None:
@@ -193,6 +217,11 @@ OPTIONS = TokenOptions(
 def run(trainer: TokenTrainer) -> tuple[Progress, bool]:
     with fixed_seed(2, device=CPU):
         return trainer.run()
+
+
+def test_a_large_group_is_learnt_from_in_parts() -> None:
+    batches = epoch_batches((10,) * 40, ("g",) * 40, batch_tokens=160, seed=1)
+    assert sorted(map(len, batches)) == [8, 16, 16]
 
 
 def word_probability(model: TokenModel, windows: list[EncodedWindow]) -> torch.Tensor:

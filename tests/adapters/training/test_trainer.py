@@ -16,11 +16,10 @@ from torch.nn.functional import cross_entropy
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import attach
-from spanjury.adapters.training.batches import Plan, stacked
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import Progress, TrainingOptions
 from spanjury.adapters.training.rendering import Rendered, render_all
-from spanjury.adapters.training.trainer import Trainer, answer_loss, fixed_seed
+from spanjury.adapters.training.trainer import Plan, Trainer, answer_loss, fixed_seed, stacked
 from spanjury.judges.core import ConfigError
 
 CPU = torch.device("cpu")

@@ -1,18 +1,19 @@
 """xformers' attention, by a stand-in that computes the same in plain torch: as SDPA, each time."""
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 from fakes.tiny_chat import CONTEXT, chat_tokenizer, tiny_pairs
 
-from spanjury.adapters.causal.attention import Kernel, best_attention, register
+from spanjury.adapters.causal.attention import Kernel, best_attention, kernel_for, register
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.writing import Prompt, write
-from spanjury.adapters.training.batches import stacked
 from spanjury.adapters.training.rendering import render_all
-from spanjury.adapters.training.trainer import answer_loss
+from spanjury.adapters.training.trainer import answer_loss, stacked
 
 CPU = torch.device("cpu")
 CHAT = ChatTokens(chat_tokenizer(), name="tiny")
@@ -36,7 +37,7 @@ class StandIn:
         attn_bias: object,
         p: float,
         *,
-        scale: float | None,
+        scale: float | None = None,
     ) -> torch.Tensor:
         self.biases.append(attn_bias)
         assert query.shape[2:] == key.shape[2:] == value.shape[2:]  # xformers repeats no heads
@@ -100,5 +101,37 @@ def test_texts_are_continued_as_by_sdpa(base: str, stand_in: StandIn) -> None:
     assert stand_in.biases
 
 
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch, stand_in: StandIn) -> ModuleType:
+    operations = ModuleType("xformers.ops")
+    operations.__dict__.update(memory_efficient_attention=stand_in, LowerTriangularMask=Causal)
+    monkeypatch.setitem(sys.modules, "xformers", ModuleType("xformers"))
+    monkeypatch.setitem(sys.modules, "xformers.ops", operations)
+    return operations
+
+
+def test_the_library_is_used_where_it_attends_and_has_a_gradient(
+    library: ModuleType, stand_in: StandIn
+) -> None:
+    kernel = kernel_for(CPU)
+    assert kernel == Kernel(attend=stand_in, causal=library.LowerTriangularMask)
+    assert [type(bias) for bias in stand_in.biases] == [Causal]
+
+
+def test_a_library_without_a_kernel_for_the_device_is_not_used(library: ModuleType) -> None:
+    def attend(*_: object) -> None:
+        raise NotImplementedError("No operator found for `memory_efficient_attention_forward`")
+
+    vars(library)["memory_efficient_attention"] = attend
+    assert kernel_for(CPU) is None
+
+
+def test_where_the_library_does_not_load_it_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xformers", None)
+    monkeypatch.delitem(sys.modules, "xformers.ops", raising=False)
+    assert kernel_for(CPU) is None
+
+
+@pytest.mark.usefixtures("library")
 def test_without_a_gpu_attention_is_pytorch_s_own() -> None:
     assert best_attention(CPU) == "sdpa"

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.judges.core import ROOM
 from spanjury.judges.reader.passages import passages_of
 from spanjury.judges.reader.tokens import tokens
-from spanjury.judges.reader.windows import ROOM, Kind, SentenceWindow, sentence_windows
+from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows
 
 SOURCE = (
     "The harbour bridge will not open before May. Its deck weighs 40 tonnes. Ida Lund drew the"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ErrorSpan, Located, Scale
-from spanjury.judges.rules.band import banded, cost, gravest, load
+from spanjury.judges.rules.form import banded, cost, gravest, load
 
 
 def spans(*severities: int | None) -> list[ErrorSpan]:

@@ -3,7 +3,7 @@
 import pytest
 
 from spanjury.judges.core import Report, Segment
-from spanjury.judges.rules.beside import same_subject
+from spanjury.judges.rules.evidence import same_subject
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.judges.rules.places import join_inputs
 from spanjury.judges.tasks import Catalogue

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Aspect, Judge, Located, Outcome, Report, Scale, Segment, Task
+from spanjury.judges.core import Aspect, Judge, Kind, Located, Outcome, Report, Scale, Segment, Task
 from spanjury.judges.rules import grounding
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.judges.rules.places import join_inputs
@@ -191,10 +191,7 @@ async def test_a_sentence_of_strange_words_is_one_error() -> None:
     ],
 )
 async def test_other_words_and_marks_are_no_error(output: str) -> None:
-    report = await judged(output)
-    assert report.spans == ()
-    assert report.score is not None
-    assert report.score >= 4.5
+    assert (await judged(output)).spans == ()
 
 
 async def test_a_hedge_excuses_a_near_number_only() -> None:
@@ -209,21 +206,41 @@ async def test_the_score_is_the_documented_formula() -> None:
     found = find_support("Acme sold 1,300 cars.", index_source(ARTICLE))
     assert found.known == pytest.approx(3 / 5)
     assert found.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
-    share = 0.6 * 3 / 5 + 0.4 * (1 / 9) ** 3
-    assert found.share == pytest.approx(share)
-    # One error of severity 4 costs 1, and below the best eighth there are 3.5 of 4 points.
-    expected = 1 + 3.5 * (1 + share) / 2 / (1 + 1)
-    assert (await judged("Acme sold 1,300 cars.")).score == pytest.approx(expected)
+    # Two fifths of the claims are not known, and one number is contradicted.
+    log_odds = 0.32 + 0.5 * 2 / 5 - 2.1 * (1 / 9) ** 3
+    right = (1 - 0.95) * (1 - 1 / (1 + math.exp(-log_odds)))
+    report = await judged("Acme sold 1,300 cars.")
+    assert report.error_probability is not None
+    assert report.error_probability == pytest.approx(1 - right)
+    assert report.score == 5 - 4 * report.error_probability
 
 
-async def test_without_an_error_the_rest_of_the_support_orders_texts_within_the_best_eighth() -> (
-    None
-):
-    copied = (await judged("Acme sold 1,200 cars in April 2018.")).score
-    reworded = (await judged("Acme got rid of 1,200 vehicles.")).score
-    assert copied is not None
-    assert reworded is not None
-    assert 4.5 <= reworded < copied == 5
+async def test_of_other_errors_the_odds_are_divided_by_its_own_and_multiplied_by_theirs() -> None:
+    judge, text = GroundingJudge(), "Acme sold 1,300 cars."
+    own = await judged(text)
+    assert own.error_probability is not None
+    (span,) = own.spans
+    assert span.probability is not None
+    other = replace(span, severity=2, probability=None)
+    # Severity 4 counts .8 of the span's probability, severity 2 .4 of one of .5.
+    odds = (1 / own.error_probability - 1) / (1 - 0.8 * span.probability) * (1 - 0.4 * 0.5)
+    for spans, expected in (((other,), 1 / (1 + odds)), ((span,), own.error_probability)):
+        again = (await judge.rescore(segment(text), CONSISTENCY, spans)).report
+        assert again.error_probability is not None
+        assert again.error_probability == pytest.approx(expected)
+        assert again.score == 5 - 4 * again.error_probability
+        assert again.spans == spans
+
+
+async def test_sentences_of_which_the_source_lacks_much_are_unverified() -> None:
+    text = "Acme sold 1,200 cars. Growth cheered its weary board."
+    report = await judged(text)
+    (sentence,) = report.unverified
+    assert sentence.text == "Growth cheered its weary board"
+    assert text[sentence.start : sentence.end] == sentence.text
+    assert sentence.words == ("cheered", "weary")
+    assert sentence.reason == "2 of its 4 content words are missing from the source."
+    assert sentence.probability > 0.4
 
 
 async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> None:
@@ -245,7 +262,8 @@ async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> N
 async def test_the_score_lies_on_the_scale_of_the_aspect() -> None:
     binary = replace(CONSISTENCY, scale=Scale(labels=("no", "yes")))
     report = await GroundingJudge().assess(segment(ARTICLE), binary)
-    assert report.score == 2
+    assert report.error_probability is not None
+    assert report.score == 2 - report.error_probability
 
 
 async def test_only_the_gravest_spans_are_kept_in_order_of_place() -> None:
@@ -269,10 +287,35 @@ async def test_data_supports_names_and_numbers_and_leaves_the_wording_free() -> 
 
 
 @pytest.mark.parametrize("output", ["", " \n", "…!?"])
-async def test_a_text_without_words_has_nothing_unsupported(output: str) -> None:
+async def test_a_text_without_words_is_an_error_without_a_place(output: str) -> None:
     report = await judged(output)
-    assert (report.score, report.spans) == (5, ())
-    assert report.rationale
+    (span,) = report.spans
+    assert (span.category, span.severity, span.interval) == ("empty output", 5, None)
+    assert report.error_probability == 0.98
+
+
+@pytest.mark.parametrize("kind", ["grounding", "content"])
+@pytest.mark.parametrize(
+    ("output", "category"),
+    [
+        (" I can’t help with that.\n", "refusal"),
+        ("I'm sorry, but I cannot assist with this request.", "refusal"),
+        ("As an AI language model, I am not able to summarise the article.", "refusal"),
+        ("did Acme sell 1200 cars", "repeats the question"),
+    ],
+)
+async def test_an_output_that_answers_nothing_is_one_error(
+    output: str, category: str, kind: Kind
+) -> None:
+    asked = replace(segment(output), inputs={"Article": ARTICLE, "Q": "Did Acme sell 1,200 cars?"})
+    report = await GroundingJudge().assess(asked, replace(CONSISTENCY, kind=kind))
+    (span,) = report.spans
+    assert (span.category, span.text) == (category, output.strip())
+    assert report.score is not None
+    assert report.score == pytest.approx(1.08)
+    again = await GroundingJudge().rescore(asked, replace(CONSISTENCY, kind=kind), ())
+    assert again.report.score is not None
+    assert again.report.score > report.score
 
 
 async def test_it_abstains_on_aspects_of_other_kinds() -> None:
@@ -292,6 +335,12 @@ async def test_it_abstains_on_aspects_of_other_kinds() -> None:
             "Der Hund und die Katze sind nicht mit den Kindern in das Haus gegangen.",
             "the input is German and the output English",
         ),
+        ("Die Stadt hat am Montag der Fabrik zugestimmt.", ARTICLE, "the output German"),
+        ("Kaupunki hyväksyi uuden tehtaan.", ARTICLE, "English and the output unknown"),
+        ("Npzr fbyq pnef va Ncevy.", ARTICLE, "English and the output unknown"),
+        ("QWNtZSBzb2xkIDEsMjAwIGNhcnMgaW4gQXByaWwu", ARTICLE, "is a code"),
+        ("41 63 6d 65 20 73 6f 6c 64 20 63 61 72 73", ARTICLE, "is a code"),
+        ("&#65;&#99;&#109;&#101; &#115;&#111;&#108;&#100;", ARTICLE, "as in HTML"),
     ],
 )
 async def test_it_abstains_where_words_cannot_be_compared(
@@ -341,7 +390,7 @@ def test_any_texts_are_judged_within_the_scale(output: str, source: str) -> None
         assert report.outcome is Outcome.ABSTAINED
         return
     assert report.score in CONSISTENCY.scale
-    assert (report.score >= 4.5) == (not report.spans)
+    assert report.score == 5 - 4 * (report.error_probability or 0.0)
     assert len(report.spans) <= 8
     starts = [span.start or 0 for span in report.spans]
     assert starts == sorted(starts)
@@ -350,9 +399,12 @@ def test_any_texts_are_judged_within_the_scale(output: str, source: str) -> None
 
 
 @given(TEXT)
-def test_a_copy_has_the_best_score_and_no_error(text: str) -> None:
+def test_a_copy_has_no_error_and_of_prose_hardly_any_probability_of_one(text: str) -> None:
     report = compared(text, text)
-    assert report.score is None or (report.score == 5 and report.spans == ())
+    assert (report.spans, report.unverified) == ((), ())
+    # Of data nothing but names and numbers is compared: 1 / (1 + exp(-.32)).
+    most = 0.5794 if "it is data" in report.rationale else 0.15
+    assert (report.error_probability or 0.0) < most
 
 
 # Not of any text: in a jumble of letters and digits more text can change what is a name.

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.rules.sequences import SHORT, Sequences, signs_of
+from spanjury.judges.rules.source_index import SHORT, Sequences, signs_of
 
 WORDS = st.lists(
     st.sampled_from(["the", "city", "will", "close", "its", "old", "pool"]), max_size=20

@@ -18,6 +18,10 @@ TOKENS = (
     "[AVAILABLE_TOOLS]", "[/TOOL_RESULTS]", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>",
     "<｜User｜>", "<｜Assistant｜>", "＜|im_end|＞", "[gMASK]", "<sop>", "<tool_call>",
     "<SPECIAL_10>", "<TOOLCALL>", "<fim_prefix>", "<fim▁begin>", "]~b]", "]~!b[", "[e~[",
+    "[|system|]", "[|user|]", "[|assistant|]", "[|endofturn|]", "<beginning_of_sentence>",
+    "<beginning_of_image>", "<seed:bos>", "<seed:eos>", "<seed:tool_call>", "</seed:tool_call>",
+    "<minimax:tool_call>", "</minimax:tool_call>", "<role>", "</role>", "<longcat_user>",
+    "<im_start>", "<im_end>",
 )  # fmt: skip
 PIECES = st.lists(
     st.one_of(
@@ -43,9 +47,17 @@ def test_a_text_without_tokens_stays_as_it_is(text: str) -> None:
     assert split_tokens(text) == text
 
 
-@pytest.mark.parametrize("text", ["a < b > c", "[APPLAUSE] <b>bold</b>", "<p>5 |x| 6</p>", "[1]"])
+@pytest.mark.parametrize(
+    "text", ["a < b > c", "[APPLAUSE] <b>bold</b>", "<p>5 |x| 6</p>", "[1]", "[|]"]
+)
 def test_ordinary_brackets_stay_as_they_are(text: str) -> None:
     assert split_tokens(text) == text
+
+
+@pytest.mark.parametrize("tag", ["<think>", "</thinking>", "<seed:think>", "</seed:think>"])
+def test_tags_of_reasoning_are_split_in_texts_and_not_in_what_a_model_said(tag: str) -> None:
+    assert split_tokens(tag) == f"{tag[0]} {tag[1:]}"
+    assert split_tokens(tag, reasoning=False) == tag
 
 
 @pytest.mark.anyio

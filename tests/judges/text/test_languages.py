@@ -2,7 +2,12 @@
 
 import pytest
 
-from spanjury.judges.text.languages import different_languages, foreign_language, script
+from spanjury.judges.text.languages import (
+    different_languages,
+    foreign_language,
+    script,
+    unlike_languages,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +32,29 @@ def test_marker_words_tell_languages_apart() -> None:
     english = ["the", "cat", "and", "the", "dogs", "of", "that", "house"]
     assert different_languages(french, english) == ("French", "English")
     assert different_languages(english, english) is None
+
+
+ENGLISH = "The city approved the new bridge over the river, and the mayor spoke of it."
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (ENGLISH, "Kaupunki hyväksyi uuden sillan.", ("English", "unknown")),
+        (ENGLISH, "Gur pvgl nccebirq gur oevqtr.", ("English", "unknown")),
+        (ENGLISH, "Rada zatwierdziła nowy budżet.", ("English", "unknown")),
+        (ENGLISH, "Die Stadt hat der neuen Brücke zugestimmt.", ("English", "German")),
+        ("Die Stadt hat der Brücke nicht zugestimmt.", "The city said so.", ("German", "English")),
+        ("Die Stadt hat der Brücke nicht zugestimmt.", "Brücke abgelehnt, Stadt spart.", None),
+        (ENGLISH, "Council approves bridge over river.", None),
+        (ENGLISH, "Mayor Jane Roe spoke.", None),
+        (ENGLISH, "Brücke fertig.", None),  # too few words to tell
+    ],
+)
+def test_an_uncertain_language_is_not_taken_for_english(
+    left: str, right: str, expected: tuple[str, str] | None
+) -> None:
+    assert unlike_languages(left, right) == expected
 
 
 def test_few_marker_words_tell_nothing() -> None:

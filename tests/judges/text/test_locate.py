@@ -1,6 +1,8 @@
 """A locator finds what is quoted, at the right code points, and nothing that is not there."""
 
 import pytest
+import rapidfuzz
+from numpy.random import default_rng
 
 from spanjury.judges.core import Located
 from spanjury.judges.text import Locator, Place
@@ -151,6 +153,15 @@ def test_a_repeated_quote_takes_one_occurrence_after_the_other_and_then_the_last
     assert [place.start for place in shouted if place] == [4, 12, 12, 12]
 
 
+def test_parts_of_words_are_taken_one_after_the_other_and_after_whole_words() -> None:
+    locator = Locator("cats, bats, rats")
+    places = [locator.find("ats") for _ in range(4)]
+    assert [place.start for place in places if place] == [1, 7, 13, 13]
+    mixed = Locator("a cat, cats, a cat")
+    places = [mixed.find("cat") for _ in range(3)]
+    assert [place.start for place in places if place] == [2, 15, 15]
+
+
 def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
     locator = Locator("The end. the end")
     assert locator.find("the end") == Place(start=9, end=16, located=Located.EXACT)
@@ -219,3 +230,30 @@ def test_odd_texts_and_quotes_do_no_harm() -> None:
 )
 def test_long_repetitions_are_found(text: str, quote: str) -> None:
     assert Locator(text).find(quote) is not None
+
+
+@pytest.mark.parametrize("length", [6, 30])
+def test_thousands_of_misquotations_are_found_without_reading_the_text_for_each(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = 0
+    align = rapidfuzz.fuzz.partial_ratio_alignment
+
+    def counted(quote: str, window: str, *, score_cutoff: float) -> object:
+        nonlocal read
+        read += len(window)
+        return align(quote, window, score_cutoff=score_cutoff)
+
+    monkeypatch.setattr(rapidfuzz.fuzz, "partial_ratio_alignment", counted)
+    letters = default_rng(1).choice([*"abcdefghijklmnopqrstuvwxyz"], (20_000, 7))
+    words = ["".join(row) for row in letters]
+    locator, text = Locator(" ".join(words)), " ".join(words)
+    quotes = 2000
+    for number in range(quotes):
+        first = number * (20_000 - length) // quotes
+        quoted = words[first : first + length]
+        place = locator.find(" ".join([*quoted[:-2], "zzz", quoted[-1]]))
+        assert place is not None
+        assert text[place.start : place.end].startswith(" ".join(quoted[:-2]))
+        assert locator.find(f"{number} {'0123456789' * 3}") is None
+    assert read < 6_000_000  # of 2000 times 150,000 characters

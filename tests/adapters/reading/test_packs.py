@@ -1,0 +1,54 @@
+"""Sentences are packed beside one copy of their source, and see nothing of each other."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.adapters.reading.packs import Ids, Pack, packs
+
+PIECES = st.integers(1, 99)
+SOURCES = st.sampled_from([(1, 2, 3), (4,), tuple(range(400))])
+SENTENCES = st.lists(PIECES, min_size=1, max_size=8).map(tuple)
+TEXTS = st.lists(st.tuples(SOURCES, SENTENCES), min_size=1, max_size=12)
+
+
+def packed(texts: list[tuple[Ids, Ids]]) -> list[Pack]:
+    return list(packs([source for source, _ in texts], [sentence for _, sentence in texts]))
+
+
+@given(TEXTS)
+def test_each_sentence_sees_its_source_and_itself_in_order_and_nothing_else(
+    texts: list[tuple[Ids, Ids]],
+) -> None:
+    seen: set[int] = set()
+    for pack in packed(texts):
+        for place in set(pack.sentences[pack.sentences >= 0].tolist()):
+            assert place not in seen
+            seen.add(place)
+            source, sentence = texts[place]
+            (own,) = np.nonzero(pack.sentences == place)
+            assert tuple(pack.ids[own]) == sentence
+            for step, piece in enumerate(own):
+                visible = tuple(pack.ids[pack.allowed[piece]])
+                assert visible == source + sentence[: step + 1]
+                assert pack.positions[piece] == len(source) + step
+    assert seen == set(range(len(texts)))
+
+
+@given(TEXTS)
+def test_the_piece_before_is_the_last_one_that_a_piece_sees_but_itself(
+    texts: list[tuple[Ids, Ids]],
+) -> None:
+    for pack in packed(texts):
+        for piece in np.flatnonzero(pack.sentences >= 0):
+            others = [other for other in np.flatnonzero(pack.allowed[piece]) if other != piece]
+            assert pack.befores[piece] == others[-1]
+
+
+def test_a_source_stands_once_in_a_pack() -> None:
+    (pack,) = packed([((7, 8), (1,)), ((9,), (2,)), ((7, 8), (3,))])
+    assert pack.ids.tolist() == [7, 8, 1, 3, 9, 2]
+
+
+def test_no_sentence_makes_no_pack() -> None:
+    assert packed([]) == []

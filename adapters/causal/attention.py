@@ -11,12 +11,13 @@ References
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
+from spanjury.adapters.torch_models import find_device
+from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import library
 
 XFORMERS = "xformers"
@@ -40,14 +41,38 @@ class Kernel:
 
 
 def best_attention(device: torch.device) -> str:
-    """Register and name xformers' attention on CUDA where it is installed, else PyTorch's own."""
-    if device.type != "cuda" or find_spec(XFORMERS) is None:
+    """Register and name xformers' attention where a GPU has a kernel of it, else PyTorch's own."""
+    kernel = kernel_for(device) if device.type == "cuda" else None
+    if kernel is None:
         return "sdpa"
-    operations = library("xformers.ops", extra="train")
-    register(
-        Kernel(attend=operations.memory_efficient_attention, causal=operations.LowerTriangularMask)
-    )
+    register(kernel)
     return XFORMERS
+
+
+def attention_here() -> tuple[str, str]:
+    """Return who computes the attention of local models, and the type of their device."""
+    device = find_device("auto")
+    return best_attention(device), device.type
+
+
+def kernel_for(device: torch.device) -> Kernel | None:
+    """Return the functions of xformers if they attend on `device`, and can be trained through.
+
+    xformers may be absent, be built for another PyTorch, or know no kernel for this GPU.
+    """
+    try:
+        operations = library("xformers.ops", extra="gpu")
+    except ConfigError:
+        return None
+    kernel = Kernel(
+        attend=operations.memory_efficient_attention, causal=operations.LowerTriangularMask
+    )
+    query = torch.zeros(1, 8, 1, 64, device=device, dtype=torch.bfloat16, requires_grad=True)
+    try:
+        kernel.attend(query, query, query, kernel.causal(), 0.0).sum().backward()  # type: ignore[no-untyped-call]  # not annotated
+    except NotImplementedError:
+        return None
+    return kernel
 
 
 def register(kernel: Kernel, *, name: str = XFORMERS) -> None:

@@ -42,6 +42,12 @@ class ChatTokens:
         self._marks = re.compile("|".join(marks))
 
     @property
+    def special(self) -> tuple[str, ...]:
+        """The tokens that are read as one wherever they stand, special by name or not."""
+        added = self._tokenizer.added_tokens_decoder.values()
+        return tuple({*self._tokenizer.all_special_tokens, *map(str, added)})
+
+    @property
     def padding(self) -> int:
         """The number of the token that fills a batch up; never read."""
         padding = self._tokenizer.pad_token_id

@@ -9,33 +9,45 @@ again until the model answers. A circuit is open
 - whenever a call has failed for good by what may be the model's fault: the call fails only if
   the probe behind it is answered, and otherwise it waits for the end of the outage.
 
+A model may answer every probe and no call. After so many failures without a reply between them as
+`UsableShare` takes for enough, the last call that failed is the probe.
+
 A model that refuses the key, the name or the address, that makes one complaint of whatever it is
-asked, or that stays silent for longer than the longest outage, fails the run: every waiting and
-later call raises `RunFailedError`. Without a preflight the first call of all goes ahead of the
-others, so that a wrong key costs one.
+asked, that stays silent for longer than the longest outage, or of whose answers too few can be
+used, fails the run: every waiting and later call raises `RunFailedError`. Without a preflight the
+first call of all goes ahead of the others, so that a wrong key costs one.
 """
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from functools import partial
 
 import anyio
 
-from spanjury.adapters.models.outage import ALIKE, Complaints, Outage
+from spanjury.adapters.models.model_errors import asked_wait
+from spanjury.adapters.models.outage import ALIKE, Complaints, Outage, UsableShare
 from spanjury.judges.core import (
     ChatRequest,
     Decoding,
     EventLog,
+    Form,
+    FormRefusedError,
     Message,
     ModelError,
     RateLimitedModelError,
     Reply,
+    Report,
     RunFailedError,
     TransientModelError,
     UnusableModelError,
-    Usage,
+    first_error_alone,
     kind_of,
 )
+from spanjury.judges.core.lazy import lazily
 
-__all__ = ["ALIKE", "PATIENCE", "PROBE", "Circuit", "Guard"]
+with lazily():
+    import tenacity
+
+__all__ = ["ALIKE", "PATIENCE", "PROBE", "Circuit", "Guard", "failure_of"]
 
 PROBE = ChatRequest(
     messages=(Message(role="user", content="Answer with the single word: ready"),),
@@ -46,8 +58,8 @@ PROBE = ChatRequest(
 PATIENCE = 5
 """Transient failures in a row after which calls wait."""
 
-_FIRST_PAUSE = 1.0  # seconds between two probes, twice as long each time
-_LONGEST_PAUSE = 10.0
+_LONGEST_PAUSE = 10.0  # seconds between two probes; the first pause is 1 s, each twice as long
+_UNANSWERED = (TransientModelError, UnusableModelError)
 
 log = EventLog()
 
@@ -64,6 +76,11 @@ class Guard:
     call goes `head_start` seconds ahead of the others. `is_fresh` says that nothing is remembered,
     so that the run will need all of its models: then all are tried before the first of them is
     asked. Otherwise each is tried when it is needed.
+
+    `new_share` makes what says for each model whether too few of its answers can be used.
+
+    `tokenizers` says by model's name who named its special tokens, once that is known; `forms`, to
+    which form its server holds each kind of reply.
     """
 
     def __init__(
@@ -72,31 +89,38 @@ class Guard:
         max_outage: float = 60.0,
         preflight: bool = True,
         is_fresh: bool = True,
+        new_share: Callable[[], UsableShare] = UsableShare,
         silence: float = 5.0,
         head_start: float = 1.0,
         clock: Callable[[], float] = anyio.current_time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         self.max_outage = max_outage
+        self.new_share = new_share
         self.silence = silence
         self.head_start = head_start
         self.clock = clock
         self.sleep = sleep
         self._preflight = preflight
         self.is_fresh = is_fresh
+        self.tokenizers: dict[str, str] = {}
+        self.forms: dict[str, Mapping[str, Form]] = {}
         self._circuits: dict[Hashable, Circuit] = {}
         self._failure = ""
 
-    def circuit(self, key: Hashable, *, name: str, is_local: bool = False) -> "Circuit":
+    def circuit(
+        self, key: Hashable, *, name: str, where: str = "", is_local: bool = False
+    ) -> "Circuit":
         """Return the circuit of a model; the same one as long as the run lasts.
 
-        `key` tells the model from the others of the run; `name` is for messages. A model that
-        `is_local` runs in this process, where opening it was trial enough.
+        `key` tells the model from the others of the run; `name` is for messages, `where` for those
+        who wait for it. A model that `is_local` runs in this process, where opening it was trial
+        enough.
         """
         if key not in self._circuits:
             is_closed = is_local or not self._preflight
             self._circuits[key] = Circuit(
-                self, name=name, is_closed=is_closed, has_answered=is_local
+                self, name=name, where=where or name, is_closed=is_closed, has_answered=is_local
             )
         return self._circuits[key]
 
@@ -127,9 +151,10 @@ class Guard:
         for circuit in (first, *waiting):
             circuit.is_held = True  # no model is asked before all of them have answered
         try:
-            async with anyio.create_task_group() as group:
-                for circuit in (first, *waiting):
-                    group.start_soon(attempt, circuit)
+            with first_error_alone():
+                async with anyio.create_task_group() as group:
+                    for circuit in (first, *waiting):
+                        group.start_soon(attempt, circuit)
         finally:
             for circuit in (first, *waiting):
                 circuit.release()
@@ -141,7 +166,9 @@ class Circuit:
     If it `is_closed`, calls may pass at once, without a preflight.
     """
 
-    def __init__(self, guard: Guard, *, name: str, is_closed: bool, has_answered: bool) -> None:
+    def __init__(
+        self, guard: Guard, *, name: str, where: str, is_closed: bool, has_answered: bool
+    ) -> None:
         self.is_held = False
         self._guard = guard
         self._name = name
@@ -150,10 +177,16 @@ class Circuit:
         self._has_first = False
         self._complaints = Complaints()
         self._outage = Outage(
-            name, longest=guard.max_outage, silence=guard.silence, clock=guard.clock
+            name,
+            where=where,
+            longest=guard.max_outage,
+            silence=guard.silence,
+            clock=guard.clock,
         )
+        self._share = guard.new_share()
         self._ask: Ask | None = None
-        self._spent: Callable[[Usage], None] = lambda _: None
+        self._failed = PROBE
+        self._unanswered = 0
         self._failures = 0
         self._refusals = 0
         self._outages = 0
@@ -170,17 +203,20 @@ class Circuit:
         """Whether the model is open and was never asked anything."""
         return self._ask is not None and not self._has_answered and not self._is_tried_now
 
-    def attach(self, ask: Ask, *, spent: Callable[[Usage], None]) -> None:
-        """Take the model that was opened: probes go by `ask`, and `spent` counts them."""
+    def waiting(self, now: float) -> str:
+        """Say for whom calls wait, as `Outage.waiting` does."""
+        return "" if self._guard.has_failed else self._outage.waiting(now)
+
+    def attach(self, ask: Ask) -> None:
+        """Take the model that was opened: probes go by `ask`."""
         self._ask = ask
-        self._spent = spent
 
     def detach(self) -> None:
         """Let go of the model that is closed."""
         self._ask = None
 
-    def ended(self, error: ModelError | None) -> None:
-        """Learn from how one attempt ended: in `error`, or well.
+    def ended(self, error: ModelError | None, request: ChatRequest) -> None:
+        """Learn from how one attempt at `request` ended: in `error`, or well.
 
         Whatever is no transient failure shows that the server is there, even that it is
         asked too often.
@@ -188,18 +224,29 @@ class Circuit:
         match error:
             case None:
                 self._complaints.replied()
-                self._answered()
+                self._answered(request)
             case UnusableModelError():
                 self._refusals += 1
             case RateLimitedModelError():
-                self._failures = 0
+                self._failures = self._unanswered = 0
             case TransientModelError():
+                if request is not PROBE:
+                    self._unanswered += 1
+                    self._failed = request
                 self._failures += 1
                 if self._failures >= PATIENCE:
                     self._open(error)
+            case FormRefusedError():  # it is asked in another form
+                self._answered(request)
             case _:
-                self._answered()
+                self._answered(request)
                 self._complained(error)
+
+    def judged(self, report: Report) -> None:
+        """Learn what was made of the model's replies in one assessment."""
+        self._share.add(report)
+        if self._share.is_too_small:
+            self._guard.fail(f"model {self._name} is of no use: {self._share}")
 
     async def follow(self) -> None:
         """Let the first call of all go ahead, until it is answered or has its head start."""
@@ -216,9 +263,9 @@ class Circuit:
         """Say whether calls may pass to a model that has not answered any yet."""
         return self.is_closed and not self._has_answered
 
-    async def pause(self, seconds: float, error: ModelError) -> None:
-        """Wait before the next attempt of a call that ended in `error`."""
-        await self._outage.pause(seconds, error, sleep=self._guard.sleep)
+    async def pause(self, seconds: float, error: ModelError) -> float:
+        """Begin the wait after an attempt that ended in `error`; return the seconds left of it."""
+        return await self._outage.pause(seconds, error, sleep=self._guard.sleep)
 
     async def ready(self) -> None:
         """Return once the model may be asked.
@@ -251,16 +298,16 @@ class Circuit:
     async def try_until_answered(self) -> None:
         """Probe until the model answers, or the run is given up."""
         self._is_tried_now = True
-        began, pause = self._guard.clock(), _FIRST_PAUSE
+        probing = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(_UNANSWERED),
+            wait=partial(self._wait, since=self._guard.clock()),
+            stop=lambda _: self._guard.has_failed,
+            before_sleep=self._begin_outage,
+            sleep=self._guard.sleep,
+            retry_error_callback=lambda _: None,
+        )
         try:
-            while (error := await self._outage.watch(self._probe)) is not None:
-                self._outages += 1
-                wait = self._wait(error, pause=pause, since=began)
-                if wait is None:
-                    return
-                self._outage.begin(error)
-                await self._guard.sleep(wait)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+            await probing(self._outage.watch, self._probe)
         finally:
             self._is_tried_now = False
             self._notify()
@@ -270,47 +317,58 @@ class Circuit:
         self.is_held = False
         self._notify()
 
-    async def _probe(self) -> TransientModelError | UnusableModelError | None:
-        """Ask once; return the failure if the model did not answer."""
+    async def _probe(self) -> None:
+        """Ask once; raise the failure if the model did not answer."""
         assert self._ask is not None, "a circuit is asked by those only who have its model"
+        request = self._failed if self._is_doubtful else PROBE
         try:
-            reply = await self._ask(PROBE)
-        except (TransientModelError, UnusableModelError) as error:
-            return error
+            await self._ask(request)
+        except _UNANSWERED:
+            raise
         except ModelError as complaint:  # about the question: it is there
-            self._answered()
+            self._answered(request)
             self._complaints.add_of_probe(complaint)
             self._judge_complaints(complaint)
-        else:
-            self._spent(reply.usage)
         self._close()
-        return None
 
-    def _wait(
-        self, error: TransientModelError | UnusableModelError, *, pause: float, since: float
-    ) -> float | None:
-        """Return the seconds until the next probe; None if there is to be none."""
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether an answered probe would be no comfort."""
+        return self._unanswered >= self._share.enough
+
+    def _begin_outage(self, state: "tenacity.RetryCallState") -> None:
+        self._outage.begin(failure_of(state))
+
+    def _wait(self, state: "tenacity.RetryCallState", *, since: float) -> float:
+        """Return the seconds until the next probe; give the run up if there is to be none."""
+        self._outages += 1
+        error, pause = failure_of(state), tenacity.wait_exponential(max=_LONGEST_PAUSE)(state)
         if isinstance(error, UnusableModelError):
-            if self._has_answered and self._refusals < ALIKE:
-                return pause
-            self._guard.fail(
-                f"model {self._name} cannot be used: {error}; check its name, its key and its"
-                " address"
-            )
-            return None
+            if not self._has_answered or self._refusals >= ALIKE:
+                self._guard.fail(
+                    f"model {self._name} cannot be used: {error}; check its name, its key and its"
+                    " address"
+                )
+            return pause
         longest = self._guard.max_outage
-        left = since + longest - self._guard.clock()
-        asked = error.retry_after or 0.0
-        if left > 0 and asked <= left:
-            return min(max(pause, asked), left)
-        asks = f" and asks to wait {asked:g} s" if asked > 0 else ""
-        self._guard.fail(
-            f"model {self._name} does not answer{asks}, and {longest:g} s is the longest outage"
-            f" that is waited for (--max-outage): {error}"
-        )
-        return None
+        left, asked = since + longest - self._guard.clock(), asked_wait(error)
+        if left <= 0 or asked > left:
+            asks = f" and asks to wait {asked:g} s" if asked > 0 else ""
+            answers = "does not answer"
+            if self._is_doubtful:
+                answers = (
+                    f"has answered none of the last {self._unanswered} calls (with --min-usable 0"
+                    " each row fails by itself)"
+                )
+            self._guard.fail(
+                f"model {self._name} {answers}{asks}, and {longest:g} s is the longest outage"
+                f" that is waited for (--max-outage): {error}"
+            )
+        return min(max(pause, asked), left)
 
-    def _answered(self) -> None:
+    def _answered(self, request: ChatRequest) -> None:
+        if request is not PROBE:
+            self._unanswered = 0
         if not self._has_answered:
             self._has_answered = True
             self._notify()
@@ -343,3 +401,10 @@ class Circuit:
     def _notify(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+
+
+def failure_of(state: "tenacity.RetryCallState") -> ModelError:
+    """Return the error in which the last attempt ended."""
+    error = state.outcome and state.outcome.exception()
+    assert isinstance(error, ModelError), "no other failure is retried"
+    return error

@@ -15,12 +15,13 @@ import msgspec
 from yarl import URL
 
 from spanjury.adapters.models.event_loop import asyncio_loop
-from spanjury.adapters.models.model_errors import short_line
+from spanjury.adapters.models.model_errors import refused_form, short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     chat_fields,
     llama_cpp_grammar,
+    response_format,
     sglang_grammar,
     unforced,
     vllm_grammar,
@@ -33,15 +34,18 @@ from spanjury.adapters.models.server_address import (
     redirect_refused,
     refuse_credentials,
 )
+from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ConfigError,
     Decoding,
+    Form,
     ModelError,
     ModelOptions,
     ModelTimeoutError,
     Reply,
+    TemplateTokens,
     TransientModelError,
     scrub,
     signature,
@@ -49,6 +53,7 @@ from spanjury.judges.core import (
 )
 
 _PREFIX = "openai-compatible"
+_FORMS: frozenset[Form] = frozenset({"bounded-schema", "schema", "grammar"})
 _KEYS = ("OPENAI_COMPATIBLE_API_KEY", "OPENAI_API_KEY")
 _CLOSING_SECONDS = 5.0
 
@@ -124,6 +129,11 @@ class FastModel:
         """The session's time limit, from the request to the last byte."""
         return self.timeout
 
+    @property
+    def forms(self) -> frozenset[Form]:
+        """A schema and a grammar: the server tells whether it takes them."""
+        return _FORMS
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
@@ -136,16 +146,27 @@ class FastModel:
             answer = await self._post(body, decoding=request.decoding)
             content = content_of(answer, source=self.source, key=self.api_key)
             return read_reply(content, prefix=request.prefix, source=self.source)
-        except ModelError:
-            raise
+        except ModelError as error:
+            raise refused_form(error, request) from None
         except TimeoutError:
             raise ModelTimeoutError(
                 f"{self.source}: no complete reply within {self.timeout:g} s"
             ) from None
+        except aiohttp.ClientConnectorError as error:
+            unreached = TransientModelError(
+                f"{self.source}: {short_line(f'{type(error).__name__}: {error}', key=self.api_key)}"
+            )
+            unreached.was_sent = False
+            raise unreached from None
         except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
             # Not chained: the foreign message may hold a key, and a traceback prints it.
             said = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
             raise TransientModelError(f"{self.source}: {said}") from None
+
+    async def template_tokens(self) -> TemplateTokens | None:
+        """Return the special tokens of the model; raise `TransientModelError` as `ask_server`."""
+        base = str(self.url.parent.parent)
+        return await ask_server(base, model=self.model, key=self.api_key)
 
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:
         """Send `body` and receive the answer, all of it if it is a reply."""
@@ -185,7 +206,9 @@ class FastModel:
 def _body(request: ChatRequest, *, model: str) -> bytes:
     """Write `request` so that every server finds the fields that it knows, and ignores the rest."""
     fields = {"model": model, **chat_fields(request)}
-    grammar = request.decoding.grammar
+    grammar, schema = request.decoding.grammar, request.decoding.schema
+    if schema is not None:
+        fields |= response_format(schema)
     if grammar:
         fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
     if request.prefix:

@@ -8,12 +8,15 @@ from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     llama_cpp_grammar,
+    response_format,
     vllm_grammar,
 )
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
 from spanjury.judges.core import (
     ConfigError,
+    Form,
     PermanentModelError,
+    ReplySchema,
     TokenPrice,
     scrub,
     without_secrets,
@@ -23,6 +26,7 @@ _VLLM = "hosted_vllm"
 # Their servers understand llama.cpp's fields, or may, at an address that the user gave.
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
 _OLLAMA = "ollama_chat"
+_LLAMA_CPP_INSIDE = frozenset({_OLLAMA, "lm_studio"})  # they take its schemas, not its grammars
 _UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
 
 
@@ -41,12 +45,29 @@ class Backend:
     api_key: str | None = field(default=None, repr=False)
     prefills: bool = False
     takes_tools: bool = True
+    takes_schema: bool = True
     price: TokenPrice | None = None
 
     def __str__(self) -> str:
         if self.base_url is None:
             return self.name
         return f"{self.name} at {without_secrets(self.base_url)}"
+
+    @property
+    def forms(self) -> frozenset[Form]:
+        """The forms that can be asked for."""
+        forms: set[Form] = {"grammar"} if self._takes_grammar else set()
+        if self.takes_schema:
+            forms.add("schema")
+            if self._takes_grammar or self.provider in _LLAMA_CPP_INSIDE:
+                forms.add("bounded-schema")
+        return frozenset(forms)
+
+    def schema_fields(self, schema: ReplySchema) -> dict[str, object]:
+        """Return LiteLLM's argument that holds a reply to `schema`."""
+        if not self.takes_schema:
+            raise PermanentModelError(f"{self}: {self.provider} takes no JSON schema")
+        return response_format(schema)
 
     def grammar_fields(self, grammar: str) -> dict[str, object]:
         """Return the fields that bind a reply to a GBNF `grammar`."""
@@ -58,13 +79,17 @@ class Backend:
 
     def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:
         """Return the fields of a message to be continued, and those of its request."""
-        if self.provider == _VLLM or self._llama_cpp_like:
+        if self._takes_grammar:
             return {}, dict(CONTINUE_LAST_MESSAGE)
         if self.prefills:
             return {"prefix": True}, {}
         if self.provider == _OLLAMA:  # continues a last message of the assistant unasked
             return {}, {}
         raise PermanentModelError(f"{self}: {self.provider} cannot continue from a given prefix")
+
+    @property
+    def _takes_grammar(self) -> bool:
+        return self.provider == _VLLM or self._llama_cpp_like
 
     @property
     def _llama_cpp_like(self) -> bool:
@@ -110,6 +135,8 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         api_key=api_key,
         prefills=bool(listed.get("supports_assistant_prefill")),
         takes_tools="tools" in offers,
+        # Not `litellm.supports_response_schema`, which denies it of vLLM, Ollama and llama.cpp.
+        takes_schema="response_format" in offers,
         price=_price(listed),
     )
 

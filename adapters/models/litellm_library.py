@@ -14,6 +14,7 @@ import asyncio  # noqa: TID251 - LiteLLM's clients belong to an asyncio event lo
 import logging
 import os
 import sys
+import warnings
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -31,6 +32,7 @@ os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 
 import litellm
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+from litellm.llms.ollama.common_utils import OllamaModelInfo
 
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.reply_bytes import IDENTITY, ReplyBytes
@@ -66,7 +68,7 @@ async def client_connections() -> AsyncIterator[None]:
 async def _close_clients() -> None:
     """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
     cache = litellm.in_memory_llm_clients_cache
-    of_this_loop = cache.update_cache_key_with_event_loop("")  # type: ignore[no-untyped-call]  # LiteLLM's
+    of_this_loop = cache.update_cache_key_with_event_loop("")  # LiteLLM's
     for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
         client = cache.cache_dict.pop(key)
         cache.ttl_dict.pop(key, None)
@@ -132,9 +134,31 @@ class Exchange:
 _EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 
+class _WithinACall:
+    """The pattern of pydantic's warnings within `guarded`: they quote a reply of odd types.
+
+    `warnings.catch_warnings` changes the filters of all tasks and threads; a pattern that looks
+    where it is asked changes none of a host's own warnings.
+    """
+
+    def match(self, message: str) -> bool:
+        return _EXCHANGE.get() is not None and message.startswith("Pydantic serializer warnings")
+
+
+_QUIET = ("ignore", _WithinACall(), UserWarning, None, 0)
+
+
+def _keep_quiet() -> None:
+    """Put the filter first, where a host or its tests have set up theirs since."""
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is one
+    if filters[:1] != [_QUIET]:
+        filters[:] = [_QUIET, *(one for one in filters if one is not _QUIET)]
+
+
 @contextmanager
 def guarded(exchange: Exchange) -> Iterator[None]:
     """Hold everything that is sent and received within to the bounds of `exchange`."""
+    _keep_quiet()
     token = _EXCHANGE.set(exchange)
     try:
         yield
@@ -227,10 +251,19 @@ async def _raise_what_broke(*_: object, **__: object) -> NoReturn:
     raise error
 
 
+def _known_without_asking(*_: object, **__: object) -> None:
+    """Stand in for what asks Ollama about a model, at its usual port whatever address was given.
+
+    None has LiteLLM look into its own list, as it does for every other provider.
+    """
+
+
 # It prints advice to standard output whenever a call fails, and logs what servers say.
 litellm.suppress_debug_info = True
 for _name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
-AsyncHTTPHandler.single_connection_post_request = _raise_what_broke  # type: ignore[method-assign]  # no hook
+for _name in ("single_connection_post_request", "single_connection_request"):  # up to 1.109; since
+    setattr(AsyncHTTPHandler, _name, _raise_what_broke)
+OllamaModelInfo.get_model_info = _known_without_asking  # type: ignore[method-assign]  # no hook
 httpx.AsyncClient.send = _guarded_async(httpx.AsyncClient.send)  # type: ignore[method-assign]  # no hook
 httpx.Client.send = _guarded_sync(httpx.Client.send)  # type: ignore[method-assign]  # no hook

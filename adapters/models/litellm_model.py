@@ -16,19 +16,24 @@ from spanjury.adapters.models.litellm_library import Exchange, client_connection
 from spanjury.adapters.models.model_errors import (
     error_by_status,
     names_policy,
+    refused_form,
     retry_after,
     short_line,
 )
 from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.adapters.models.openai_request import chat_fields, unforced
+from spanjury.adapters.models.server_address import missing_key
+from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
+    Form,
     ModelError,
     ModelOptions,
     ModelTimeoutError,
     PermanentModelError,
     Reply,
+    TemplateTokens,
     TokenPrice,
     UnusableModelError,
     signature,
@@ -84,6 +89,22 @@ class LiteLLMModel:
         """The price of tokens in LiteLLM's list of models."""
         return self.backend.price
 
+    @property
+    def forms(self) -> frozenset[Form]:
+        """The forms that can be asked for; the server tells whether it takes them."""
+        return self.backend.forms
+
+    async def template_tokens(self) -> TemplateTokens | None:
+        """Return the special tokens of the model at an address that the user gave.
+
+        None elsewhere. Raises `TransientModelError` as `ask_server` does.
+        """
+        backend = self.backend
+        if backend.base_url is None:
+            return None
+        model = backend.name.partition("/")[2]
+        return await ask_server(backend.base_url, model=model, key=backend.api_key or "")
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.
 
@@ -92,6 +113,8 @@ class LiteLLMModel:
         """
         backend, request = self.backend, unforced(request)
         arguments = _arguments(request, backend=backend)
+        if backend.base_url is None and (missing := missing_key(backend.provider)):
+            raise UnusableModelError(f"{backend}: {missing}")
         exchange = Exchange(
             decoding=request.decoding, source=str(backend), key=backend.api_key or ""
         )
@@ -113,19 +136,23 @@ class LiteLLMModel:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            raise exchange.refusal or _model_error(
+            failure = exchange.refusal or _model_error(
                 error, source=str(backend), key=backend.api_key or ""
-            ) from None
+            )
+            raise refused_form(failure, request) from None
 
 
 def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     """Return the arguments of ``litellm.acompletion`` that say what `request` says.
 
-    Raises `PermanentModelError` if the backend cannot do what is asked: follow a grammar, continue
-    from a prefix, call tools. Left out without a word is what changes no meaning, as a seed.
+    Raises `PermanentModelError` if the backend cannot do what is asked: follow a schema or a
+    grammar, continue from a prefix, call tools. Left out without a word is what changes no meaning,
+    as a seed.
     """
     arguments = chat_fields(request)
     extra: dict[str, object] = {}
+    if request.decoding.schema is not None:
+        arguments |= backend.schema_fields(request.decoding.schema)
     if request.decoding.grammar:
         extra |= backend.grammar_fields(request.decoding.grammar)
     if request.prefix:

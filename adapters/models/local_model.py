@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 from transformers import PreTrainedModel
 
-from spanjury.adapters.causal.attention import best_attention
+from spanjury.adapters.causal.attention import XFORMERS, best_attention
 from spanjury.adapters.causal.base import is_out_of_memory
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
@@ -30,6 +30,7 @@ from spanjury.judges.core import (
     ModelOptions,
     PermanentModelError,
     Reply,
+    TemplateTokens,
     TokenLogprob,
     TokenPrice,
     Usage,
@@ -76,19 +77,26 @@ class LocalModel:
     @property
     def signature(self) -> str:
         """The weights, and what else decides what they say."""
+        attends = getattr(self.loaded.model.config, "_attn_implementation", "")
         return signature(
             _PREFIX,
             weights=self.loaded.identity,
             device=self.loaded.model.device.type,
             torch=version("torch"),
             transformers=version("transformers"),
+            **({XFORMERS: version(XFORMERS)} if attends == XFORMERS else {}),
         )
+
+    async def template_tokens(self) -> TemplateTokens:
+        """Return the special tokens of the tokenizer in the model's folder."""
+        return TemplateTokens(tokens=self.loaded.chat.special, source="the model's tokenizer")
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; one that is forced, with the log-probability of each token.
 
-        Raises `PermanentModelError` if tools or a grammar are asked for, the conversation is none
-        that the chat template takes or is as long as the context, or memory does not hold it.
+        Raises `PermanentModelError` if tools, a schema or a grammar are asked for, the conversation
+        is none that the chat template takes or is as long as the context, or memory does not hold
+        it.
         """
         if request.forced:
             return await self._scored(request)
@@ -125,9 +133,9 @@ class LocalModel:
 
     def _ids(self, request: ChatRequest) -> list[int]:
         """Return the tokens of the prompt."""
-        decoding, chat = request.decoding, self.loaded.chat
-        if request.tools or decoding.grammar:
-            raise PermanentModelError("a local model takes neither tools nor a grammar")
+        chat = self.loaded.chat
+        if request.tools or request.form != "text":
+            raise PermanentModelError("a local model takes neither tools nor a schema or grammar")
         if any(one.tool_calls or one.role == "tool" for one in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
         try:

@@ -7,6 +7,8 @@ from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 
 from spanjury.judges.core import (
+    ChatRequest,
+    FormRefusedError,
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
@@ -34,6 +36,8 @@ _NOT_NOW: Mapping[int | None, type[TransientModelError]] = MappingProxyType(
 _FIRST_SERVER_ERROR = 500
 # A key, an account, a model or an address that is wrong; 3xx leads to another address.
 _UNUSABLE = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
+_BAD_REQUEST = (400, 422)
+_NOT_FOUND = 404
 _CONTENT_TOO_LARGE = 413
 # In the words of OpenAI, vLLM, llama.cpp, TGI, Anthropic, Gemini and Mistral.
 _TOO_LONG = re.compile(
@@ -44,6 +48,12 @@ _TOO_LONG = re.compile(
 )
 TOO_LONG = "the texts are longer than this model reads; the judge searcher reads long sources"
 """Added to the complaint of a model that its prompt is too long."""
+# In the words of OpenAI, OpenRouter, vLLM, llama.cpp, Anthropic and Gemini.
+_FORM = re.compile(
+    r"response[_ ]?format|json[_ ]?schema|structured[_ ]output|output_(?:format|config)"
+    r"|requested parameters|\bgrammar\b",
+    re.IGNORECASE,
+)
 _POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
 
 
@@ -88,6 +98,23 @@ def _explained(message: str, *, status: int) -> str:
     return f"{message} ({TOO_LONG})" if too_long else message
 
 
+def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
+    """Return `error`, or the `FormRefusedError` that it may be where `request` asks for a form.
+
+    A bad request may be one for the form, unless it says that it is for the length; an address
+    that is not found is one only where the server speaks of the form.
+    """
+    if request.form == "text":
+        return error
+    bad = type(error) is PermanentModelError and error.status in _BAD_REQUEST
+    unknown = error.status == _NOT_FOUND and _FORM.search(str(error))
+    if not (bad or unknown) or TOO_LONG in str(error):
+        return error
+    refusal = FormRefusedError(str(error))
+    refusal.status = error.status
+    return refusal
+
+
 def names_policy(reply: str) -> bool:
     """Whether a failure's `reply` says that a policy forbids an answer."""
     return _POLICY.search(reply) is not None
@@ -120,3 +147,8 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+
+
+def asked_wait(error: ModelError) -> float:
+    """Return the seconds that a server asks to wait; 0 if it does not say."""
+    return (error.retry_after or 0.0) if isinstance(error, TransientModelError) else 0.0

@@ -6,7 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from spanjury.judges.core import ChatRequest, Decoding, Message, ToolSpec
+import msgspec
+
+from spanjury.judges.core import ChatRequest, Decoding, Message, ReplySchema, ToolSpec
 
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
 _CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
@@ -20,8 +22,9 @@ CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
 def chat_fields(request: ChatRequest) -> dict[str, Any]:
     """Return the messages of `request`, its prefix as the last one, its decoding and tools.
 
-    Servers differ in how they take a grammar (`llama_cpp_grammar` and its siblings) and in
-    the field that makes them continue the last message (`CONTINUE_LAST_MESSAGE`): neither is here.
+    Servers differ in how they take a schema (`response_format`), a grammar (`llama_cpp_grammar` and
+    its siblings) and the field that makes them continue the last message (`CONTINUE_LAST_MESSAGE`):
+    none is here.
     """
     fields = _decoding(request.decoding)
     fields["messages"] = [_message(message) for message in request.messages]
@@ -59,6 +62,12 @@ def _literal(text: str) -> str:
     """
     escaped = text.replace("\\", r"\\").replace('"', r"\"")
     return _CONTROL.sub(lambda mark: f"\\x{ord(mark[0]):02X}", escaped.replace("\n", r"\n"))
+
+
+def response_format(schema: ReplySchema) -> dict[str, object]:
+    """Return the field that holds a reply to `schema`, as OpenAI and most servers take it."""
+    form = {"name": schema.name, "strict": True, "schema": msgspec.json.decode(schema.text)}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
 def llama_cpp_grammar(grammar: str) -> dict[str, object]:

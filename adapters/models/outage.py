@@ -1,11 +1,21 @@
-"""The signs by which a circuit knows its model: silence, which is logged, and complaints."""
+"""The signs by which a circuit knows its model: silence, complaints, and answers without use."""
 
+import math
+import time
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import anyio
 
-from spanjury.judges.core import EventLog, ModelError, kind_of
+from spanjury.judges.core import (
+    USABLE,
+    EventLog,
+    ModelError,
+    Report,
+    first_error_alone,
+    kind_of,
+)
 
 ALIKE = 3
 """Failures alike in a row after which a model is given up: refusals, or complaints."""
@@ -19,27 +29,33 @@ class Outage:
     """The wait for a model, logged once when it begins and once when it ends.
 
     Calls wait for at most `longest` seconds. A wait is logged after `silence` seconds without any
-    reply, though there may be none.
+    reply, though there may be none. The log has the `name` of the model, and no address; a screen
+    says for `where`.
     """
 
     def __init__(
-        self, name: str, *, longest: float, silence: float, clock: Callable[[], float]
+        self, name: str, *, where: str, longest: float, silence: float, clock: Callable[[], float]
     ) -> None:
         self._name = name
+        self._where = where
         self._longest = longest
         self._silence = silence
         self._clock = clock
         self._began: float | None = None
+        self._shown_from = 0.0
+        self._limit = longest
         self._answers = 0
 
     def begin(self, error: ModelError | None = None, *, longest: float | None = None) -> None:
         """Tell that calls wait because of `error`, or because no reply came yet."""
         if self._began is None:
             self._began = self._clock()
+            self._shown_from = time.monotonic()  # an event loop's clock is not for other threads
+            self._limit = self._longest if longest is None else longest
             log.warning(
                 "outage.begun",
                 model=self._name,
-                longest=self._longest if longest is None else longest,
+                longest=self._limit,
                 error="no reply yet" if error is None else kind_of(error),
             )
 
@@ -51,6 +67,13 @@ class Outage:
             self._began = None
             log.warning("outage.ended", model=self._name, seconds=seconds)
 
+    def waiting(self, now: float) -> str:
+        """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
+        if self._began is None:
+            return ""
+        seconds = max(0.0, now - self._shown_from)
+        return f"waiting for {self._where} ({seconds:.0f} s of {self._limit:.0f})"
+
     async def watch(self, probe: Callable[[], Awaitable[T]]) -> T:
         """Return what `probe` does; tell of the wait if it takes long."""
 
@@ -58,22 +81,26 @@ class Outage:
             await anyio.sleep(self._silence)
             self.begin()
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(tell)
-            outcome = await probe()
-            group.cancel_scope.cancel()
+        with first_error_alone():
+            async with anyio.create_task_group() as group:
+                group.start_soon(tell)
+                outcome = await probe()
+                group.cancel_scope.cancel()
         return outcome
 
     async def pause(
         self, seconds: float, error: ModelError, *, sleep: Callable[[float], Awaitable[None]]
-    ) -> None:
-        """Sleep before a call is tried again; tell of it where no other call is answered."""
+    ) -> float:
+        """Sleep the silent part of a wait before a call is tried again; return what is left.
+
+        Tell of the rest where no other call is answered.
+        """
         answers, silent = self._answers, min(seconds, self._silence)
         await sleep(silent)
-        if silent < seconds:
-            if answers == self._answers:
-                self.begin(error, longest=seconds - silent)
-            await sleep(seconds - silent)
+        left = seconds - silent
+        if left > 0 and answers == self._answers:
+            self.begin(error, longest=left)
+        return left
 
 
 class Complaints:
@@ -116,3 +143,39 @@ class Complaints:
     @property
     def _are_many(self) -> bool:
         return not self._has_replied and self._alike >= ALIKE
+
+
+class UsableShare:
+    """Share of the last `window` assessments that a model has answered usably.
+
+    Less than `least` of them is too little; with 0 it never is. At the start of a run a third of
+    the window suffices to say so.
+    """
+
+    def __init__(self, *, least: float = 0.0, window: int = 1) -> None:
+        self.enough = max(1, window // 3) if least else math.inf
+        self._least = least
+        self._last: deque[Report] = deque(maxlen=window)
+
+    def add(self, report: Report) -> None:
+        """Note the report of an assessment for which the model was asked."""
+        self._last.append(report)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the model is of no use to the run."""
+        return len(self._last) >= self.enough and self._usable < self._least * len(self._last)
+
+    @property
+    def _usable(self) -> int:
+        return sum(report.outcome in USABLE for report in self._last)
+
+    def __str__(self) -> str:
+        failed = [report for report in self._last if report.outcome not in USABLE]
+        outcomes = Counter(report.outcome.value for report in failed).most_common()
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes)
+        ((reason, _),) = Counter(report.reason for report in failed).most_common(1)
+        return (
+            f"{self._usable} of its last {len(self._last)} assessments can be used ({counts}: "
+            f"{reason}), and {self._least:.0%} is the least that a run goes on with (--min-usable)"
+        )

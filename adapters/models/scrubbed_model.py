@@ -15,10 +15,14 @@ from spanjury.judges.core import (
     BoundedModel,
     ChatModel,
     ChatRequest,
+    Form,
+    FormedModel,
     ModelError,
     PricedModel,
     Reply,
     SecretFinder,
+    TemplateTokens,
+    TokenizedModel,
     TokenLogprob,
     TokenPrice,
     ToolCall,
@@ -49,9 +53,19 @@ class ScrubbedModel:
         return self.model.price if isinstance(self.model, PricedModel) else None
 
     @property
+    def forms(self) -> frozenset[Form]:
+        """The model's own; none where it names none."""
+        return self.model.forms if isinstance(self.model, FormedModel) else frozenset()
+
+    @property
     def longest_call(self) -> float:
         """The model's own; infinite where it bounds no time."""
         return self.model.longest_call if isinstance(self.model, BoundedModel) else math.inf
+
+    async def template_tokens(self) -> TemplateTokens | None:
+        """Return what the model's own tokenizer says; None where it cannot be asked."""
+        model = self.model
+        return await model.template_tokens() if isinstance(model, TokenizedModel) else None
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply without secrets; raise what it raises, without them too."""

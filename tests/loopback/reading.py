@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable
 
-from loopback.answers import STALL, Answer, chat
+from loopback.answers import STALL, Answer, chat, failure
 from loopback.server import LoopbackServer, Received
 
 __all__ = ["ReadingServer", "cut_off", "deceived", "honest", "quoting"]
 
 _MATERIAL = re.compile(r"Summary: begin\n(.*)\n[^\n]*Summary: end", re.DOTALL)
 _CLAIM = re.compile(r"score:?\W+(excellent)", re.IGNORECASE)
+_FORMS = {"response_format", "structured_outputs", "guided_json", "grammar", "json_schema"}
 _ROOM = 450
 """Characters of a summary that `cut_off` can quote: more than there are without an attack."""
 
@@ -31,6 +32,8 @@ class ReadingServer(LoopbackServer):
     def record(self, request: Received) -> Answer:
         """Keep `request` and review the summary that it holds."""
         super().record(request)
+        if _FORMS & request.body.keys():  # it writes in lines
+            return failure(400, "this server holds no reply to a form")
         messages = request.body["messages"]
         assert isinstance(messages, list)
         prompt = "\n".join(str(message["content"]) for message in messages)

@@ -39,11 +39,16 @@ class Received:
 class LoopbackServer:
     """Serve `answers` in order, one a request; the last one again and again.
 
+    `pages` are answered by path, as JSON, to whoever gets or posts; what came for them is in
+    `asked_pages`, and in none of `requests`.
+
     A context manager: leaving it breaks every connection and joins every thread.
     """
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: Answer, pages: Mapping[str, object] | None = None) -> None:
         assert answers, "a server needs at least one answer"
+        self.pages = pages or {}
+        self.asked_pages: list[Received] = []
         self._answers = list(answers)
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
@@ -135,8 +140,26 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", "0"))
         body = json.loads(self.rfile.read(length) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.owner.record(Received(path=self.path, headers=headers, body=body))
+        received = Received(path=self.path, headers=headers, body=body)
+        if self.path in self.server.owner.pages:
+            self._send_page(received)
+            return
+        answer = self.server.owner.record(received)
         self._send(answer, authorization=headers.get("authorization", ""))
+
+    def do_GET(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self._send_page(Received(path=self.path, headers=headers, body={}))
+
+    def _send_page(self, received: Received) -> None:
+        self.server.owner.asked_pages.append(received)
+        page = self.server.owner.pages.get(self.path)
+        if isinstance(page, Answer):
+            self._send(page, authorization="")
+        elif page is None:
+            self._send(Answer(status=404, body="{}"), authorization="")
+        else:
+            self._send(Answer(body=json.dumps(page)), authorization="")
 
     def _send(self, answer: Answer, *, authorization: str) -> None:
         text = answer.body.replace("{authorization}", authorization)

@@ -1,0 +1,135 @@
+"""Special tokens of a model, by the server that it runs on. Needs asyncio.
+
+Every server with OpenAI's interface says at ``/models`` whose it is. llama.cpp's turns all numbers
+of its vocabulary into text and cuts that again; vLLM's names the tokens, if it was started with
+``--enable-tokenizer-info-endpoint``, and otherwise shows those of a conversation. No judged text
+is sent, no redirect followed. Other servers cannot be asked.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from spanjury.adapters.models.reply_bytes import IDENTITY
+from spanjury.adapters.models.token_files import named_tokens
+from spanjury.judges.core import TemplateTokens, TransientModelError
+
+_SECONDS = 10.0
+_MOST_BYTES = 2**25  # a vocabulary of 256,000 tokens is 2 MB
+_MOST_TOKENS = 2**20
+_SUCCESS = range(200, 300)
+# What a special token looks like; the tokenizer says which of these is one.
+_MARK = re.compile(r"[<＜\[]{1,2}[^\s<>＜＞\[\]]{1,64}[>＞\]]{1,2}")
+_TURNS = [
+    {"role": role, "content": "a"} for role in ("system", "user", "assistant", "user")
+]  # a template may refuse a system's message: then the others are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    """A server that is asked for JSON; `root` is where it answers beside OpenAI's interface."""
+
+    session: aiohttp.ClientSession
+    base: URL
+    root: URL
+    model: str
+
+    async def get(self, url: URL) -> Any:  # noqa: ANN401  whatever the server says
+        """Return what is at `url`, or None if it is refused or is no JSON."""
+        async with self.session.get(url, allow_redirects=False) as response:
+            return await _json(response)
+
+    async def post(self, path: str, fields: Mapping[str, object]) -> Any:  # noqa: ANN401  as above
+        """Return what the server makes of `fields`, or None as `get` does."""
+        url = self.root / path
+        async with self.session.post(url, json=fields, allow_redirects=False) as response:
+            return await _json(response)
+
+
+async def ask_server(base_url: str, *, model: str, key: str) -> TemplateTokens | None:
+    """Return the special tokens of the model called `model`; None if the server cannot be asked.
+
+    Raises `TransientModelError` if it cannot be reached.
+    """
+    base = URL(base_url)
+    root = base.parent if base.name == "v1" else base
+    try:
+        async with _session(key) as session:
+            server = _Server(session=session, base=base, root=root, model=model)
+            served = _served(await server.get(base / "models"), model)
+            match served.get("owned_by"):
+                case "llamacpp":
+                    return await _from_llama_cpp(server, served)
+                case "vllm":
+                    return await _from_vllm(server)
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise TransientModelError(
+            f"{model}: its tokenizer cannot be asked: {type(error).__name__}"
+        ) from None  # the message may hold the key
+    except (KeyError, RecursionError, TypeError, ValueError):  # of another form than is known
+        return None
+    return None
+
+
+async def _from_llama_cpp(server: _Server, served: Mapping[str, Any]) -> TemplateTokens | None:
+    count = min(int(served["meta"]["n_vocab"]), _MOST_TOKENS)
+    shown = await server.post("detokenize", {"tokens": list(range(count))})
+    marks = "\n".join(sorted(set(_MARK.findall(shown["content"]))))
+    cut = await server.post(
+        "tokenize",
+        {"content": marks, "parse_special": True, "add_special": False, "with_pieces": True},
+    )
+    pieces = {piece["piece"] for piece in cut["tokens"] if isinstance(piece["piece"], str)}
+    return _found(filter(_MARK.fullmatch, pieces), "llama.cpp's /tokenize")
+
+
+async def _from_vllm(server: _Server) -> TemplateTokens | None:
+    info = await server.get(server.root / "tokenizer_info")
+    if info is not None:
+        return _found(named_tokens(info), "vLLM's /tokenizer_info")
+    for turns in (_TURNS, _TURNS[1:]):
+        fields = {"model": server.model, "messages": turns, "return_token_strs": True}
+        cut = await server.post("tokenize", fields)
+        if cut is not None:
+            pieces = (str(piece).strip("▁ĠĊ \n") for piece in cut["token_strs"])
+            return _found(filter(_MARK.fullmatch, pieces), "vLLM's /tokenize")
+    return None
+
+
+def _found(tokens: Iterable[str], source: str) -> TemplateTokens | None:
+    named = tuple(sorted(set(tokens)))
+    return TemplateTokens(tokens=named, source=source) if named else None
+
+
+def _served(models: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as above
+    """Return what a list of models says of the one called `name`, or else of the first."""
+    if not isinstance(models, dict) or not isinstance(models.get("data"), list):
+        return {}
+    listed = [one for one in models["data"] if isinstance(one, dict)]
+    return next((one for one in listed if one.get("id") == name), listed[0] if listed else {})
+
+
+def _session(key: str) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=_SECONDS),
+        auto_decompress=False,
+        headers={"Authorization": f"Bearer {key}", **IDENTITY},
+    )
+
+
+async def _json(response: aiohttp.ClientResponse) -> Any:  # noqa: ANN401  as above
+    if response.status not in _SUCCESS:
+        return None
+    received = bytearray()
+    async for chunk in response.content.iter_any():
+        received += chunk
+        if len(received) > _MOST_BYTES:
+            response.close()
+            return None
+    return json.loads(received)

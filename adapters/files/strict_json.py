@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
+from spanjury.judges.core.unique_keys import unique_keys
 
 # A surrogate pair and every other escape are kept; a surrogate on its own is not.
 _ESCAPE = re.compile(
@@ -74,16 +75,6 @@ def excerpt(value: object) -> str:
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its pairs unless a key stands there twice."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise DataError(f"the key {excerpt(twice)} stands twice in one object")
-    return made
-
-
 def _finite(number: str) -> float:
     """Read a number unless it is too large for a float."""
     value = float(number)
@@ -97,4 +88,6 @@ def _refuse(number: str) -> None:
     raise DataError(f"the number {excerpt(number)} is not finite")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=unique_keys, parse_float=_finite, parse_constant=_refuse
+)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from spanjury.adapters.runs.memory_file import GET, checksum_of, connected, naming
+from spanjury.adapters.runs.database import connected, naming
+from spanjury.adapters.runs.memory_form import GET, checksum_of
 from spanjury.judges.core import StoreError
 
 

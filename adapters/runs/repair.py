@@ -1,7 +1,7 @@
-"""The repair of a damaged memory: every value that can still be read, in a new file.
+"""The repair of a damaged file of a run: every row that can still be read, in a new file.
 
 The new file takes the place of the old one in steps that may break off anywhere: as long as
-it has its name for the time between, the next process that opens the memory takes the rest of them.
+it has its name for the time between, the next process that opens the file takes the rest of them.
 """
 
 import sqlite3
@@ -10,126 +10,170 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.adapters.runs.memory_file import (
+from spanjury.adapters.runs.database import (
+    MARKS_NAME,
+    Columns,
+    Form,
     check,
-    checksum_of,
     connected,
     create,
     finish_repair,
     free_name,
+    lock_of,
     missing_rows,
     naming,
     repaired_file,
 )
+from spanjury.adapters.runs.marks_store import MARKS
+from spanjury.adapters.runs.memory_form import MEMORY
 from spanjury.adapters.runs.run_lock import RunLock
-from spanjury.adapters.runs.sqlite_pages import DatabasePages, log_of
+from spanjury.adapters.runs.sqlite_pages import DatabasePages, Row, log_of
 from spanjury.judges.core import StoreError
 
-# What is saved, and what is known to have been there, by its number.
-_TABLES = """
+_OF_BACKUP = -(2**40)
+"""Numbers of rows from a backup begin here: of rows as old, that of the file is kept."""
+
+
+class _Statements:
+    """Statements about the rows that are saved and those known to have been there, by number."""
+
+    def __init__(self, columns: Columns) -> None:
+        names, keys = ", ".join(columns.names), ", ".join(columns.keys)
+        marks = ", ".join("?" * len(columns.names))
+        self.tables = f"""
 PRAGMA temp_store = FILE;
-CREATE TEMP TABLE saved (key TEXT PRIMARY KEY, value BLOB, checksum INTEGER, number INTEGER);
+CREATE TEMP TABLE saved ({names}, age INTEGER, number INTEGER, PRIMARY KEY ({keys}));
 CREATE INDEX temp.saved_numbers ON saved (number);
-CREATE TEMP TABLE known (key TEXT, number INTEGER, PRIMARY KEY (key, number)) WITHOUT ROWID;
+CREATE TEMP TABLE known ({keys}, number INTEGER, PRIMARY KEY ({keys}, number)) WITHOUT ROWID;
 """
-_SAVE = """
-INSERT INTO saved (key, value, checksum, number) VALUES (?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE
-SET (value, checksum, number) = (excluded.value, excluded.checksum, excluded.number)
-WHERE excluded.number > number
-"""
-_KNOW = "INSERT OR IGNORE INTO known VALUES (?, ?)"
-_KEEP = """
-INSERT INTO memory (key, value, checksum) SELECT key, value, checksum FROM saved ORDER BY number
-"""
-_LOST = """
-SELECT count(DISTINCT number) FROM known
-WHERE key NOT IN (SELECT key FROM saved) AND number NOT IN (SELECT number FROM saved)
-"""
+        others = (*columns.names[len(columns.keys) :], "age", "number")
+        rest, excluded = ", ".join(others), ", ".join(f"excluded.{name}" for name in others)
+        self.save = f"""
+INSERT INTO saved ({names}, age, number) VALUES ({marks}, ?, ?)
+ON CONFLICT ({keys}) DO UPDATE SET ({rest}) = ({excluded})
+WHERE (excluded.age, excluded.number) > (age, number)
+"""  # noqa: S608  our names
+        key_marks = ", ".join("?" * len(columns.keys))
+        self.know = f"INSERT OR IGNORE INTO known ({keys}, number) VALUES ({key_marks}, ?)"  # noqa: S608  our names
+        self.keep = f"""
+INSERT INTO {columns.table} ({names}) SELECT {names} FROM saved ORDER BY number
+"""  # noqa: S608  our names
+        self.lost = f"""
+SELECT {keys} FROM known
+WHERE number NOT IN (SELECT number FROM saved)
+  AND number NOT IN (SELECT known.number FROM known JOIN saved USING ({keys}))
+GROUP BY number
+"""  # noqa: S608  our names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The outcome of a repair: values in the memory now, and known ones that cannot be read.
+    """The outcome of a repair: rows in the file now, and known ones that cannot be read.
 
-    `kept` is where the damaged file is; None if nothing was damaged.
+    Parameters
+    ----------
+    kept
+        Where the damaged file is; None if nothing was damaged.
+    names
+        Those of the lost rows, where no run makes them again.
+    rows
+        What rows are called.
+    may_lack_others
+        Whether rows that no run makes again may be lost unnamed, since there is no backup.
     """
 
     saved: int
     lost: int
     kept: Path | None
+    names: tuple[str, ...] = ()
+    rows: str = "values"
+    may_lack_others: bool = False
 
 
-def repair_memory(path: Path) -> Repaired:
-    """Put every value that can be read in the memory `path` and its log into a new file.
+def repair(path: Path) -> Repaired:
+    """Put every row that can be read in a memory or marks, and their log, into a new file.
 
-    A value is saved only if its checksum says that it is what was put. The damaged file is kept
+    A row is saved only if its checksum says that it is what was put. The damaged file is kept
     beside the new one, with its log.
 
-    Raises `StoreError` if a process has the memory open, there is none, it is another program's
+    Raises `StoreError` if a process has the file open, there is none, it is another program's
     database, or the new file cannot be written; then all is as it was.
     """
-    if not any(each.exists() for each in (path, log_of(path), repaired_file(path))):
-        raise StoreError(f"{path}: there is no such memory")
-    with RunLock(path.with_name(f"{path.name}.lock")), naming(path):
+    form = MARKS if path.name.endswith(MARKS_NAME) else MEMORY
+    backup = next(form.backup(path), None)
+    if not (backup or any(each.exists() for each in (path, log_of(path), repaired_file(path)))):
+        raise StoreError(f"{path}: there is no such {form.holds}")
+    with RunLock(lock_of(path)), naming(path):
         finish_repair(path)
-        sound = _count_if_sound(path)
+        sound = _count_if_sound(path, form)
         if sound is not None:
-            return Repaired(saved=sound, lost=0, kept=None)
-        saved, lost = _salvage(path)
+            return Repaired(saved=sound, lost=0, kept=None, rows=form.rows)
+        saved, lost = _salvage(path, form)
         if not saved:
-            _refuse_foreign(path)
+            _refuse_foreign(path, form)
         kept = free_name(path)
         path.with_name(f"{path.name}.new").replace(repaired_file(path))
         finish_repair(path)
-    return Repaired(saved=saved, lost=lost, kept=kept)
+    return Repaired(
+        saved=saved,
+        lost=len(lost),
+        kept=kept,
+        names=tuple(map(form.name_of, lost)) if form.name_of else (),
+        rows=form.rows,
+        may_lack_others=form.name_of is not None and backup is None,
+    )
 
 
-def _count_if_sound(path: Path) -> int | None:
-    """Return how many values there are, or None if any damage can be seen."""
+def _count_if_sound(path: Path, form: Form) -> int | None:
+    """Return how many rows there are, or None if any damage can be seen."""
     if not path.exists():
         return None
     with suppress(StoreError), naming(path), closing(connected(path, mode="ro")) as connection:
-        check(connection, path)
-        rows = connection.execute("SELECT key, value, checksum FROM memory")
-        sound = [checksum == checksum_of(key, value) for key, value, checksum in rows]
-        if all(sound) and not missing_rows(path, connection):
+        check(connection, path, form)
+        sound = [*map(form.is_sound, connection.execute(form.columns.all_rows))]
+        if all(sound) and not missing_rows(path, connection, form):
             return len(sound)
     return None
 
 
-def _salvage(path: Path) -> tuple[int, int]:
-    """Write the new file; return how many values are in it, and how many are lost."""
+def _salvage(path: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
+    """Write the new file; return how many rows are in it, and the keys of those that are lost."""
     new = path.with_name(f"{path.name}.new")
-    create(new)
+    create(new, form)
+    statements = _Statements(form.columns)
     with closing(connected(new, mode="rw")) as connection:
-        connection.executescript(_TABLES)
+        connection.executescript(statements.tables)
         connection.execute("BEGIN")
-        with DatabasePages(path) as pages:
-            connection.executemany(_SAVE, _sound_rows(pages, connection))
-            connection.executemany(_KNOW, pages.keys())
-        saved = connection.execute(_KEEP).rowcount
-        (lost,) = connection.execute(_LOST).fetchone()
+        with form.pages(path) as pages:
+            found = _sound_rows(pages, form, connection, know=statements.know)
+            connection.executemany(statements.save, found)
+            known = ((*key.columns, key.number) for key in pages.index())
+            connection.executemany(statements.know, known)
+        again = enumerate(form.backup(path), _OF_BACKUP)
+        backup = ((*row, form.age(row), number) for number, row in again)
+        connection.executemany(statements.save, backup)
+        saved = connection.execute(statements.keep).rowcount
+        lost = tuple(connection.execute(statements.lost))
         connection.execute("COMMIT")
     return saved, lost
 
 
 def _sound_rows(
-    pages: DatabasePages, connection: sqlite3.Connection
-) -> Iterator[tuple[str, bytes, int, int]]:
+    pages: DatabasePages, form: Form, connection: sqlite3.Connection, *, know: str
+) -> Iterator[Row]:
     """Yield the rows that are what was put; note the others among those that are known."""
-    for number, key, value, checksum in pages.rows():
-        if checksum == checksum_of(key, value):
-            yield key, value, checksum, number
+    for number, row in pages.rows():
+        if form.is_sound(row):
+            yield (*row, form.age(row), number)
         else:
-            connection.execute(_KNOW, (key, number))
+            connection.execute(know, (*form.key(row), number))
 
 
-def _refuse_foreign(path: Path) -> None:
-    """Raise `StoreError` if the file is a sound database that holds no memory of ours."""
+def _refuse_foreign(path: Path, form: Form) -> None:
+    """Raise `StoreError` if the file is a sound database that holds nothing of ours."""
     with suppress(sqlite3.Error), closing(connected(path, mode="ro")) as connection:
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        names = {name for (name,) in tables} - {"memory"}
+        names = {name for (name,) in tables} - {form.columns.table}
         (problem,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if names and problem == "ok":
-            raise StoreError(f"{path}: is a sound database, and no memory of spanjury's")
+            raise StoreError(f"{path}: is a sound database, and no {form.holds} of spanjury's")

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.adapters.runs.memory_file import MEMORY_NAME
+from spanjury.adapters.runs.database import MARKS_NAME, MEMORY_NAME
 from spanjury.adapters.runs.run_folder import RunFolder
 from spanjury.judges.core import StoreError
 
-MARKS_NAME = "marks.sqlite3"
-"""Name of people's marks in the folder of a run."""
 _DATABASE = r"(-wal|-shm|-journal|\.lock|\.repaired(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
 _OURS = re.compile(
     rf"run(-\d+)?\.json(\.new|\.damaged)?|done|stopped|{re.escape(MEMORY_NAME)}{_DATABASE}"
     r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl"
 )
-_MARKS = re.compile(re.escape(MARKS_NAME) + _DATABASE)
+_MARKS = re.compile(rf"{re.escape(MARKS_NAME)}(\.backup\.jsonl|{_DATABASE})")
 _TOUCHED_BY_READERS = (".lock", "-shm")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from spanjury.adapters.runs.memory_file import MEMORY_NAME
+from spanjury.adapters.runs.database import MARKS_NAME, MEMORY_NAME
 from spanjury.judges.core import StoreError
 
 _MANIFEST = "run.json"
@@ -123,6 +123,17 @@ class RunFolder:
             raise StoreError(f"{free}: cannot be written: {error.strerror}") from error
         self._write(manifest)
 
+    def note(self, **facts: Mapping[str, object]) -> None:
+        """Write into the manifest what is known of each model, beside what it says of others.
+
+        Raises `StoreError` if there is no run in the folder, or its manifest cannot be read or
+        written.
+        """
+        manifest = self.manifest()
+        known = {name: {**_noted(manifest, name), **of} for name, of in facts.items() if of}
+        if any(manifest.get(name) != of for name, of in known.items()):
+            self._write({**manifest, **known})
+
     def _write(self, manifest: Mapping[str, object]) -> None:
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         path = self.path / _MANIFEST
@@ -216,19 +227,24 @@ def find_run(named: Path) -> RunFolder:
     raise StoreError(f"there is no run {named}, neither as a folder nor in {runs_home()}")
 
 
-def find_memory(named: Path) -> Path:
-    """Return the memory that `named` is, or that of a folder, or of a run of this name.
+def _noted(manifest: Mapping[str, object], name: str) -> Mapping[str, object]:
+    before = manifest.get(name)
+    return before if isinstance(before, Mapping) else {}
 
-    The run need not be whole: its folder holds the memory, or its log, or what a repair of it
-    left.
+
+def find_databases(named: Path) -> list[Path]:
+    """Return the memory or marks that `named` is, or those of a folder or a run of this name.
+
+    They need not be whole: there is the file, or its log, its backup or what a repair of it left.
 
     Raises `StoreError` if there is none.
     """
-    if named.is_file():
-        return named
+    if named.is_file() or any(named.parent.glob(f"{named.name}[-.]*")):
+        return [named]
     for folder in (named, runs_home() / named):
-        if any(folder.glob(f"{MEMORY_NAME}*")):
-            return folder / MEMORY_NAME
+        names = (MEMORY_NAME, MARKS_NAME)
+        if found := [folder / name for name in names if any(folder.glob(f"{name}*"))]:
+            return found
     raise StoreError(
         f"there is no memory {named}, expected the folder or the name of a run, or a file as"
         f" {named / MEMORY_NAME}"

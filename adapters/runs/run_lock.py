@@ -8,6 +8,13 @@ from typing import Self
 
 from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import StoreError
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    import tenacity
+
+_HELD = (BlockingIOError, PermissionError)
+_LONGEST_WAIT, _PAUSE = 0.25, 0.01  # seconds; `is_locked` holds a lock for some microseconds
 
 
 class RunLock:
@@ -20,10 +27,16 @@ class RunLock:
 
     Raises `StoreError` on entry, if another process, or this one by another `RunLock`, holds it,
     naming its process and host; or if the file system has no locks (some network ones).
+
+    Parameters
+    ----------
+    is_shared
+        Whether others who say so may hold it at the same time; the last of them is named.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_shared: bool = False) -> None:
         self._path = path
+        self._is_shared = is_shared
         self._descriptor = -1
 
     def __enter__(self) -> Self:
@@ -44,8 +57,8 @@ class RunLock:
 
     def _take(self, descriptor: int) -> None:
         try:
-            lock_file(descriptor)
-        except (BlockingIOError, PermissionError) as error:
+            _lock(descriptor, is_shared=self._is_shared)
+        except _HELD as error:
             raise StoreError(f"{self._path}: in use by {_holder(descriptor)}") from error
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be locked: {_words(error)}") from error
@@ -55,6 +68,20 @@ class RunLock:
             os.write(descriptor, f"{holder}\n".encode())
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {_words(error)}") from error
+
+
+def _lock(descriptor: int, *, is_shared: bool) -> None:
+    """Lock an open file as `lock_file` does, and wait a moment for who only looks at the lock."""
+    try:
+        lock_file(descriptor, is_shared=is_shared)
+    except _HELD:
+        waiting = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_HELD),
+            stop=tenacity.stop_after_delay(_LONGEST_WAIT),
+            wait=tenacity.wait_fixed(_PAUSE),
+            reraise=True,
+        )
+        waiting(lock_file, descriptor, is_shared=is_shared)
 
 
 def is_locked(path: Path) -> bool:
@@ -68,7 +95,7 @@ def is_locked(path: Path) -> bool:
         return False
     try:
         lock_file(descriptor)
-    except (BlockingIOError, PermissionError):
+    except _HELD:
         return True
     except OSError:  # a file system without locks
         return False

@@ -11,20 +11,18 @@ from typing import Self
 from anyio import CancelScope, CapacityLimiter, Event, Lock, sleep, to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from spanjury.adapters.runs.memory_file import (
-    ANY,
-    GET,
-    PUT,
+from spanjury.adapters.runs.database import (
     advice,
     check,
-    checksum_of,
     connected,
     create,
     finish_repair,
+    lock_of,
+    make_durable,
     missing_rows,
     naming,
-    pragma,
 )
+from spanjury.adapters.runs.memory_form import ANY, GET, MEMORY, PUT, checksum_of
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
@@ -54,6 +52,7 @@ class _Batch:
     """
 
     rows: dict[str, tuple[bytes, int]] = field(default_factory=dict)
+    puts: int = 0
     settled: Event | None = None
     problem: str = "the commit broke off"
 
@@ -95,7 +94,7 @@ class SqliteMemory:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.enter_context(RunLock(self._path.with_name(f"{self._path.name}.lock")))
+            stack.enter_context(RunLock(lock_of(self._path)))
             with naming(self._path):
                 finish_repair(self._path)
                 _make_or_check(self._path)
@@ -163,6 +162,7 @@ class SqliteMemory:
         """Keep `value`; return once it is synced to disk."""
         batch = self._gathering
         batch.rows[key] = value, checksum_of(key, value)
+        batch.puts += 1  # several may be of one key
         if batch.settled is None:
             batch.settled = Event()
             await self._settle(batch, batch.settled)
@@ -185,7 +185,7 @@ class SqliteMemory:
 
     async def _write(self, batch: _Batch) -> None:
         self._writing, self._gathering = batch, _Batch()
-        self._is_shared = len(batch.rows) > 1
+        self._is_shared = batch.puts > 1
         try:
             await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
             batch.problem = ""
@@ -214,7 +214,7 @@ def _make_or_check(path: Path) -> None:
     if path.exists() and path.stat().st_size:
         # The last connection to close writes the log into the file, unless it is read-only.
         with closing(connected(path, mode="ro")) as connection:
-            check(connection, path)
+            check(connection, path, MEMORY)
         return
     log_file = log_of(path)
     if log_file.exists() and log_file.stat().st_size:  # SQLite would delete it with its values
@@ -223,17 +223,14 @@ def _make_or_check(path: Path) -> None:
             f" {advice(path)}"
         )
     new = path.with_name(f"{path.name}.new")  # so that none is ever half made
-    create(new)
+    create(new, MEMORY)
     new.replace(path)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Have every commit synced to disk before it returns; take up what a torn log hides."""
-    missing = missing_rows(path, connection)
-    if pragma(connection, "journal_mode = WAL") != "wal":
-        raise StoreError(f"{path}: its file system cannot hold a write-ahead log")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # on macOS, fsync alone is not enough
+    missing = missing_rows(path, connection, MEMORY)
+    make_durable(connection, path)
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(PUT, ((row.key, row.value, row.checksum) for row in missing))
+    connection.executemany(PUT, missing)
     connection.execute("COMMIT")

@@ -1,9 +1,9 @@
 """The rows that can still be read in a damaged SQLite file: its pages, one by one.
 
 SQLite reads a table from its root: a torn page hides all that lies below it. Here every page
-is read by itself, in the file and in its write-ahead log, and what looks like a row of three
-columns (text, blob, integer) is handed on. Nothing here is believed: a page may be an old
-one, and a row garbage that happens to be of the right form. The caller has checksums.
+is read by itself, in the file and in its write-ahead log, and what looks like a row of the
+expected columns is handed on. Nothing here is believed: a page may be an old one, and a row
+garbage that happens to be of the right form. The caller has checksums.
 
 References
 ----------
@@ -12,13 +12,13 @@ References
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import chain
 from os import fstat
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self, TypeGuard
 
 _DEFAULT_SIZE = 4096
 _SIZES = frozenset(2**power for power in range(9, 17))
@@ -34,20 +34,14 @@ _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _HIGHEST = 2**63 - 1  # SQLite's highest integer
 
 
+Row = tuple[str | bytes | int, ...]
+
+
 class RawRow(NamedTuple):
-    """A possible row and its number: of two rows of one key, the newer has the higher number."""
+    """A possible row, or entry of the index of keys, and the number of the row."""
 
     number: int
-    key: str
-    value: bytes
-    checksum: int
-
-
-class RawKey(NamedTuple):
-    """A possible entry of the index of keys, with the number of its row."""
-
-    key: str
-    number: int
+    columns: Row
 
 
 def log_of(path: Path) -> Path:
@@ -72,10 +66,20 @@ class _Frame(NamedTuple):
 
 
 class DatabasePages:
-    """Read the pages of a database and its log, in whatever state; either may be missing."""
+    """Read the pages of a database and its log, in whatever state; either may be missing.
 
-    def __init__(self, path: Path) -> None:
+    Parameters
+    ----------
+    types
+        Those of the columns of a row.
+    keys
+        The first so many columns are the key.
+    """
+
+    def __init__(self, path: Path, *, types: Sequence[type], keys: int) -> None:
         self._path = path
+        self._types = types
+        self._keys = keys
         self._stack = ExitStack()
         self._file: BinaryIO | None = None
         self._log: BinaryIO | None = None
@@ -113,7 +117,7 @@ class DatabasePages:
             if (frame.salt == self._salt) == current:
                 yield from self._rows_of(frame.number, frame.image)
 
-    def keys(self) -> Iterator[RawKey]:
+    def index(self) -> Iterator[RawRow]:
         """Yield every entry of the index, in the file as the log has changed it."""
         pages = self._pages()
         beyond = (number for number in self._logged if number > pages)
@@ -140,19 +144,19 @@ class DatabasePages:
         ends = (self._newest, self._in_file) if size > most and self._logged else (self._newest,)
         for image_of in ends:
             record = self._record(page, start, size=size, most=most, image_of=image_of)
-            key, value, checksum = _columns(record)
-            if isinstance(key, str) and isinstance(value, bytes) and isinstance(checksum, int):
-                yield RawRow(number, key, value, checksum)
+            columns = _columns(record)
+            if is_of(columns, self._types):
+                yield RawRow(number, columns)
 
-    def _keys_at(self, page: bytes, starts: Iterable[int]) -> Iterator[RawKey]:
+    def _keys_at(self, page: bytes, starts: Iterable[int]) -> Iterator[RawRow]:
         most = (self._size - 12) * 64 // 255 - 23
         for start in starts:
             with suppress(IndexError, ValueError):  # what is there is no entry
                 size, begin = _varint(page, start)
                 record = self._record(page, begin, size=size, most=most, image_of=self._newest)
-                key, number = _columns(record)
-                if isinstance(key, str) and isinstance(number, int):
-                    yield RawKey(key, number)
+                *key, number = _columns(record)
+                if is_of(key, self._types[: self._keys]) and isinstance(number, int):
+                    yield RawRow(number, tuple(key))
 
     def _record(
         self,
@@ -228,6 +232,11 @@ class DatabasePages:
             yield _Frame(int.from_bytes(head[:4], "big"), head[8:], image)
 
 
+def is_of(columns: Sequence[object], types: Sequence[type]) -> TypeGuard[Row]:
+    """Say whether columns are of these types, one by one."""
+    return [*map(type, columns)] == [*types]
+
+
 def _opened(path: Path, stack: ExitStack) -> BinaryIO | None:
     return stack.enter_context(path.open("rb")) if path.is_file() else None
 
@@ -266,7 +275,7 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
     return min(value << 8 | data[start + 8], _HIGHEST), start + 9
 
 
-def _columns(record: bytes) -> list[str | bytes | int | None]:
+def _columns(record: bytes) -> tuple[str | bytes | int | None, ...]:
     """Split a record into its columns; raise `ValueError` or `IndexError` if it is none."""
     end, place = _varint(record, 0)
     columns: list[str | bytes | int | None] = []
@@ -279,7 +288,7 @@ def _columns(record: bytes) -> list[str | bytes | int | None]:
             raise ValueError("a column reaches beyond its record")
         columns.append(_column(kind, data))
         begin += size
-    return columns
+    return tuple(columns)
 
 
 def _column(kind: int, data: bytes) -> str | bytes | int | None:

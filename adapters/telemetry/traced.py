@@ -11,29 +11,28 @@ says so: ``true`` (or ``SPAN_AND_EVENT``), ``SPAN_ONLY``, ``EVENT_ONLY``. The re
 record with a name, as events are now, and no span event, which OpenTelemetry gives up. The
 errors in ``error.type`` are those of `judges.core.errors`, by name, the outcomes, and
 whatever a judge's own code raises.
+
+The words of OpenTelemetry for what is asked, answered and judged.
+
+They follow its conventions for generative AI [1]_, as far as these go; what is ours begins
+with ``spanjury.``.
+
+References
+----------
+.. [1] https://github.com/open-telemetry/semantic-conventions-genai, 2026, status
+   "development": client inference, and the event gen_ai.evaluation.result
 """
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from opentelemetry._logs import Logger, SeverityNumber, get_logger
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, get_tracer
 
-from spanjury.adapters.telemetry.attributes import (
-    ERROR_TYPE,
-    FINISH_REASONS,
-    Attributes,
-    about,
-    answered,
-    answered_text,
-    asked,
-    asked_text,
-    called,
-    evaluated,
-)
 from spanjury.judges.core import (
     VERSION,
     Aspect,
@@ -41,6 +40,7 @@ from spanjury.judges.core import (
     ChatRequest,
     ErrorSpan,
     Judge,
+    Message,
     ModelError,
     Outcome,
     PanelReport,
@@ -49,12 +49,35 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
+    ToolCall,
+    Usage,
+    hide,
     kind_of,
 )
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
 """Packages of the tracers and loggers that stand in for those of a missing SDK."""
+
+_Attributes = dict[str, str | int | float | Sequence[str]]
+
+_ERROR_TYPE = "error.type"
+
+_FINISH_REASONS = "gen_ai.response.finish_reasons"
+
+_PROVIDERS: Mapping[str, str] = {
+    "azure": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "vertex_ai": "gcp.vertex_ai",
+    "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
+"""LiteLLM's names of providers, where the conventions have others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +108,12 @@ class Traced:
         self, segment: Segment, aspect: Aspect
     ) -> Iterator[Callable[[PanelReport], None]]:
         """Tell of the assessment by a panel that is done inside, and of its result."""
-        about_it = about(segment, aspect)
+        about_it = _about(segment, aspect)
         with self.span(f"assess {aspect.name}", about_it) as span:
 
             def tell(report: PanelReport) -> None:
                 _tell_end(span, report)
-                result = evaluated(report, aspect, content=self.explanations)
+                result = _evaluated(report, aspect, content=self.explanations)
                 self.logger.emit(
                     event_name="gen_ai.evaluation.result",
                     timestamp=time.time_ns(),
@@ -102,7 +125,7 @@ class Traced:
 
     @contextmanager
     def span(
-        self, name: str, attributes: Attributes, *, kind: SpanKind = SpanKind.INTERNAL
+        self, name: str, attributes: _Attributes, *, kind: SpanKind = SpanKind.INTERNAL
     ) -> Iterator[Span]:
         """Tell of what is done inside, and how it fails if it does."""
         with self.tracer.start_as_current_span(
@@ -115,7 +138,7 @@ class Traced:
             try:
                 yield span
             except Exception as error:
-                span.set_attribute(ERROR_TYPE, type(error).__name__)
+                span.set_attribute(_ERROR_TYPE, type(error).__name__)
                 # Without its words: a server may repeat what it was sent, and others do.
                 description = kind_of(error) if isinstance(error, ModelError) else None
                 span.set_status(StatusCode.ERROR, description)
@@ -155,22 +178,22 @@ class TracedModel:
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; raise what it raises."""
-        attributes = called(self.name)
+        attributes = _called(self.name)
         name = f"chat {attributes['gen_ai.request.model']}"
         with self.tracing.span(name, attributes, kind=SpanKind.CLIENT) as span:
             if not span.is_recording():
                 return await self.model.complete(request)
-            span.set_attributes(asked(request))
+            span.set_attributes(_asked(request))
             if self.tracing.texts:
-                span.set_attributes(asked_text(request))
+                span.set_attributes(_asked_text(request))
             try:
                 reply = await self.model.complete(request)
             except ModelError:
-                span.set_attribute(FINISH_REASONS, ("error",))
+                span.set_attribute(_FINISH_REASONS, ("error",))
                 raise
-            span.set_attributes(answered(reply))
+            span.set_attributes(_answered(reply))
             if self.tracing.texts:
-                span.set_attributes(answered_text(reply))
+                span.set_attributes(_answered_text(reply))
             return reply
 
 
@@ -189,7 +212,7 @@ class TracedJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return what the judge finds; raise what it raises."""
-        attributes: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
+        attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
         with self.tracing.span(f"judge {self.seat}", attributes) as span:
             report = await self.judge.assess(segment, aspect)
             _tell_end(span, report)
@@ -206,7 +229,7 @@ class TracedRescorable(TracedJudge):
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return what the judge makes of `spans`; raise what it raises."""
-        attributes: Attributes = {**about(segment, aspect), "spanjury.seat": self.seat}
+        attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
         with self.tracing.span(f"rescore {self.seat}", attributes) as span:
             rescoring = await self.judge.rescore(segment, aspect, spans)
             _tell_end(span, rescoring.report)
@@ -221,5 +244,126 @@ def _tell_end(span: Span, report: object) -> None:
     if report.score is not None:
         span.set_attribute("spanjury.score", report.score)
     elif report.outcome is not Outcome.ABSTAINED:
-        span.set_attribute(ERROR_TYPE, report.outcome.value)
+        span.set_attribute(_ERROR_TYPE, report.outcome.value)
         span.set_status(StatusCode.ERROR)
+
+
+def _called(name: str) -> _Attributes:
+    """Return what is the same in every call of the model called `name`."""
+    provider, slash, model = name.partition("/")
+    attributes: _Attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model or name,
+    }
+    if slash:
+        attributes["gen_ai.provider.name"] = _PROVIDERS.get(provider, provider)
+    return attributes
+
+
+def _asked(request: ChatRequest) -> _Attributes:
+    """Return how a reply is drawn."""
+    decoding = request.decoding
+    attributes: _Attributes = {
+        "gen_ai.request.temperature": decoding.temperature,
+        "gen_ai.request.max_tokens": decoding.max_tokens,
+    }
+    if decoding.seed is not None:
+        attributes["gen_ai.request.seed"] = decoding.seed
+    return attributes
+
+
+def _answered(reply: Reply) -> _Attributes:
+    """Return how a reply ended and what it took."""
+    return {_FINISH_REASONS: (reply.finish.value,), **_used(reply.usage)}
+
+
+def _used(usage: Usage) -> _Attributes:
+    if not usage.prompt and not usage.completion:
+        return {}  # the server did not say
+    attributes: _Attributes = {
+        "gen_ai.usage.input_tokens": usage.prompt,
+        "gen_ai.usage.output_tokens": usage.completion,
+    }
+    if usage.cached:
+        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+    if usage.reasoning:
+        attributes["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+    return attributes
+
+
+def _asked_text(request: ChatRequest) -> _Attributes:
+    """Return the conversation, word for word."""
+    messages = [
+        {"role": message.role, "parts": _said(message)}
+        for message in (*request.messages, Message(role="assistant", content=request.prefix))
+        if message.content or message.tool_calls
+    ]
+    return {"gen_ai.input.messages": json.dumps(messages)}
+
+
+def _answered_text(reply: Reply) -> _Attributes:
+    """Return the reply, word for word."""
+    thought = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
+    said = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
+    message = {
+        "role": said.role,
+        "parts": [*thought, *_said(said)],
+        "finish_reason": reply.finish.value,
+    }
+    return {"gen_ai.output.messages": json.dumps([message])}
+
+
+def _said(message: Message) -> list[Mapping[str, str]]:
+    if message.role == "tool":
+        response = {"id": message.call_id, "response": message.content}
+        return [{"type": "tool_call_response", **response}]
+    text = [{"type": "text", "content": message.content}] if message.content else []
+    return [*text, *(_wish(call) for call in message.tool_calls)]
+
+
+def _wish(call: ToolCall) -> Mapping[str, str]:
+    return {
+        "type": "tool_call",
+        "id": call.call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+    }
+
+
+def _about(segment: Segment, aspect: Aspect) -> _Attributes:
+    """Return what an assessment is about."""
+    attributes: _Attributes = {
+        "spanjury.segment.id": _encodable(segment.segment_id),
+        "spanjury.task": aspect.task.name,
+        "spanjury.aspect": aspect.name,
+    }
+    if segment.system:
+        attributes["spanjury.system"] = _encodable(segment.system)
+    return attributes
+
+
+def _evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> _Attributes:
+    """Return a panel's result; with `content` also why it is what it is."""
+    attributes: _Attributes = {
+        "gen_ai.evaluation.name": aspect.name,
+        "spanjury.outcome": report.outcome.value,
+        "spanjury.signature": report.signature,
+    }
+    if report.score is None:
+        attributes[_ERROR_TYPE] = report.outcome.value
+    else:
+        attributes["gen_ai.evaluation.score.value"] = report.score
+        attributes["gen_ai.evaluation.score.label"] = aspect.scale.label(report.score)
+    if report.decision is not None:
+        attributes["spanjury.decision"] = report.decision.value
+    if report.error_probability is not None:
+        attributes["spanjury.error_probability"] = report.error_probability
+    explanation = report.rationale or report.reason
+    if content and explanation:
+        attributes["gen_ai.evaluation.explanation"] = _encodable(explanation)
+    return attributes
+
+
+def _encodable(text: str) -> str:
+    """Hide keys, and replace lone surrogates: one keeps a whole batch from being exported."""
+    return hide(text).encode("utf-8", "replace").decode()

@@ -24,8 +24,8 @@ from spanjury.judges.core import (
     RunFailedError,
     TransientModelError,
     UnusableModelError,
-    Usage,
 )
+from spanjury.orchestration.engine.metering import Meter, Spending
 
 pytestmark = pytest.mark.anyio
 
@@ -39,14 +39,14 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 
 async def test_one_small_call_goes_first_and_is_counted() -> None:
-    clock, spent = FakeClock(), list[Usage]()
+    clock, meter = FakeClock(), Meter()
     server = Server(fine, fine, clock)
-    gateway = guarded(server, clock, spent=spent.append)
+    gateway = guarded(server, clock, account=meter.account(name="server", price=None))
     assert server.asked == {}  # no model is asked before there is a question
     replies = await outcomes(gateway, calls=20)
     assert [reply for reply in replies if not isinstance(reply, Reply)] == []
     assert server.asked == {"probe": 1, "call": 20}
-    assert spent == [Usage(calls=1, prompt=9, completion=1)]
+    assert meter.made == {"probes": Spending(1, 10), "seats": Spending(20, 200)}
 
 
 async def test_without_a_preflight_a_model_that_answers_gets_no_call_more() -> None:
@@ -182,6 +182,16 @@ async def test_a_model_that_was_never_there_is_asked_a_handful_of_times() -> Non
     assert sum(clock.slept) == 60
 
 
+async def test_an_outage_may_last_a_whole_night() -> None:
+    clock = FakeClock()
+    guard = Guard(max_outage=12 * 3600.0, clock=clock, sleep=clock.sleep)
+    server = Server(fine, between(0, 8 * 3600.0, DOWN), clock)
+    [ended] = await outcomes(guarded(server, clock, guard=guard), calls=1)
+    assert isinstance(ended, Reply)
+    assert clock() >= 8 * 3600.0
+    assert max(clock.slept) == 10
+
+
 async def test_no_outage_is_waited_for_where_none_may_last() -> None:
     clock = FakeClock()
     guard = Guard(max_outage=0, clock=clock, sleep=clock.sleep)
@@ -264,7 +274,7 @@ async def test_one_dead_server_of_two_stops_nothing() -> None:
             options=ModelOptions(max_connections=8),
             clock=clock,
             sleep=clock.sleep,
-        ).guarded(guard.circuit("judge", name="judge"), spent=lambda _: None)
+        ).guarded(guard.circuit("judge", name="judge"))
         replies = await outcomes(gateway, calls=200)
         assert [reply for reply in replies if not isinstance(reply, Reply)] == []
 

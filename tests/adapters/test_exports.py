@@ -90,12 +90,12 @@ def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
 ) -> None:
     columns = "id,system,task,aspect,score,outcome,spans,reason,score: s1,score: s2,"
     tokens = "prompt tokens,cached tokens,completion tokens,reasoning tokens"
-    decision = "decision,false alarms,error probability"
+    decision = "decision,false alarms,error probability,misses,unverified"
     assert exported(results).split("\r\n") == [
         f"{columns}{tokens},{decision}",
-        "a,bart,summarization,consistency,2.5,scored,2,,2.5,3,40,20,10,4,faulty,0.05,0.9",
-        "b,bart,summarization,consistency,,unparseable,0,no score line,,3,40,20,10,4,,,",
-        "b,bart,summarization,fluency,4,scored,0,,4,,40,20,10,4,ok,,",
+        "a,bart,summarization,consistency,2.5,scored,2,,2.5,3,40,20,10,4,faulty,0.05,0.9,,0",
+        "b,bart,summarization,consistency,,unparseable,0,no score line,,3,40,20,10,4,,,,,0",
+        "b,bart,summarization,fluency,4,scored,0,,4,,40,20,10,4,ok,,,,0",
         "",
     ]
 
@@ -120,7 +120,7 @@ def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results:
     (_, first, *_), (_, span, *_) = (
         records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
     )
-    assert (first[4], first[-3:]) == ("2.5", ["", "", ""])
+    assert (first[4], first[-5:]) == ("2.5", [""] * 5)
     assert (span[6], span[-2:]) == ("dog", ["", ""])
 
 

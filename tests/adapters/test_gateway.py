@@ -1,5 +1,8 @@
 """The gateway, on asyncio and on trio, with a sleep that only takes notes."""
 
+from collections import Counter
+from contextlib import suppress
+
 import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
@@ -167,6 +170,53 @@ async def test_a_call_that_waits_to_try_again_leaves_its_place_to_another() -> N
         await ask()
         go_on.set()
     assert replies == ["second", "first, again"]
+
+
+class FailingFirst:
+    """Fails at the first attempt of a text, and at each of the texts that `always` names."""
+
+    signature = "failing first"
+
+    def __init__(self, *, always: str = "", held: anyio.Event | None = None) -> None:
+        self.asked: Counter[str] = Counter()
+        self._always = always
+        self._held = held
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        text = request.messages[0].content
+        self.asked[text] += 1
+        await checkpoint()
+        if text == self._always or self.asked[text] == 1:
+            raise TransientModelError("busy")
+        if self._held is not None:
+            await self._held.wait()
+        return Reply(text=text)
+
+
+async def test_calls_that_are_retried_side_by_side_count_their_own_attempts() -> None:
+    model = FailingFirst(always="a")
+    gate = gateway(model, Pauses(), attempts=3)
+
+    async def ask(text: str) -> None:
+        with suppress(TransientModelError):
+            await gate.complete(ChatRequest(messages=(Message(role="user", content=text),)))
+
+    async with anyio.create_task_group() as tasks:
+        for text in "abcd":
+            tasks.start_soon(ask, text)
+    assert model.asked == {"a": 3, "b": 2, "c": 2, "d": 2}
+
+
+async def test_a_call_that_is_cancelled_in_its_second_attempt_gives_its_place_back() -> None:
+    model = FailingFirst(held=anyio.Event())
+    gate = gateway(model, Pauses())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(gate.complete, REQUEST)
+        await wait_all_tasks_blocked()
+        assert gate.under_way == 1
+        tasks.cancel_scope.cancel()
+    assert model.asked.total() == 2
+    assert gate.under_way == 0
 
 
 async def test_a_cancelled_call_gives_its_place_back() -> None:

@@ -4,20 +4,29 @@ What it shares with other adapters is held to in ``test_model_contract.py``.
 """
 
 import json
+import os
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 
 import pytest
-from loopback.answers import Answer, chat
+from anyio import create_task_group, fail_after, sleep
+from loopback.answers import HELD, Answer, chat, completion_with
 from loopback.lanes import KEY, QUESTION, REQUEST
 from loopback.server import LoopbackServer
+from pydantic import BaseModel
 
+from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.litellm_model import open_litellm
+from spanjury.adapters.models.server_address import KEYS, missing_key
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
     Decoding,
+    ModelError,
     ModelOptions,
     PermanentModelError,
+    UnusableModelError,
 )
 
 pytestmark = pytest.mark.anyio
@@ -57,6 +66,30 @@ async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
         async with open_litellm("openai/loop", options=ModelOptions(base_url="http://host/v1")):
             pass
     assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", KEYS)
+def test_the_variables_of_a_key_are_those_that_litellm_reads(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith(provider.upper()[:6])]:
+        monkeypatch.delenv(name)
+    for name in KEYS[provider]:
+        monkeypatch.delenv(name, raising=False)
+    assert missing_key(provider) == f"its key is missing: set {KEYS[provider][0]}"
+    said = litellm.validate_environment(f"{provider}/judge")
+    assert set(said["missing_keys"]) <= set(KEYS[provider])
+    for name in (*KEYS[provider], f"{provider.upper()}_API_BASE"):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, "given")
+            assert missing_key(provider) == ""
+
+
+async def test_a_call_without_a_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    async with open_litellm("mistral/mistral-large-latest", options=ModelOptions()) as model:
+        with pytest.raises(UnusableModelError, match="its key is missing: set MISTRAL_API_KEY"):
+            await model.complete(REQUEST)
 
 
 async def test_a_grammar_goes_where_the_server_looks_for_it() -> None:
@@ -117,6 +150,57 @@ async def test_ollama_is_asked_through_its_chat_api() -> None:
             assert model.signature == "ollama_chat/loop"
         assert server.requests[0].path == "/api/chat"
     assert (reply.text, reply.usage.prompt, reply.usage.completion) == ("fine", 7, 3)
+
+
+@pytest.mark.parametrize("name", ["ollama/loop", "ollama_chat/loop"])
+async def test_ollama_is_asked_at_the_given_address_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ollama({"message": {"role": "assistant", "content": "fine"}, "done": True})
+    with LoopbackServer(said) as server, LoopbackServer(said) as usual:
+        address = server.base_url.removesuffix("/v1")
+        # Without it, LiteLLM takes Ollama's usual port of this machine.
+        monkeypatch.setenv("OLLAMA_API_BASE", usual.base_url.removesuffix("/v1"))
+        async with open_litellm(name, options=ModelOptions(base_url=address)) as model:
+            for _ in range(2):
+                assert (await model.complete(REQUEST)).text == "fine"
+        assert {request.path for request in server.requests} == {"/api/chat"}
+        assert len(server.requests) == 2
+        assert not usual.requests
+
+
+class Counted(BaseModel):
+    """A model of a host, which warns when it is written with a word for its number."""
+
+    count: int
+
+
+@pytest.mark.parametrize("name", ["openai/loop", "hosted_vllm/loop"])
+async def test_odd_replies_print_nothing_and_the_hosts_own_warnings_stay(name: str) -> None:
+    odd = completion_with(id=8, created="today", model=7, system_fingerprint=["Private words."])
+    hosts = Counted.model_construct(count="none")
+    with (
+        LoopbackServer(HELD, odd) as server,
+        warnings.catch_warnings(record=True) as seen,
+    ):
+        warnings.simplefilter("always")
+        options = ModelOptions(base_url=server.base_url)
+        async with open_litellm(name, options=options) as model, create_task_group() as group:
+
+            async def ask() -> None:
+                with suppress(ModelError):
+                    await model.complete(REQUEST)
+
+            group.start_soon(ask)
+            with fail_after(30):
+                while not server.requests:  # noqa: ASYNC110  a thread makes it so
+                    await sleep(0.01)
+            hosts.model_dump()
+            server.released.set()
+            await ask()
+        hosts.model_dump()
+    shown = [message for one in seen if "serializer" in (message := str(one.message))]
+    assert ["input_value='none'" in message for message in shown] == [True, True]
 
 
 async def test_an_unknown_name_is_refused_when_it_is_opened() -> None:

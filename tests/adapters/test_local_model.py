@@ -188,7 +188,7 @@ async def test_a_prefix_is_gone_on_from_and_not_repeated(folder: str) -> None:
     ("asked", "message"),
     [
         (replace(request("a"), tools=(ToolSpec(name="t", description="d"),)), "neither tools"),
-        (request("a", grammar='root ::= "a"'), "nor a grammar"),
+        (request("a", grammar='root ::= "a"'), "nor a schema or grammar"),
         (ChatRequest(messages=(Message(role="tool", content="a", call_id="1"),)), "calls of tools"),
         (request("word " * CONTEXT), rf"tokens, and the model takes {CONTEXT}"),
     ],
@@ -265,6 +265,19 @@ async def test_a_model_is_named_by_its_weights(folder: str, tmp_path: Path) -> N
         assert one.signature != two.signature
         assert find_base(folder).identity in one.signature
         assert one.price.completion == 0
+
+
+async def test_a_model_whose_attention_xformers_computes_names_its_version(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "xformers-0.0.99.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xformers\nVersion: 0.0.99\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    async with opened(folder) as model:
+        assert "xformers" not in model.signature
+        monkeypatch.setattr(model.loaded.model.config, "_attn_implementation", "xformers")
+        assert model.signature.endswith("|xformers:0.0.99")
 
 
 @pytest.mark.parametrize(
@@ -379,3 +392,9 @@ async def test_a_caller_that_still_waits_when_it_is_closed_gets_an_error() -> No
         slow.go.set()
     await ask()
     assert [str(error) for error in errors] == ["the local model has been closed"] * 3
+
+
+async def test_a_local_model_names_the_special_tokens_of_its_tokenizer(folder: str) -> None:
+    async with opened(folder) as model:
+        found = await model.template_tokens()
+    assert {"<|im_start|>", "<|im_end|>", "<|pad|>"} <= {*found.tokens}

@@ -1,28 +1,41 @@
 """The file of people's marks: nothing that was answered is lost, no put hides another."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import anyio
+import numpy as np
 import pytest
+from fakes.logs import capture_logs
+from numpy.random import Generator
 
 from spanjury.adapters.runs.marks_store import (
     MarkConflictError,
     MarkKey,
     MarksStore,
+    backup_of,
     read_marks,
 )
+from spanjury.adapters.runs.repair import repair
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import StoreError
 
 KEY = MarkKey(
     annotator="anna", segment="1", system="bart", task="story", aspect="fluency", version="v"
 )
+PAGE = 4096
+FULL_SYNC = 2
 FULL = """CREATE TRIGGER full BEFORE UPDATE ON marks
 BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"""
 PUT_AND_WAIT = """
@@ -70,7 +83,9 @@ def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark_as_it_is(
 ) -> None:
     with MarksStore(tmp_path / "m") as tab, MarksStore(tmp_path / "m") as other_tab:
         tab.put(KEY, "first", based_on=0)
-        with pytest.raises(MarkConflictError) as conflict:
+        with pytest.raises(MarkConflictError, match="it has the revision 0 now"):
+            tab.put(replace(KEY, segment="2"), "other", based_on=1)
+        with pytest.raises(MarkConflictError, match="it has the revision 1 now") as conflict:
             other_tab.put(KEY, "second", based_on=0)
 
         assert conflict.value.current is not None
@@ -102,7 +117,7 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
     assert answered[-1] == "19\n"
     kept = read_marks(path)
     assert [mark.content for mark in kept.marks] == [f"mark {number}" for number in range(20)]
-    assert kept.damaged == 0
+    assert kept.damaged == ()
 
 
 def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -167,36 +182,211 @@ def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     assert (tmp_path / "m").read_bytes() == content
 
 
-def test_a_damaged_mark_costs_itself_only_and_can_be_put_again(tmp_path: Path) -> None:
+def fill(path: Path, count: int = 60) -> None:
+    with MarksStore(path) as store:
+        for number in range(count):
+            store.put(numbered(number), content_of(number), based_on=0)
+
+
+def numbered(number: int) -> MarkKey:
+    return replace(KEY, segment=f"{number:02}")
+
+
+def content_of(number: int) -> str:
+    return f"{number} " * 150
+
+
+def is_whole(path: Path, count: int = 60) -> bool:
+    kept = read_marks(path)
+    contents = {one.key: one.content for one in kept.marks}
+    return contents == {numbered(n): content_of(n) for n in range(count)} and not kept.damaged
+
+
+def test_a_mark_that_is_changed_on_disk_is_mended_from_the_backup(tmp_path: Path) -> None:
     path = tmp_path / "m"
+    with MarksStore(path) as store:
+        store.put(KEY, "one", based_on=0)
+        edit(path, "UPDATE marks SET content = 'forged', revision = 0")
+        assert store.all().damaged == ("anna: 1, bart, fluency",)
+        with pytest.raises(MarkConflictError) as conflict:
+            store.put(KEY, "again", based_on=0)
+        assert conflict.value.current is not None
+        assert conflict.value.current.content == "one"
+    edit(path, "UPDATE marks SET content = 'forged'")
+
+    assert [mark.content for mark in read_marks(path).marks] == ["one"]
+
+
+def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "marks.sqlite3"
     with MarksStore(path) as store:
         store.put(KEY, "one", based_on=0)
         store.put(replace(KEY, segment="2"), "two", based_on=0)
     edit(path, "UPDATE marks SET content = 'forged' WHERE segment = '1'")
+    backup_of(path).unlink()
 
     with MarksStore(path) as store:
         assert [mark.content for mark in store.all().marks] == ["two"]
-        assert store.all().damaged == 1
+        assert store.all().damaged == ("anna: 1, bart, fluency",)
         assert store.get(KEY) is None
         assert store.put(KEY, "again", based_on=0) == 1
-        assert store.all().damaged == 0
+        assert store.all().damaged == ()
+    path.unlink()
+    repair(path)
+    assert {mark.content for mark in read_marks(path).marks} == {"again", "two"}
 
 
-def test_a_damaged_page_costs_the_marks_on_it_only(tmp_path: Path) -> None:
-    path, page = tmp_path / "m", 4096
+def test_whoever_needs_all_marks_is_refused_a_damaged_file_and_others_find_it_in_the_log(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "marks.sqlite3"
+    fill(path, 7)
+    assert len(read_marks(path, are_whole=True).marks) == 7
+    backup_of(path).unlink()
+    edit(path, "UPDATE marks SET content = 'forged' WHERE segment < '05'")
+    with pytest.raises(StoreError, match="5 marks are damaged: anna: 00.*; anna: 04[^;]*; save"):
+        read_marks(path, are_whole=True)
+    edit(path, "UPDATE marks SET content = 'forged'")
+    with pytest.raises(StoreError, match="7 marks are damaged: .*anna: 04.* and 2 more; save"):
+        read_marks(path, are_whole=True)
+    with capture_logs() as logs:
+        assert len(read_marks(path).damaged) == 7
+    (entry,) = logs
+    assert (entry["event"], entry["path"], entry["marks"]) == ("marks.damaged", str(path), 7)
+
+
+def test_the_backup_has_one_line_for_each_mark_that_was_put(tmp_path: Path) -> None:
+    fill(tmp_path / "m", 3)
+    lines = backup_of(tmp_path / "m").read_bytes().split(b"\n")
+    assert [bool(line) for line in lines] == [True, True, True, False]
+
+
+def test_a_file_without_a_backup_has_one_from_its_next_mark_on(tmp_path: Path) -> None:
+    path = tmp_path / "marks.sqlite3"
+    fill(path)
+    backup_of(path).unlink()
     with MarksStore(path) as store:
-        for number in range(60):
-            store.put(replace(KEY, segment=f"{number:02}"), "x" * 500, based_on=0)
-    content = bytearray(path.read_bytes())
-    hit = content.index(b"x" * 500) // page * page
-    content[hit : hit + page] = b"\xee" * page
-    path.write_bytes(content)
+        store.put(numbered(60), content_of(60), based_on=0)
+    path.unlink()
 
-    kept = read_marks(path)
+    with pytest.raises(StoreError, match="is gone, but its backup is not; save what can be read"):
+        read_marks(path)
+    assert repair(path).saved == 61
+    assert is_whole(path, 61)
 
-    assert kept.damaged > 0
-    assert len(kept.marks) + kept.damaged == 60
-    assert len(kept.marks) > 40
+
+def test_half_a_line_in_the_backup_costs_no_other_mark(tmp_path: Path) -> None:
+    path = tmp_path / "marks.sqlite3"
+    fill(path, 2)
+    with backup_of(path).open("ab") as file:
+        file.write(b'["anna", "02", "ba')
+    with MarksStore(path) as store:
+        store.put(numbered(2), content_of(2), based_on=0)
+    path.unlink()
+
+    assert repair(path).saved == 3
+    assert is_whole(path, 3)
+
+
+def flip(data: bytearray, chance: Generator) -> None:
+    for _ in range(chance.choice((1, 20))):
+        data[chance.integers(len(data))] ^= 1 << chance.integers(8)
+
+
+def blank(data: bytearray, chance: Generator) -> None:
+    page = chance.integers(len(data) // PAGE)
+    data[PAGE * page : PAGE * page + PAGE] = bytes([chance.choice((0, 0xEE))]) * PAGE
+
+
+def cut(data: bytearray, chance: Generator) -> None:
+    del data[chance.integers(len(data)) :]
+
+
+def spoil_header(data: bytearray, chance: Generator) -> None:
+    for _ in range(chance.choice((1, 8))):
+        data[chance.integers(100)] = chance.integers(256)
+
+
+@pytest.mark.parametrize("has_backup", [True, False])
+@pytest.mark.parametrize("damage", [flip, blank, cut, spoil_header])
+def test_of_a_damaged_file_every_mark_is_read_saved_or_named(
+    tmp_path: Path, damage: Callable[[bytearray, Generator], None], has_backup: bool
+) -> None:
+    fill(tmp_path / "whole")
+    for turn in range(10):
+        path = tmp_path / f"{turn}.marks.sqlite3"
+        data = bytearray((tmp_path / "whole").read_bytes())
+        damage(data, np.random.default_rng(turn))
+        path.write_bytes(data)
+        if has_backup:
+            shutil.copy(backup_of(tmp_path / "whole"), backup_of(path))
+        try:
+            kept = read_marks(path)
+        except StoreError as error:
+            assert f"spanjury runs repair {path}" in str(error)  # noqa: PT017
+            said = repair(path)
+            assert said.rows == "marks"
+            assert said.lost == len(said.names)
+            kept = read_marks(path)
+            assert len(kept.marks) == said.saved
+            assert said.may_lack_others is not has_backup
+            damaged, is_known = said.names, has_backup
+        else:
+            damaged, is_known = kept.damaged, True
+        assert all(one.content == content_of(int(one.key.segment)) for one in kept.marks)
+        if has_backup:
+            assert is_whole(path)
+        assert len(kept.marks) + len(damaged) == 60 or not is_known
+
+
+def test_a_repair_is_refused_while_the_marks_are_open(tmp_path: Path) -> None:
+    path = tmp_path / "marks.sqlite3"
+    fill(path, 2)
+    with MarksStore(path), pytest.raises(StoreError, match="in use by process"):
+        repair(path)
+    said = repair(path)
+    assert (said.saved, said.lost, said.kept, said.rows) == (2, 0, None, "marks")
+
+
+def test_every_commit_is_synchronous(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library may be compiled to sync less: here it is, and only what is asked for counts."""
+    opened: list[sqlite3.Connection] = []
+    synced: list[Path] = []
+    sync = os.fsync
+
+    class Careless(sqlite3.Connection):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  the library's own
+            super().__init__(*args, **kwargs)
+            self.execute("PRAGMA synchronous = OFF")
+            opened.append(self)
+
+    def noted(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        sync(descriptor)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Careless))
+    monkeypatch.setattr(os, "fsync", noted)
+    with MarksStore(tmp_path / "m") as store:
+        store.put(KEY, "kept", based_on=0)
+        assert settings(opened) == {(FULL_SYNC, "wal")}
+        assert synced == [backup_of(tmp_path / "m")]
+    with SqliteMemory(tmp_path / "memory") as memory:
+        anyio.run(memory.put, "key", b"value")
+        # The connection that only reads commits nothing.
+        assert settings(opened) == {(FULL_SYNC, "wal"), (0, "wal")}
+
+
+def settings(opened: Sequence[sqlite3.Connection]) -> set[tuple[int, str]]:
+    """Return how the connections that are open commit."""
+    found = set()
+    for connection in opened:
+        with suppress(sqlite3.ProgrammingError):  # it is closed
+            (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
+            (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+            found.add((synchronous, journal))
+    return found
 
 
 def test_a_full_disk_is_said_and_the_mark_before_stays(tmp_path: Path) -> None:

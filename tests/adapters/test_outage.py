@@ -1,5 +1,10 @@
 """Runs while a model is silent, complains of everything, or was never asked before."""
 
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
@@ -7,14 +12,20 @@ from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.guarded import REQUEST, Server, always, between, fine, guarded, outcomes
 from fakes.logs import capture_logs
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanjury.adapters.models.circuit import Guard
-from spanjury.adapters.models.outage import ALIKE
+from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.outage import ALIKE, UsableShare
 from spanjury.judges.core import (
     ChatRequest,
+    ModelOptions,
+    Outcome,
     PermanentModelError,
     RateLimitedModelError,
     Reply,
+    Report,
     RunFailedError,
     TransientModelError,
 )
@@ -22,6 +33,7 @@ from spanjury.judges.core import (
 pytestmark = pytest.mark.anyio
 
 UNFIT = PermanentModelError("status 400: unsupported parameter")
+SHARE = partial(UsableShare, least=0.1, window=50)
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -84,6 +96,33 @@ async def test_a_preflight_that_is_not_answered_at_once_is_reported() -> None:
         "no reply yet"
     ]
     assert "outage.ended" in {entry["event"] for entry in logs}
+
+
+async def test_a_gateway_says_for_whom_it_waits_and_how_long() -> None:
+    clock, down = FakeClock(), TransientModelError("refused")
+    guard = Guard(clock=clock, sleep=clock.sleep)
+    circuit = guard.circuit("judge", name="judge", where="judge at http://host/v1")
+    waits: list[str] = []
+
+    def answer(now: float) -> Exception | None:
+        waits.append(gateway.waiting(monotonic() + 17))
+        return down if now < 30 else None
+
+    model = Server(fine, answer, clock)
+    gateway = Gateway(model, options=ModelOptions(), clock=clock, sleep=clock.sleep)
+    assert gateway.waiting(monotonic()) == ""
+    gateway = gateway.guarded(circuit)
+    await gateway.complete(REQUEST)
+    assert waits[0] == ""
+    assert set(waits[1:]) == {"waiting for judge at http://host/v1 (17 s of 60)"}
+    assert gateway.waiting(monotonic()) == ""
+
+
+async def test_no_server_is_waited_for_once_the_run_is_given_up() -> None:
+    clock, down = FakeClock(), TransientModelError("refused")
+    gateway = guarded(Server(always(down), always(down), clock), clock)
+    await outcomes(gateway, calls=1)
+    assert gateway.waiting(monotonic()) == ""
 
 
 async def test_a_long_wait_that_the_server_asks_for_is_reported_if_nothing_else_moves() -> None:
@@ -152,3 +191,60 @@ async def test_complaints_of_a_model_that_has_replied_are_the_texts_own() -> Non
     clock.now = 5.0
     assert await outcomes(gateway, calls=100) == [UNFIT] * 100
     assert server.asked == {"probe": 1, "call": 101}
+
+
+async def test_a_model_that_answers_probes_alone_is_tried_by_a_call_that_failed() -> None:
+    clock = FakeClock()
+    down = TransientModelError("status 500: no memory")
+    server = Server(always(down), fine, clock)
+    guard = Guard(new_share=SHARE, clock=clock, sleep=clock.sleep)
+    ended = await outcomes(guarded(server, clock, guard=guard), calls=220)
+    assert server.asked.total() <= 60
+    last = ended[-1]
+    assert isinstance(last, RunFailedError)
+    assert "model judge has answered none of the last " in str(last)
+    assert "60 s is the longest outage that is waited for (--max-outage): status 500" in str(last)
+
+
+async def test_calls_that_are_answered_at_last_are_all_made_again() -> None:
+    clock = FakeClock()
+    server = Server(between(0, 30, TransientModelError("status 500: no memory")), fine, clock)
+    guard = Guard(new_share=SHARE, clock=clock, sleep=clock.sleep)
+    replies = await outcomes(guarded(server, clock, guard=guard), calls=100)
+    assert Counter(map(type, replies))[Reply] >= 100 - 8  # those that failed in all attempts
+
+
+async def test_a_model_whose_answers_are_of_no_use_ends_the_run() -> None:
+    guard = Guard(new_share=SHARE)
+    circuit = guard.circuit("judge", name="judge")
+    scored = Report(outcome=Outcome.SCORED, score=3.0)
+    cut = Report(outcome=Outcome.TRUNCATED, reason="the reply broke off")
+    for report in [scored] + [cut] * 15:
+        assert not guard.has_failed
+        circuit.judged(report)
+    with pytest.raises(RunFailedError) as caught:
+        guard.require_success()
+    assert (
+        "1 of its last 16 assessments can be used (15 truncated: the reply broke off), and 10% is"
+        " the least that a run goes on with (--min-usable)"
+    ) in str(caught.value)
+
+
+@pytest.mark.parametrize("new_share", [UsableShare, partial(UsableShare, least=0.0, window=50)])
+def test_where_nothing_is_demanded_no_answer_is_of_too_little_use(
+    new_share: Callable[[], UsableShare],
+) -> None:
+    share = new_share()
+    for _ in range(100):
+        share.add(Report(outcome=Outcome.UNPARSEABLE, reason="no score"))
+        assert not share.is_too_small
+
+
+@given(st.lists(st.booleans(), max_size=120))
+def test_the_share_is_of_the_last_assessments_and_of_enough(usable: list[bool]) -> None:
+    share = UsableShare(least=0.3, window=10)
+    for number, is_usable in enumerate(usable, start=1):
+        ended = Outcome.ABSTAINED if is_usable else Outcome.REFUSED
+        share.add(Report(outcome=ended, reason="so"))
+        last = usable[max(0, number - 10) : number]
+        assert share.is_too_small == (number >= 3 and sum(last) < 0.3 * len(last))

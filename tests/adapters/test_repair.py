@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from spanjury.adapters.runs.repair import Repaired, repair_memory
+from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import StoreError
 
@@ -131,7 +131,7 @@ def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_da
         except StoreError as error:
             assert f"spanjury runs repair {path.parent}" in str(error)  # noqa: PT017
             harmed += 1
-            said = repair_memory(path)
+            said = repair(path)
             assert said.kept is not None
             lacking = missing(path)
             assert said.saved == COUNT - len(lacking)
@@ -147,7 +147,7 @@ def test_a_value_of_many_pages_is_saved_beside_a_torn_page(tmp_path: Path, kille
     place = data.index(value_of(7))
     data[place // PAGE * PAGE : place // PAGE * PAGE + 12] = b"\xff" * 12
     path.write_bytes(data)
-    said = repair_memory(path)
+    said = repair(path)
     lacking = missing(path)
     assert 7 in lacking
     assert not {0, 50, 100} & set(lacking)
@@ -168,7 +168,7 @@ def test_a_lost_entry_of_the_index_hides_no_value(tmp_path: Path, killed: Path) 
     path.write_bytes(data[: entry - 1] + b"?" + data[entry:])
     with pytest.raises(StoreError, match="spanjury runs repair"), SqliteMemory(path):
         pass
-    said = repair_memory(path)
+    said = repair(path)
     assert (said.saved, said.lost) == (COUNT, 0)
     assert missing(path) == []
 
@@ -176,7 +176,7 @@ def test_a_lost_entry_of_the_index_hides_no_value(tmp_path: Path, killed: Path) 
 def test_a_sound_memory_is_left_as_it_is(tmp_path: Path, killed: Path) -> None:
     path = sound_copy(killed, tmp_path / "a")
     before = path.read_bytes()
-    assert repair_memory(path) == Repaired(saved=COUNT, lost=0, kept=None)
+    assert repair(path) == Repaired(saved=COUNT, lost=0, kept=None)
     assert path.read_bytes() == before
 
 
@@ -184,7 +184,7 @@ def test_all_can_be_lost_and_the_memory_is_of_use_again(tmp_path: Path, killed: 
     path = copied(killed, tmp_path / "a")
     path.write_bytes(bytes(path.stat().st_size))
     log_of(path).unlink()
-    assert repair_memory(path).saved == 0
+    assert repair(path).saved == 0
     with SqliteMemory(path) as memory:
         anyio.run(memory.put, "a", b"1")
     assert len(missing(path)) == COUNT
@@ -195,7 +195,7 @@ def test_a_file_that_is_gone_is_made_again_of_its_log(tmp_path: Path, killed: Pa
     path.unlink()
     with pytest.raises(StoreError, match="spanjury runs repair"), SqliteMemory(path):
         pass
-    assert repair_memory(path).saved >= COUNT // 2
+    assert repair(path).saved >= COUNT // 2
     assert all(number < COUNT // 2 for number in missing(path))
 
 
@@ -221,16 +221,16 @@ def test_a_memory_in_use_and_another_program_s_database_are_refused(
 ) -> None:
     path = copied(killed, tmp_path / "a")
     with SqliteMemory(path), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
-        repair_memory(path)
+        repair(path)
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as connection:
         connection.execute("CREATE TABLE poems (verse TEXT)")
     before = other.read_bytes()
     with pytest.raises(StoreError, match="no memory of spanjury"):
-        repair_memory(other)
+        repair(other)
     assert other.read_bytes() == before
     with pytest.raises(StoreError, match="there is no such memory"):
-        repair_memory(tmp_path / "absent")
+        repair(tmp_path / "absent")
 
 
 def test_of_two_values_of_a_key_the_newer_is_saved(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_of_two_values_of_a_key_the_newer_is_saved(tmp_path: Path) -> None:
             anyio.run(memory.put, f"key {number % 4}", value_of(number + 1))
     with path.open("r+b") as file:
         file.write(bytes(16))
-    repair_memory(path)
+    repair(path)
     with SqliteMemory(path) as memory:
         assert [memory.get(f"key {number}") for number in range(4)] == [
             value_of(number + 37) for number in range(4)

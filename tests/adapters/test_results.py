@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     StoreError,
     Task,
     Unasked,
+    Unverified,
     Usage,
 )
 
@@ -45,6 +46,14 @@ SPAN = ErrorSpan(
     found_by=("a",),
     evidence=(Evidence(input="Article", start=4, end=7, text="cat"),),
     probability=0.75,
+)
+DULL = Unverified(
+    start=0,
+    end=8,
+    text="The dog.",
+    probability=0.5,
+    reason="1 of its 2 content words is missing from the source.",
+    words=("dog",),
 )
 RESULT = Result(
     segment=Segment(segment_id="7", output="The dog.", system="bart"),
@@ -61,12 +70,14 @@ RESULT = Result(
         aggregation="mean",
         consolidator="rules",
         error_probability=0.9,
+        unverified=(DULL,),
         decision=Decision.FAULTY,
         basis=DecisionBasis(
             ground=Ground.PROBABILITY,
             reason="The probability of an error is 0.90, 0.80 or more.",
             threshold=0.8,
             false_alarms=0.05,
+            spread=(0.01, 0.12),
             measured_on="160 texts without error of made-up summaries",
         ),
         unasked=Unasked(
@@ -86,6 +97,7 @@ RESULT = Result(
                     rationale="Wrong animal.",
                     reply="Score: Fair",
                     error_probability=0.9,
+                    unverified=(DULL,),
                     usage=Usage(calls=1, prompt=20, cached=10, completion=5, reasoning=2),
                 ),
             ),
@@ -129,6 +141,14 @@ OMITTED: dict[str, object] = {
     "evidence": [],
     "probability": None,
 }
+SENTENCE = {
+    "start": 0,
+    "end": 8,
+    "text": "The dog.",
+    "probability": 0.5,
+    "reason": "1 of its 2 content words is missing from the source.",
+    "words": ["dog"],
+}
 FIRST_SEAT = {
     "judge": "a",
     "signature": "annotator|…",
@@ -141,6 +161,7 @@ FIRST_SEAT = {
     "reason": "",
     "reply": None,
     "error_probability": 0.9,
+    "unverified": [SENTENCE],
 }
 ROW = {
     "id": "7",
@@ -162,6 +183,7 @@ ROW = {
             "reason": "no score line",
             "reply": "I like dogs.",
             "error_probability": None,
+            "unverified": [],
         },
         {
             "judge": "c",
@@ -175,6 +197,7 @@ ROW = {
             "reason": "no judge of this",
             "reply": None,
             "error_probability": None,
+            "unverified": [],
         },
     ],
     "aggregation": "mean",
@@ -193,6 +216,8 @@ ROW = {
         "threshold": 0.8,
         "false_alarms": 0.05,
         "measured_on": "160 texts without error of made-up summaries",
+        "misses": None,
+        "spread": [0.01, 0.12],
     },
     "unasked": {
         "seats": ["annotator:dear"],
@@ -200,6 +225,7 @@ ROW = {
         "reason": "The estimate is 0.10, below 0.20.",
         "score": 2.5,
     },
+    "unverified": [SENTENCE],
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -253,7 +279,10 @@ def test_the_document_shows_the_keys_that_a_row_has() -> None:
         "threshold",
         "false_alarms",
         "measured_on",
+        "misses",
+        "spread",
     ]
+    assert list(shown["unverified"][0]) == list(SENTENCE)
     assert list(shown["seats"][0]) == list(FIRST_SEAT)
     assert list(shown["seats"][0]["usage"]) == list(UNUSED)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.runs.run_lock import RunLock
+from spanjury.adapters.runs.run_lock import RunLock, is_locked
 from spanjury.judges.core import StoreError
 
 HOLD = """
@@ -20,6 +20,31 @@ with RunLock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
+
+LOOK = """
+import sys
+from pathlib import Path
+from spanjury.adapters.runs.run_lock import is_locked
+print("looking", flush=True)
+while True:
+    is_locked(Path(sys.argv[1]))
+"""
+
+
+def test_looking_whether_a_run_is_at_work_keeps_no_run_from_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with RunLock(path):
+        pass
+    command = [sys.executable, "-c", LOOK, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as looking:
+        assert looking.stdout is not None
+        assert looking.stdout.readline() == b"looking\n"
+        try:
+            for _ in range(300):
+                with RunLock(path):
+                    assert is_locked(path)
+        finally:
+            looking.kill()
 
 
 def test_a_lock_names_its_holder_and_is_free_again_at_the_end(tmp_path: Path) -> None:

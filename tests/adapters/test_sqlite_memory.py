@@ -90,6 +90,28 @@ async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path)
         assert all(memory.get(str(number)) == _value(number) for number in range(100))
 
 
+@pytest.mark.anyio
+async def test_puts_of_one_key_gather_as_those_of_many_do(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_commit = anyio.Event()
+    monkeypatch.setattr(sqlite_memory, "sleep", lambda _: may_commit.wait())
+    commits: list[str] = []
+    with SqliteMemory(path) as memory:
+        assert memory._writer is not None
+        memory._writer.set_trace_callback(commits.append)
+        async with anyio.create_task_group() as putting:
+            for number in range(5):
+                putting.start_soon(memory.put, "ledger", _value(number))
+        async with anyio.create_task_group() as putting:
+            for number in range(5, 8):
+                putting.start_soon(memory.put, "ledger", _value(number))
+                await anyio.wait_all_tasks_blocked()
+            may_commit.set()
+        assert sum(line.startswith("COMMIT") for line in commits) == 2
+        assert memory.get("ledger") == _value(7)
+
+
 def _held(memory: SqliteMemory) -> Event:
     """Hold every commit until the event is set."""
     assert memory._writer is not None
@@ -355,7 +377,7 @@ def test_another_program_s_database_is_refused_and_left_alone(path: Path) -> Non
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
     path.write_text("id,output\n" * 1000)
-    with pytest.raises(StoreError, match="is damaged, or no memory"), SqliteMemory(path):
+    with pytest.raises(StoreError, match="is damaged, or of another program"), SqliteMemory(path):
         pass
     assert path.read_text() == "id,output\n" * 1000
 

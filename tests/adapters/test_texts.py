@@ -3,6 +3,8 @@
 import gzip
 import importlib.util
 import os
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,55 @@ def test_a_parquet_file_holds_rows_as_jsonl_does(tmp_path: Path) -> None:
         ("a", "One text.", ("A text.",)),
         ("b", "", ("Another.",)),
     ]
+
+
+def test_dates_numbers_and_bytes_of_a_parquet_file_are_texts_of_its_inputs(tmp_path: Path) -> None:
+    pq = imported("pyarrow.parquet")
+    pa = imported("pyarrow")
+    path = tmp_path / "rows.parquet"
+    day = date(2024, 5, 1)
+    inputs = {
+        "Day": day,
+        "Time": datetime(2024, 5, 1, 12, 30, tzinfo=UTC),
+        "Price": Decimal("1.50"),
+        "Text": "The bridge, für alle.".encode(),
+        "Record": {"days": [day], "name": "bridge"},
+    }
+    pq.write_table(pa.Table.from_pylist([{"id": "a", "output": "x", "inputs": inputs}]), path)
+
+    (found,) = segments(path)
+    assert found.inputs == {
+        "Day": "2024-05-01",
+        "Time": "2024-05-01T12:30:00+00:00",
+        "Price": "1.50",
+        "Text": "The bridge, für alle.",
+        "Record": '{"days":["2024-05-01"],"name":"bridge"}',
+    }
+
+
+def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path: Path) -> None:
+    pq = imported("pyarrow.parquet")
+    pa = imported("pyarrow")
+    path = tmp_path / "rows.parquet"
+    rows = [
+        {"id": str(number), "output": "x", "inputs": {"Picture": picture}}
+        for number, picture in enumerate((b"\xff\xd8", b"no picture"))
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+    fault, sound = read_parquet_file(path)
+    assert "line 1: an input holds bytes that are no text, expected a text" in str(fault)
+    assert isinstance(sound, Segment)
+    assert sound.inputs == {"Picture": "no picture"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "txt", "jsonl.gz", "parquet"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="is a pipe, expected a file"):
+        open_source(path)
 
 
 def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:

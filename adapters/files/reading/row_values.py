@@ -1,9 +1,13 @@
 """Values of a row, as users write them in one of several ways, in the one way that we know."""
 
 import json
+from contextlib import suppress
+from datetime import date, time, timedelta
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeGuard
 
+from spanjury.judges.core import DataError
 from spanjury.judges.core.passages import passages_apart
 
 INPUT_HEADER = "Input"
@@ -14,6 +18,7 @@ OTHER_NAMES = MappingProxyType(
 """Other names of a key; the first of them counts, and only where the key itself is absent."""
 
 _TEXTS = {str}
+_OTHER_SCALARS = (date, time, timedelta, Decimal, bytes)
 
 
 def as_text(identity: object) -> object:
@@ -61,12 +66,30 @@ def by_rater(human: object) -> object:
 
 
 def rendered(value: object) -> str:
-    """Write an input as text: the turns of a list on lines of their own, else as JSON."""
+    """Write an input as text: the turns of a list on lines of their own, else as JSON.
+
+    Raise `DataError` for what is neither text nor JSON's, nor a date, a number or text in bytes.
+    """
     if isinstance(value, str):
         return value
     if _is_list_of_texts(value):
         return "\n".join(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, _OTHER_SCALARS):
+        return _scalar(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_scalar)
+
+
+def _scalar(value: object) -> str:
+    """Write what tables hold and JSON does not."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Decimal | timedelta):
+        return str(value)
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+        raise DataError("an input holds bytes that are no text, expected a text")
+    raise DataError(f"an input holds a {type(value).__name__}, expected a text")
 
 
 def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:

@@ -38,7 +38,7 @@ from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, Store
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
-_DECISION = ("decision", "false alarms", "error probability")
+_DECISION = ("decision", "false alarms", "error probability", "misses", "unverified")
 _SPAN = (
     *("start", "end", "text", "severity", "category", "explanation", "found_by", "located"),
     *("probability", "evidence"),
@@ -175,8 +175,12 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
     usage = sum((seat.usage for seat in row.seats), Usage())
     tokens = (usage.prompt, usage.cached, usage.completion, usage.reasoning)
     outcome = (row.score, row.outcome.value, len(row.spans), row.reason)
-    alarms = row.decision_basis.false_alarms if row.decision_basis else None
-    decision = (row.decision.value if row.decision else None, alarms, row.error_probability)
+    basis = row.decision_basis
+    decision = (
+        *(row.decision.value if row.decision else None, basis.false_alarms if basis else None),
+        *(row.error_probability, basis.misses if basis else None),
+        None if row.unverified is None else len(row.unverified),
+    )
     return (*_name(row), *outcome, *map(scores.get, seats), *tokens, *decision)
 
 

@@ -90,6 +90,7 @@ class BasisRow(BaseModel):
     """The ground of a decision in a result row, as far as tables show it."""
 
     false_alarms: float | None
+    misses: float | None = None
 
 
 class ResultRow(ResultName):
@@ -103,6 +104,7 @@ class ResultRow(ResultName):
     decision: Decision | None = None  # rows of earlier runs have no decision
     error_probability: float | None = None
     decision_basis: BasisRow | None = None
+    unverified: tuple[object, ...] | None = None  # counted; rows of earlier runs have none
 
 
 class SeatOutcome(BaseModel):

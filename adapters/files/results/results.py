@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     SeatReport,
     StoreError,
     Unasked,
+    Unverified,
     Usage,
 )
 
@@ -52,6 +53,7 @@ def result_row(result: Result) -> dict[str, object]:
         "error_probability": report.error_probability,
         "decision_basis": _basis(report.basis) if report.basis else None,
         "unasked": _unasked(report.unasked) if report.unasked else None,
+        "unverified": [*map(_unverified, report.unverified)],
     }
 
 
@@ -64,6 +66,17 @@ def _unasked(unasked: Unasked) -> dict[str, object]:
     }
 
 
+def _unverified(sentence: Unverified) -> dict[str, object]:
+    return {
+        "start": sentence.start,
+        "end": sentence.end,
+        "text": sentence.text,
+        "probability": sentence.probability,
+        "reason": sentence.reason,
+        "words": list(sentence.words),
+    }
+
+
 def _basis(basis: DecisionBasis) -> dict[str, object]:
     return {
         "ground": basis.ground.value,
@@ -71,6 +84,8 @@ def _basis(basis: DecisionBasis) -> dict[str, object]:
         "threshold": basis.threshold,
         "false_alarms": basis.false_alarms,
         "measured_on": basis.measured_on,
+        "misses": basis.misses,
+        "spread": list(basis.spread) if basis.spread else None,
     }
 
 
@@ -102,6 +117,7 @@ def _seat(seat: SeatReport) -> dict[str, object]:
         "reason": report.reason,
         "reply": report.reply or None if report.score is None else None,
         "error_probability": report.error_probability,
+        "unverified": [*map(_unverified, report.unverified)],
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from spanjury.adapters.plots import meta
 from spanjury.adapters.plots.canvas import label, labels
-from spanjury.adapters.plots.label_places import place_labels
+from spanjury.adapters.plots.costs import place_labels
 from spanjury.adapters.plots.meta_inputs import (
     Agreement,
     CorrelationMap,

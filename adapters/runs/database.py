@@ -1,0 +1,271 @@
+"""A SQLite file of a run: its form, its making, its check, and what its repair has left to do."""
+
+import shlex
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, count
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.adapters.runs.sqlite_pages import DatabasePages, Row, is_of, log_of
+from spanjury.judges.core import StoreError
+
+MEMORY_NAME = "memory.sqlite3"
+"""Name of the memory in the folder of a run."""
+MARKS_NAME = "marks.sqlite3"
+"""Name of people's marks in the folder of a run, and the end of their name beside results."""
+_PATIENCE = 10
+"""Seconds that a commit waits for another process's."""
+_DAMAGE = frozenset(
+    {
+        sqlite3.SQLITE_ERROR,  # a table or a column of ours is not there
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_TOOBIG,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""Errors of SQLite that are due to the file; the others are due to the disk or the system."""
+
+
+_TYPES = {"TEXT": str, "BLOB": bytes, "INTEGER": int}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The form of a database: one table, each row of which shows that it is what was put.
+
+    Parameters
+    ----------
+    holds
+        What is in it, for messages.
+    application, layout
+        The numbers in its header.
+    table
+        The statement that makes the table: the columns of its key first, a checksum last.
+    checksum
+        Returns the checksum of a row from its other columns.
+    age
+        Returns the age of a row: of two with one key the higher is kept, then the later.
+    rows
+        What its rows are called.
+    name_of
+        Returns the name of a row from its key; None where a run makes a row that is lost again.
+    backup
+        Yields the rows that lie beside a file once more, the oldest first.
+    """
+
+    holds: str
+    application: int
+    layout: int
+    table: str
+    checksum: Callable[[Row], int]
+    rows: str = "values"
+    name_of: Callable[[Row], str] | None = None
+    age: Callable[[Row], int] = lambda _: 0
+    backup: Callable[[Path], Iterator[Row]] = lambda _: iter(())
+
+    @property
+    def columns(self) -> "Columns":
+        """The columns, as the statement says them."""
+        return _columns_of(self.table)
+
+    def is_sound(self, row: Sequence[object]) -> bool:
+        """Say whether a row is what was put."""
+        return is_of(row, self.columns.types) and row[-1] == self.checksum(row[:-1])
+
+    def key(self, row: Row) -> Row:
+        """Return the key of a row."""
+        return row[: len(self.columns.keys)]
+
+    def pages(self, path: Path) -> DatabasePages:
+        """Return the pages of a file, for ``with``."""
+        columns = self.columns
+        return DatabasePages(path, types=columns.types, keys=len(columns.keys))
+
+
+class Columns(NamedTuple):
+    """The columns of a table: its name, theirs, their types, and which are the key."""
+
+    table: str
+    names: tuple[str, ...]
+    types: tuple[type, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def all_rows(self) -> str:
+        """The statement that selects every row."""
+        return f"SELECT {', '.join(self.names)} FROM {self.table}"  # noqa: S608  our names
+
+    @property
+    def one_row(self) -> str:
+        """The statement that selects the row with a key."""
+        key = " AND ".join(f"{name} = ?" for name in self.keys)
+        return f"{self.all_rows} WHERE {key}"
+
+
+@lru_cache
+def _columns_of(statement: str) -> Columns:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(statement)
+        ((table,),) = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        said = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    return Columns(
+        table=table,
+        names=tuple(name for _, name, *_ in said),
+        types=tuple(_TYPES[kind] for _, _, kind, *_ in said),
+        keys=tuple(name for _, name, *_, key in said if key),
+    )
+
+
+def connected(path: Path, *, mode: str) -> sqlite3.Connection:
+    """Open a connection that the event loop and worker threads may use in turn."""
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_PATIENCE
+    )
+
+
+def create(path: Path, form: Form) -> None:
+    """Make an empty database, in place of a file that is there."""
+    for each in (path, log_of(path), _index_of(path)):
+        each.unlink(missing_ok=True)
+    with closing(connected(path, mode="rwc")) as connection:
+        make_durable(connection, path)
+        connection.executescript(
+            f"BEGIN; {form.table}; PRAGMA application_id = {form.application};"
+            f" PRAGMA user_version = {form.layout}; COMMIT"
+        )
+
+
+def make_durable(connection: sqlite3.Connection, path: Path) -> None:
+    """Have every commit synced to disk before it returns."""
+    if pragma(connection, "journal_mode = WAL") != "wal":  # stays with the file
+        raise StoreError(f"{path}: its file system cannot hold a write-ahead log")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # on macOS, fsync alone is not enough
+
+
+def check(connection: sqlite3.Connection, path: Path, form: Form) -> None:
+    """Raise `StoreError` if the file is not of this form, of another layout or damaged."""
+    if pragma(connection, "application_id") != form.application:
+        raise StoreError(
+            f"{path}: is a database, but holds no {form.holds} of spanjury;"
+            f" {advice(path, sure=False)}"
+        )
+    layout = pragma(connection, "user_version")
+    if layout != form.layout:
+        raise StoreError(
+            f"{path}: has layout {layout}, and this spanjury reads layout {form.layout}: use the"
+            f" spanjury that made it; {advice(path, sure=False)}"
+        )
+    # Not quick_check: a damaged entry of the index hides a value that is there.
+    problem = str(pragma(connection, "integrity_check(1)")).replace("*** in database main ***", "")
+    if problem == "ok" and _tables(connection) != [form.table]:
+        problem = "its table is not called as it was made"
+    if problem != "ok":
+        raise StoreError(f"{path}: is damaged: {' '.join(problem.split())}; {advice(path)}")
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    return [sql for (sql,) in connection.execute(query)]
+
+
+def pragma(connection: sqlite3.Connection, question: str) -> object:
+    """Return what SQLite answers to a pragma."""
+    (answer,) = connection.execute(f"PRAGMA {question}").fetchone()
+    return answer
+
+
+def missing_rows(path: Path, connection: sqlite3.Connection, form: Form) -> list[Row]:
+    """Return the sound rows in the log and the backup of a file that `connection` lacks.
+
+    SQLite reads a log up to its first damage. Call this before anything is written, or the
+    log may be written over.
+    """
+    missing: dict[Row, Row] = {}
+    with form.pages(path) as pages:
+        logged = (row.columns for row in pages.logged_rows())
+        for row in chain(logged, reversed([*form.backup(path)])):
+            if not form.is_sound(row):
+                continue
+            other = missing.get(form.key(row))
+            is_newer = other is None or form.age(row) > form.age(other)
+            if is_newer and not has(connection, row, form):
+                missing[form.key(row)] = row
+    return [*missing.values()]
+
+
+def has(connection: sqlite3.Connection, row: Row, form: Form) -> bool:
+    """Say whether a file holds a row with the key of `row`, a sound one that is no older."""
+    kept = connection.execute(form.columns.one_row, form.key(row)).fetchone()
+    return kept is not None and form.is_sound(kept) and form.age(kept) >= form.age(row)
+
+
+def finish_repair(path: Path) -> None:
+    """Give the new file its name, if a repair came so far; hold the lock of the file."""
+    whole = repaired_file(path)
+    if not whole.exists():
+        return
+    kept = free_name(path)
+    log = log_of(path)
+    if log.exists():  # first of all: it must never lie beside the new file
+        log.replace(log_of(kept))
+    _index_of(path).unlink(missing_ok=True)
+    if path.exists():
+        path.replace(kept)
+    whole.replace(path)
+
+
+def lock_of(path: Path) -> Path:
+    """Return the lock that whoever has a file open holds."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def _index_of(path: Path) -> Path:
+    """Return where SQLite keeps its index of a log."""
+    return path.with_name(f"{path.name}-shm")
+
+
+def repaired_file(path: Path) -> Path:
+    """Return the name of the new file from when it is whole until it has its own."""
+    return path.with_name(f"{path.name}.repaired")
+
+
+def free_name(path: Path) -> Path:
+    """Return a name for the damaged file."""
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    return next(name for name in names if not name.exists())
+
+
+def advice(path: Path, *, sure: bool = True) -> str:
+    """Say what saves the rows of a damaged file, if it surely is damaged or may be."""
+    run = path.parent if path.name in {MEMORY_NAME, MARKS_NAME} else path
+    command = f"spanjury runs repair {shlex.quote(str(run))}"
+    if sure:
+        return f"save what can be read by: {command}"
+    return f"if it is damaged, save what can be read by: {command}"
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Translate what SQLite and the operating system say."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{path}: cannot keep half a character: {error}") from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        if code & 0xFF in _DAMAGE:  # the rest of the code is a detail
+            raise StoreError(
+                f"{path}: is damaged, or of another program: {error}; {advice(path)}"
+            ) from error
+        # SQLite calls a full disk so where a limit, not the disk, is the reason.
+        full = " (is the disk full?)" if "disk" in str(error) else ""
+        raise StoreError(f"{path}: cannot be read or written: {error}{full}") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot be opened: {error}") from error

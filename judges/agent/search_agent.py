@@ -3,7 +3,10 @@
 pydantic-ai takes as long to load as all the rest of a command; only who searches loads this.
 """
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -18,6 +21,7 @@ from pydantic_ai import (
     ToolOutput,
     UsageLimits,
 )
+from pydantic_ai.messages import TextPart, ToolCallPart
 
 from spanjury.judges.agent.conversation import Conversation, converse
 from spanjury.judges.agent.passages import Passage, best_passages
@@ -137,6 +141,8 @@ def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Eviden
     @agent.output_validator
     async def check(context: RunContext[Evidence], review: Review) -> Review:
         scale = context.deps.scale
+        if key := next(filter(None, map(_doubled_key, _answers(context))), ""):
+            raise ModelRetry(f"{key}: is given twice in one object")
         if scale.value(review.label) is None:
             raise ModelRetry(f"label: must be one of {', '.join(scale.labels)}")
         if problem := context.deps.mark.problem(review.mark):
@@ -144,3 +150,25 @@ def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Eviden
         return review
 
     return agent
+
+
+def _answers(context: RunContext[Evidence]) -> Iterator[str]:
+    """Yield the last answer as it was written: a parser keeps the last of two fields."""
+    for part in context.messages[-1].parts:
+        if isinstance(part, TextPart):
+            yield part.content[part.content.find("{") : part.content.rfind("}") + 1]
+        elif isinstance(part, ToolCallPart) and isinstance(part.args, str):
+            yield part.args
+
+
+def _doubled_key(answer: str) -> str:
+    """Return a key that an object in `answer` has twice; empty if there is none."""
+    doubled: list[str] = []
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        times = Counter(key for key, _ in pairs)
+        doubled.extend(key for key, count in times.items() if count > 1)
+
+    with suppress(ValueError, RecursionError):  # what is no JSON was refused before
+        json.loads(answer, object_pairs_hook=note)
+    return doubled[0] if doubled else ""

@@ -7,6 +7,12 @@ from types import MappingProxyType
 from typing import Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
+Form = Literal["bounded-schema", "schema", "grammar", "text"]
+"""Means by which a reply is held to its form: a JSON schema, a GBNF grammar, or words alone.
+
+A schema is bounded if it limits the length of texts and lists, which ends the loops of small models
+and which OpenAI and Anthropic refuse.
+"""
 
 
 class Finish(StrEnum):
@@ -51,6 +57,25 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplySchema:
+    """A JSON Schema that a reply must follow.
+
+    Parameters
+    ----------
+    name
+        Kind of reply, in letters, digits, ``-`` and ``_``; the same for every text.
+    text
+        The schema, written as JSON: objects that require all of their fields and allow no other.
+    bounded
+        Whether it limits lengths.
+    """
+
+    name: str
+    text: str
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
     """Settings by which a reply is drawn from a model.
 
@@ -65,6 +90,8 @@ class Decoding:
     grammar
         A GBNF grammar that the reply must follow; only servers that take grammars
         (llama.cpp, vLLM) honour it, so an adapter refuses it where it knows better.
+    schema
+        A JSON Schema that the reply must follow; None for none.
     logprobs
         How many of the likeliest tokens to report at each place; 0 for none.
     """
@@ -74,6 +101,7 @@ class Decoding:
     max_tokens: int = 1024
     grammar: str = ""
     logprobs: int = 0
+    schema: ReplySchema | None = None
 
     def __post_init__(self) -> None:
         if self.temperature < 0 or self.max_tokens < 1 or self.logprobs < 0:
@@ -99,6 +127,9 @@ class ChatRequest:
         nothing, and `Reply.logprobs` are those of this text, whatever the decoding says. A
         model that cannot do so raises `PermanentModelError`, or writes what it likes:
         `forced_logprobs` tells.
+    variants
+        The same question in other forms, best first. Whoever knows which forms the server takes
+        sends one of them in place of this request; to anyone else they are nothing.
     """
 
     messages: tuple[Message, ...]
@@ -106,6 +137,14 @@ class ChatRequest:
     decoding: Decoding = Decoding()
     tools: tuple[ToolSpec, ...] = ()
     forced: str = ""
+    variants: tuple["ChatRequest", ...] = field(default=(), metadata={"in_keys": False})
+
+    @property
+    def form(self) -> Form:
+        """The form to which the server is asked to hold the reply."""
+        if (schema := self.decoding.schema) is not None:
+            return "bounded-schema" if schema.bounded else "schema"
+        return "grammar" if self.decoding.grammar else "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +205,22 @@ class Reply:
     usage: Usage = Usage()
     logprobs: tuple[TokenLogprob, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateTokens:
+    """Tokens by which a model's chat template separates messages, and who named them.
+
+    Parameters
+    ----------
+    tokens
+        Each as it is spelt.
+    source
+        One line: the tokenizer or file that named them.
+    """
+
+    tokens: tuple[str, ...]
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

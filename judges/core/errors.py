@@ -11,7 +11,8 @@
     |-- ServiceError            a service cannot begin: its address is taken, its folder in use
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
-    |-- RunStoppedError         a run stopped before its end, on request
+    |-- RunStoppedError         a run stopped before its end, on request or at a limit
+    |   `-- OverBudgetError     a call does not fit into what is left of a budget
     |-- RunFailedError          a run cannot go on, because a model answers nothing at all
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
@@ -20,6 +21,7 @@
     |   |       `-- RateLimitedModelError   we ask it more often than it allows
     |   `-- PermanentModelError     trying again will not help: this request fails
     |       |-- ModelRefusedError       the provider's policy forbids a reply to it
+    |       |-- FormRefusedError        the server may not take the form that the reply is to have
     |       `-- UnusableModelError      every request fails: key, name or address are wrong
     `-- JudgeError              a judge could not assess this segment
         `-- ParseError          its reply cannot be read; keeps the reply
@@ -54,6 +56,8 @@ class Outcome(StrEnum):
     """A server, a network or a judge's own code failed."""
 
 
+USABLE = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
+"""There is an answer; with every other outcome a judge has failed."""
 UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
 """No model and no judge answered: to ask again pays nothing twice."""
 
@@ -101,6 +105,13 @@ class RunStoppedError(EvaluationError):
     """A run ended before its end, by a limit or by its user; what was done is kept."""
 
 
+class OverBudgetError(RunStoppedError):
+    """A call is not sent, since it does not fit into what is left of a budget.
+
+    A cascade goes on without its reply; elsewhere it ends the run as any limit does.
+    """
+
+
 class RunFailedError(EvaluationError):
     """A run cannot go on, because a model cannot be used or does not answer; what was done is kept.
 
@@ -112,11 +123,13 @@ class ModelError(EvaluationError):
     """A model gave no usable reply.
 
     ``status`` is the HTTP status that its server gave, where it did: logs name it in place
-    of the message, in which a server may repeat what it was sent.
+    of the message, in which a server may repeat what it was sent. ``was_sent`` says whether the
+    request may have reached it, and have been paid.
     """
 
     outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
     status: int | None = None
+    was_sent: bool = True
 
 
 class TransientModelError(ModelError):
@@ -159,6 +172,13 @@ class ModelRefusedError(PermanentModelError):
     outcome = Outcome.REFUSED
 
 
+class FormRefusedError(PermanentModelError):
+    """The server refuses a request that asks for a JSON schema or a grammar.
+
+    It may be for the schema, or for something else: the same request without it tells.
+    """
+
+
 class UnusableModelError(PermanentModelError):
     """The model cannot be used with what was given, whatever it is asked.
 
@@ -190,7 +210,12 @@ class ParseError(JudgeError):
         self.reply = reply
 
 
-RUN_ENDING: tuple[type[EvaluationError], ...] = (StoreError, RunFailedError, ClosedModelError)
+RUN_ENDING: tuple[type[EvaluationError], ...] = (
+    StoreError,
+    RunStoppedError,
+    RunFailedError,
+    ClosedModelError,
+)
 """Errors that end the whole run: no border to foreign code may make one judge's failure of them."""
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spanjury.judges.core.aspect import Aspect
-from spanjury.judges.core.chat import ChatRequest, Reply, TokenPrice
+from spanjury.judges.core.chat import (
+    ChatRequest,
+    Form,
+    Reply,
+    TemplateTokens,
+    TokenPrice,
+    Usage,
+)
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
@@ -100,12 +107,59 @@ class PricedModel(ChatModel, Protocol):
 
 
 @runtime_checkable
+class FormedModel(ChatModel, Protocol):
+    """A model whose server may hold a reply to a form."""
+
+    @property
+    def forms(self) -> frozenset[Form]:
+        """Return the forms that it may take besides words; a request tells whether it does."""
+        ...
+
+
+@runtime_checkable
+class TokenizedModel(ChatModel, Protocol):
+    """A model whose tokenizer may be asked for its special tokens."""
+
+    async def template_tokens(self) -> TemplateTokens | None:
+        """Return the tokens, or None where the tokenizer cannot be asked.
+
+        Raises
+        ------
+        ModelError
+            If it did not answer, and may another time.
+        """
+        ...
+
+
+@runtime_checkable
 class BoundedModel(ChatModel, Protocol):
     """A model that bounds the time of its own calls, to the last byte of the reply."""
 
     @property
     def longest_call(self) -> float:
         """Return the seconds after which a call raises `ModelTimeoutError`; may be infinite."""
+        ...
+
+
+class CallReservation(Protocol):
+    """A call that may be sent, and is accounted for by the most that it may take."""
+
+    async def settle(self, usage: Usage | None) -> None:
+        """Put what the call took in the place of that; None where it is unknown."""
+        ...
+
+
+class CallAccount(Protocol):
+    """Keep account of the calls of one model."""
+
+    async def reserve(self, request: ChatRequest, *, maker: str = "") -> CallReservation:
+        """Return once a call may be sent, which is on disk by then; `maker` says who makes it.
+
+        Raises
+        ------
+        RunStoppedError
+            If a limit does not allow for it.
+        """
         ...
 
 

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
+ROOM = 134
+"""Words and marks of a window on both sides, unless a reader has room for more: their pieces rarely
+exceed 192."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
@@ -92,6 +96,11 @@ class WindowReader(Protocol):
     @property
     def signature(self) -> str:
         """Everything about the model that can change a number."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """The most words and marks of a window, on both sides."""
         ...
 
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:

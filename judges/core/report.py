@@ -1,7 +1,9 @@
 """A report: what a judge, or a panel of them, says of one aspect of one segment."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import Usage
@@ -12,6 +14,46 @@ from spanjury.judges.core.span import ErrorSpan
 
 GRAVE = 4
 """The severity from which on an error makes a text unusable as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unverified:
+    """A sentence of which a judge cannot tell whether it has an error.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output.
+    text
+        The sentence, ``output[start:end]``.
+    probability
+        Probability of an error in it, 0 to 1.
+    reason
+        Why the judge cannot tell, as a sentence.
+    words
+        The words that it could not verify.
+
+    Raises
+    ------
+    ValueError
+        If the offsets do not fit the text, the probability is out of range or there is no reason.
+    """
+
+    start: int
+    end: int
+    text: str
+    probability: float
+    reason: str
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.start < self.end and self.end - self.start == len(self.text)):
+            interval = (self.start, self.end)
+            raise ValueError(f"{interval} does not hold {len(self.text)} characters")
+        if not 0.0 <= self.probability <= 1.0:
+            raise ValueError(f"probability must be 0 to 1, got {self.probability!r}")
+        if not self.reason:
+            raise ValueError(f"{self.text!r} is unverified without a reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +79,8 @@ class Report:
     error_probability
         Probability that the text has an error of this aspect, 0 to 1; None where the judge
         estimates none.
+    unverified
+        The sentences that the judge neither vouches for nor marks an error in.
 
     Raises
     ------
@@ -53,6 +97,7 @@ class Report:
     reply: str = ""
     usage: Usage = Usage()
     error_probability: float | None = None
+    unverified: tuple[Unverified, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.outcome is Outcome.SCORED) != (self.score is not None):
@@ -200,6 +245,13 @@ class PanelReport(Report):
         return f"<{type(self).__name__}: {decision}, {score}, {errors}>"
 
     @property
+    def cannot_tell(self) -> bool:
+        """Whether the probability of an error is too high to vouch for the text, and no more."""
+        by = self.basis.ground if self.basis else None
+        is_known = by is Ground.PROBABILITY and self.error_probability is not None
+        return self.decision is Decision.UNSURE and is_known
+
+    @property
     def _is_over_threshold(self) -> bool:
         threshold = self.basis.threshold if self.basis else None
         likely = self.error_probability
@@ -222,3 +274,20 @@ class Result:
     def __repr__(self) -> str:
         """Name the segment and the aspect, with the report in short."""
         return f"<Result {self.segment.segment_id!r}, {self.aspect.name}: {self.report!r}>"
+
+
+def still_unverified(
+    lists: Iterable[Sequence[Unverified]], spans: Sequence[ErrorSpan]
+) -> tuple[Unverified, ...]:
+    """Return the sentences of several judges in order of place, each once.
+
+    Of sentences that overlap, the one with the highest probability stays. One that holds a part
+    of a marked error is left out: the judges have said what they think of it.
+    """
+    kept: list[Unverified] = []
+    marked = [span.interval for span in spans if span.interval is not None]
+    for sentence in sorted(chain(*lists), key=lambda one: (-one.probability, one.start)):
+        others = chain(marked, ((one.start, one.end) for one in kept))
+        if not any(start < sentence.end and sentence.start < end for start, end in others):
+            kept.append(sentence)
+    return tuple(sorted(kept, key=lambda one: one.start))

@@ -3,19 +3,22 @@ r"""Keys and passwords, taken out of a text before anyone can store, log or read
 Known secrets are the values of environment variables that are named as secrets are
 (``…_API_KEY``, ``…_TOKEN``), and what is secret in those that hold an address. They are
 looked for as they are and as a model or a server may give them back: in other letters of
-case, split, in base64, hexadecimal and percent-encoded. An ordinary word or a number
-(``TOKEN=test``) is not a secret: it would be found in honest texts.
+case, split, reversed, in base64, base32, hexadecimal and percent-encoded, with escapes or HTML
+entities for some characters or all. An ordinary word or a number (``TOKEN=test``) is not a secret:
+it would be found in honest texts.
 """
 
 import base64
 import math
 import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
+from html.entities import html5
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -49,6 +52,13 @@ _IGNORED = re.compile(r"[\W_]+")
 _ASCII_IGNORED = bytes(code for code in range(128) if not chr(code).isalnum())
 _FRESH = 0.1
 """Seconds for which the secrets of the environment are taken as they were read."""
+_ESCAPE = re.compile(
+    r"[&\\](?:(?<=&)(?:#(?P<decimal>\d{1,7});?|#[xX](?P<entity>[\da-fA-F]{1,6});?"
+    r"|(?P<name>[a-zA-Z]{2,8};))"
+    r"|(?<=\\)(?:u(?P<four>[\da-fA-F]{4})|x(?P<two>[\da-fA-F]{2})|U(?P<eight>[\da-fA-F]{8})"
+    r"|[uU]\{(?P<braced>[\da-fA-F]{1,6})\}))"
+)
+"""A character as HTML, JSON and programming languages write it."""
 _SCHEME = re.compile(r"\b(bearer|basic)\s+[^\s\"',;}]+", re.IGNORECASE)
 _KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
 
@@ -149,13 +159,21 @@ class _Secrets:
         """Return where secrets stand in `text`."""
         if not self.exact:  # then there are no forms of any, either
             return []
+        found = self._places(text)
+        bare = _ESCAPE.sub(_character_of, text) if "\\" in text or "&" in text else text
+        if bare != text and (hidden := self._places(bare)):
+            places = _places_without_escapes(text)
+            found += [(places[start][0], places[end - 1][1]) for start, end in hidden]
+        return sorted(found)
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
         folded = _letters_of(text)
         lower = text.casefold() if self.exact else ""
         if not any(form in folded for form in self.forms) and not any(
             secret in lower for secret in self.exact
         ):
             return []
-        return sorted([*self._pieces(text), *self._literals(text)])
+        return [*self._pieces(text), *self._literals(text)]
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where forms are, from their first letter to their last."""
@@ -175,6 +193,25 @@ class _Secrets:
         for secret in self.exact:
             for match in re.finditer(re.escape(secret), text, re.IGNORECASE):
                 yield match.span()
+
+
+def _places_without_escapes(text: str) -> list[tuple[int, int]]:
+    """Return where each character of `text` stands once its escapes are undone."""
+    places: list[tuple[int, int]] = []
+    end = 0
+    for match in _ESCAPE.finditer(text):
+        places += [(place, place + 1) for place in range(end, match.start())]
+        places += [match.span()] * len(_character_of(match))
+        end = match.end()
+    return places + [(place, place + 1) for place in range(end, len(text))]
+
+
+def _character_of(escaped: re.Match[str]) -> str:
+    kind = escaped.lastgroup or ""
+    if kind == "name":
+        return html5.get(escaped[kind], escaped[0])
+    number = int(escaped[kind], 10 if kind == "decimal" else 16)
+    return chr(number) if number <= sys.maxunicode else ""
 
 
 def _occurrences(text: str, form: str) -> Iterator[int]:
@@ -200,7 +237,8 @@ def _secrets(values: tuple[str, ...]) -> _Secrets:
     secrets = {value for value in values if not _is_ordinary(value)}
     forms = {form for value in secrets for form in _encoded(value)}
     sure = {_letters_of(value) for value in secrets if _is_sure(value)}
-    exact = {value.casefold() for value in secrets}
+    sure |= {letters[::-1] for letters in sure}
+    exact = {written.casefold() for value in secrets for written in (value, value[::-1])}
     return _Secrets(
         tuple(form for form in sorted(forms | sure) if len(form) >= _SHORTEST),
         tuple(sorted(exact, key=len, reverse=True)),
@@ -210,11 +248,11 @@ def _secrets(values: tuple[str, ...]) -> _Secrets:
 def _encoded(value: str) -> Iterator[str]:
     """Yield `value` as it looks in other encodings, letters and digits only."""
     data = value.encode("utf-8", "surrogatepass")
-    for shift in range(3):  # it may stand anywhere in what was encoded
-        text = base64.b64encode(b"\0" * shift + data).rstrip(b"=").decode()
-        whole = text[:-1] if (shift + len(data)) % 3 else text
-        # Its first characters, and its last, hold bits of what stands beside it.
-        yield _letters_of(whole[(0, 2, 3)[shift] :])
+    for encode, bits, group in ((base64.b64encode, 6, 3), (base64.b32encode, 5, 5)):
+        for shift in range(group):  # it may stand anywhere in what was encoded
+            text = encode(b"\0" * shift + data).decode()
+            # Its first characters, and its last, hold bits of what stands beside it.
+            yield _letters_of(text[-(-8 * shift // bits) : 8 * (shift + len(data)) // bits])
     yield data.hex()
     for written in (quote(value, safe="", errors="replace"), unquote(value), escape(value)):
         if written != value:

@@ -7,7 +7,7 @@ twice the room, then reported as truncated. It raises `ModelError` where the mod
 no reply at all. How it scores an error list that is not its own: `spanjury.judges.llm.rescore`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -22,9 +22,12 @@ from spanjury.judges.core import (
     ModelRefusedError,
     Outcome,
     PermanentModelError,
+    Reply,
+    ReplySchema,
     Report,
     Rescoring,
     RescoringMethod,
+    Scale,
     Segment,
     signature,
 )
@@ -33,8 +36,9 @@ from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import render_errors
+from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import PARSER_VERSION, located_errors, parse
+from spanjury.judges.llm.parse import PARSER_VERSION, SEVERITY_WORDS, located_errors, parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.prompt import (
     Prompt,
@@ -43,6 +47,8 @@ from spanjury.judges.llm.prompt import (
     grammar,
     prompt_fingerprint,
     reask,
+    reask_in_json,
+    schema,
 )
 from spanjury.judges.llm.quoted_evidence import Inputs
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
@@ -67,9 +73,10 @@ class Annotator:
         holds them.
     temperature, seed, max_tokens
         How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
-    grammar
-        Have the server hold the reply to the form asked for; for servers that take GBNF
-        grammars only.
+    form
+        Have the server hold the reply to its form by a JSON schema ("schema"), by a GBNF grammar
+        ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the default) takes
+        the first of them that the model's server does not refuse.
     rescoring
         How a score is made of an error list that is not the model's own: "continue" has its
         reply written on behind the list, "restate" asks for the score in a new turn, "auto"
@@ -89,7 +96,7 @@ class Annotator:
     temperature: float = 0.0
     seed: int | None = None
     max_tokens: int = 1024
-    grammar: bool = False
+    form: Literal["auto", "schema", "grammar", "text"] = "auto"
     rescoring: Literal["auto", "continue", "restate"] = "auto"
     alternatives: int = 0
     _options: PromptOptions = field(init=False, repr=False, compare=False)
@@ -104,12 +111,10 @@ class Annotator:
             max_errors=self.max_errors,
             evidence=self.evidence,
         )
-        decoding = Decoding(
-            temperature=self.temperature, seed=self.seed, max_tokens=self.max_tokens
-        )
+        decoding = self._drawn()
         replace(decoding, logprobs=self.alternatives)  # a bad number is refused now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
-        object.__setattr__(self, "_prompts", PromptWriter(options))
+        object.__setattr__(self, "_prompts", PromptWriter(options, in_json=self._in_json))
         object.__setattr__(self, "_decoding", decoding)
 
     @property
@@ -124,7 +129,7 @@ class Annotator:
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
-            grammar=self.grammar,
+            form=self.form,
             parser=PARSER_VERSION,
             code=code_digest(__name__),
             **{name: value for name, value in options.items() if value != defaults[name]},
@@ -142,15 +147,9 @@ class Annotator:
         answer = await ask(
             self.model,
             self._request(prompt, aspect),
-            read=lambda reply: parse(
-                reply.text,
-                scale=aspect.scale,
-                material=material,
-                mark=prompt.mark,
-                cut=reply.finish is Finish.LENGTH,
-                inputs=prompt.quotable,
-            ),
+            read=lambda reply: self._read(reply, prompt, scale=aspect.scale, material=material),
             reask=partial(reask, mark=prompt.mark),
+            reask_in_json=reask_in_json,
         )
         shown = aspect.view(segment.inputs) if prompt.quotable else {}
         return _report(answer, output=segment.output, inputs=Inputs(shown))
@@ -173,27 +172,88 @@ class Annotator:
         answer = await restated(self.model, prefix)
         return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
 
+    @property
+    def _in_json(self) -> bool:
+        return self.form in {"auto", "schema"}
+
+    def _read(
+        self, reply: Reply, prompt: Prompt, *, scale: Scale, material: Material
+    ) -> ParsedReply:
+        """Read an object where one may have been asked for, and anything else as lines."""
+        mark, inputs = prompt.mark, prompt.quotable
+        if self._in_json:
+            report = read_report(
+                reply.text,
+                scale=scale,
+                severities=_SEVERITIES,
+                material=material,
+                mark=mark,
+                inputs=inputs,
+            )
+            if report is not None:
+                return report
+        return parse(
+            reply.text,
+            scale=scale,
+            material=material,
+            mark=mark,
+            cut=reply.finish is Finish.LENGTH,
+            inputs=inputs,
+        )
+
     def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
-        decoding = self._decoding
-        if self.grammar:
-            options, quotable = self._options, prompt.quotable
-            bound = grammar(aspect, options, mark=prompt.mark, quotable=quotable)
-            decoding = replace(decoding, grammar=bound)
-        return ChatRequest(messages=prompt.messages, decoding=decoding)
+        if self.form == "grammar":
+            return self._by_grammar(prompt, aspect)
+        if self.form == "schema":
+            bounded = self._by_schema(prompt, aspect, bounded=True)
+            return replace(self._by_schema(prompt, aspect), variants=(bounded,))
+        held = self.form == "auto"
+        return ChatRequest(
+            messages=prompt.messages,
+            decoding=self._decoding,
+            variants=tuple(self._held(prompt, aspect)) if held else (),
+        )
+
+    def _held(self, prompt: Prompt, aspect: Aspect) -> Iterator[ChatRequest]:
+        """Yield the requests that are held to their form, best first."""
+        yield self._by_schema(prompt, aspect, bounded=True)
+        yield self._by_schema(prompt, aspect)
+        yield self._by_grammar(prompt, aspect)
+
+    def _by_schema(self, prompt: Prompt, aspect: Aspect, *, bounded: bool = False) -> ChatRequest:
+        mark, quotable = prompt.mark, prompt.quotable
+        held_to = schema(aspect, self._options, mark=mark, quotable=quotable, bounded=bounded)
+        return ChatRequest(messages=prompt.in_json, decoding=self._drawn(schema=held_to))
+
+    def _by_grammar(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
+        held_to = grammar(aspect, self._options, mark=prompt.mark, quotable=prompt.quotable)
+        return ChatRequest(messages=prompt.messages, decoding=self._drawn(grammar=held_to))
+
+    def _drawn(self, *, grammar: str = "", schema: ReplySchema | None = None) -> Decoding:
+        """Return the decoding of replies that are held to a form."""
+        return Decoding(
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            grammar=grammar,
+            schema=schema,
+        )
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
         prompt = self._prompts.write(segment, aspect)
-        request = self._request(prompt, aspect)
+        by_grammar = self.form == "grammar"
+        asked = self._by_grammar(prompt, aspect).decoding if by_grammar else self._decoding
         words = self.severity == "verbal"
         return ForcedPrefix(
-            conversation=request.messages,
-            text=render_errors(spans, words=words, held_to_grammar=self.grammar, mark=prompt.mark),
+            conversation=prompt.messages,
+            text=render_errors(spans, words=words, held_to_grammar=by_grammar, mark=prompt.mark),
             form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
             material=Material(prompt.texts.values()),
-            decoding=replace(request.decoding, logprobs=self.alternatives),
+            decoding=replace(asked, logprobs=self.alternatives),
         )
 
 
+_SEVERITIES = Scale(labels=SEVERITY_WORDS)
 _ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 

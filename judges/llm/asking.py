@@ -8,7 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
-from spanjury.judges.core import ChatModel, ChatRequest, Finish, Message, Outcome, Reply, Usage
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Finish,
+    Message,
+    Outcome,
+    Reply,
+    Usage,
+)
 from spanjury.judges.text import defused
 
 
@@ -60,6 +69,7 @@ async def ask(
     *,
     read: Callable[[Reply], R],
     reask: Callable[[str], Message],
+    reask_in_json: Callable[[str], Message] | None = None,
 ) -> Answer[R]:
     """Ask `model` until its reply can be read, twice at most.
 
@@ -71,11 +81,15 @@ async def ask(
         Reads a reply; raises nothing.
     reask
         Words the second request, given what was wrong with the first reply.
+    reask_in_json
+        Words it for a variant that asks for a JSON object.
     """
     model = defused(model)
     reply = await model.complete(request)
     reading, usage = read(reply), reply.usage
-    again = _second_request(request, reply, problem=reading.problem, reask=reask)
+    again = _second_request(
+        request, reply, problem=reading.problem, reask=reask, in_json=reask_in_json or reask
+    )
     if again is not None:
         reply = await model.complete(again)
         reading, usage = read(reply), usage + reply.usage
@@ -83,13 +97,29 @@ async def ask(
 
 
 def _second_request(
-    request: ChatRequest, reply: Reply, *, problem: str, reask: Callable[[str], Message]
+    request: ChatRequest,
+    reply: Reply,
+    *,
+    problem: str,
+    reask: Callable[[str], Message],
+    in_json: Callable[[str], Message],
 ) -> ChatRequest | None:
     """Return what to ask after a reply with a `problem`, or None if it is final."""
     if not problem or reply.finish is Finish.REFUSAL:
         return None
     if reply.finish is Finish.LENGTH:
-        roomier = replace(request.decoding, max_tokens=2 * request.decoding.max_tokens)
-        return replace(request, decoding=roomier)
+        return redrawn(request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens))
     said = Message(role="assistant", content=reply.text)
-    return replace(request, messages=(*request.messages, said, reask(problem)))
+
+    def asked_again(variant: ChatRequest) -> ChatRequest:
+        words = in_json(problem) if variant.decoding.schema else reask(problem)
+        return replace(variant, messages=(*variant.messages, said, words))
+
+    variants = tuple(map(asked_again, request.variants))
+    return replace(asked_again(request), variants=variants)
+
+
+def redrawn(request: ChatRequest, change: Callable[[Decoding], Decoding]) -> ChatRequest:
+    """Return `request` and its variants with another decoding."""
+    variants = tuple(redrawn(variant, change) for variant in request.variants)
+    return replace(request, decoding=change(request.decoding), variants=variants)

@@ -28,7 +28,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.llm.asking import Answer, ask
+from spanjury.judges.llm.asking import Answer, ask, redrawn
 from spanjury.judges.llm.expected_score import expected_score
 from spanjury.judges.llm.geval_prompt import (
     ask_for_score,
@@ -40,10 +40,12 @@ from spanjury.judges.llm.geval_prompt import (
     reask_for_steps,
 )
 from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
-from spanjury.judges.llm.grades import Grade
+from spanjury.judges.llm.grades import Grade, numbers
+from spanjury.judges.llm.json_form import read_score_field, score_schema
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.prompt import shown_texts
+from spanjury.judges.text import field_mark
 
 _NO_SPANS = "A score alone: no error spans were looked for."
 
@@ -109,13 +111,23 @@ class _Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """The aspect that is asked about, and the texts of which no score is taken."""
+    """The aspect that is asked about, and the texts of which no score is taken.
+
+    The `mark` is that of an answer in JSON; empty where none may be asked for.
+    """
 
     aspect: Aspect
     material: Material
+    mark: str
 
     def read(self, reply: Reply) -> Grade:
-        cut = reply.finish is Finish.LENGTH
+        scale, cut = self.aspect.scale, reply.finish is Finish.LENGTH
+        if self.mark:
+            grade = read_score_field(
+                reply.text, scale=scale, material=self.material, mark=self.mark
+            )
+            if grade is not None:
+                return grade
         return read_score(reply.text, aspect=self.aspect, material=self.material, cut=cut)
 
 
@@ -149,9 +161,11 @@ class GEval:
         repeats; where not, the rationale says why.
     alternatives
         For how many of the likeliest tokens they are asked for; servers have limits.
-    grammar
-        Have the server hold the reply to a number of the scale; for servers that take
-        GBNF grammars only.
+    form
+        Have the server hold the reply to a number of the scale by a JSON schema ("schema"), by a
+        GBNF grammar ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the
+        default) takes the first of them that the model's server does not refuse; with `logprobs`
+        it is "text", since tokens of an object may be taken for the score.
     """
 
     model: ChatModel
@@ -162,7 +176,7 @@ class GEval:
     max_tokens: int = 1024
     logprobs: bool = False
     alternatives: int = 20
-    grammar: bool = False
+    form: Literal["auto", "schema", "grammar", "text"] = "auto"
     _writer: StepsWriter = field(init=False, repr=False, compare=False, default_factory=StepsWriter)
 
     def __post_init__(self) -> None:
@@ -186,7 +200,7 @@ class GEval:
             seed=decoding.seed,
             max_tokens=decoding.max_tokens,
             logprobs=self.alternatives if self.logprobs else 0,
-            grammar=self.grammar,
+            form=self.form,
             parser=SCORE_READER_VERSION,
             code=code_digest(__name__),
         )
@@ -215,15 +229,33 @@ class GEval:
     ) -> Report:
         """Score by `steps`; `usage` is what it took to have them written just now."""
         request = self._request(segment, aspect, steps=steps)
-        case = _Case(aspect=aspect, material=Material(shown_texts(segment, aspect).values()))
+        texts = shown_texts(segment, aspect).values()
+        mark = field_mark(texts) if self._in_json else ""
+        case = _Case(aspect=aspect, material=Material(texts), mark=mark)
         if self.logprobs:
             return await self._expected(request, case, usage=usage)
         return await self._averaged(request, case, usage=usage)
 
+    @property
+    def _in_json(self) -> bool:
+        return self.form == "schema" or (self.form == "auto" and not self.logprobs)
+
     def _request(self, segment: Segment, aspect: Aspect, *, steps: str) -> ChatRequest:
-        decoding = replace(self._decoding(), grammar=geval_grammar(aspect) if self.grammar else "")
-        messages = ask_for_score(segment, aspect, steps=steps)
-        return ChatRequest(messages=messages, decoding=decoding)
+        plain = ChatRequest(
+            messages=ask_for_score(segment, aspect, steps=steps), decoding=self._decoding()
+        )
+        by_grammar = replace(plain, decoding=replace(plain.decoding, grammar=geval_grammar(aspect)))
+        if not self._in_json:
+            return by_grammar if self.form == "grammar" else plain
+        mark = field_mark(shown_texts(segment, aspect).values())
+        held_to = score_schema(numbers(aspect.scale), mark=mark)
+        by_schema = ChatRequest(
+            messages=ask_for_score(segment, aspect, steps=steps, mark=mark),
+            decoding=replace(plain.decoding, schema=held_to),
+        )
+        if self.form == "schema":
+            return by_schema
+        return replace(plain, variants=(by_schema, by_grammar))
 
     def _steps_request(self, aspect: Aspect) -> ChatRequest:
         decoding = replace(self._decoding(), temperature=0.0)
@@ -234,8 +266,8 @@ class GEval:
 
     async def _expected(self, request: ChatRequest, case: _Case, *, usage: Usage) -> Report:
         """Score by log-probabilities, or by repeats where that cannot be done."""
-        decoding = replace(request.decoding, temperature=0.0, logprobs=self.alternatives)
-        answer = await self._ask(replace(request, decoding=decoding), case)
+        likeliest = redrawn(request, partial(replace, temperature=0.0, logprobs=self.alternatives))
+        answer = await self._ask(likeliest, case)
         usage += answer.usage
         draw = _draw(answer)
         if draw is None:
@@ -273,6 +305,7 @@ class GEval:
             request,
             read=case.read,
             reask=partial(reask_for_score, aspect=case.aspect),
+            reask_in_json=partial(reask_for_score, aspect=case.aspect, in_json=True),
         )
 
     def _decoding(self) -> Decoding:
@@ -289,7 +322,7 @@ def _seeded(request: ChatRequest, number: int) -> ChatRequest:
     seed = request.decoding.seed
     if seed is None:
         return request
-    return replace(request, decoding=replace(request.decoding, seed=seed + number))
+    return redrawn(request, partial(replace, seed=seed + number))
 
 
 def _draw(answer: Answer[Grade]) -> _Draw | None:

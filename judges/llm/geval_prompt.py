@@ -16,19 +16,27 @@ _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = (
     "geval-system.txt",
     "geval.txt",
+    "geval-answer.txt",
+    "geval-answer-json.txt",
     "geval-steps.txt",
     "geval-ends.txt",
     "geval-ends-plain.txt",
     "geval-auto.txt",
     "geval-reask.txt",
+    "geval-reask-json.txt",
     "geval-auto-reask.txt",
     "geval.gbnf",
     "score-numeric.txt",
 )
 
 
-def ask_for_score(segment: Segment, aspect: Aspect, *, steps: str) -> tuple[Message, ...]:
-    """Return the conversation that asks for the score of `segment`, reached by `steps`."""
+def ask_for_score(
+    segment: Segment, aspect: Aspect, *, steps: str, mark: str = ""
+) -> tuple[Message, ...]:
+    """Return the conversation that asks for the score of `segment`, reached by `steps`.
+
+    With the `mark` of the texts, it asks for a JSON object whose name ends in it.
+    """
     fenced = fence(shown_texts(segment, aspect))
     about = {
         "task_description": aspect.task.description,
@@ -40,7 +48,9 @@ def ask_for_score(segment: Segment, aspect: Aspect, *, steps: str) -> tuple[Mess
         "steps": steps,
         "score": _fill("score-numeric.txt", _ends(aspect)),
         "numbers": ", ".join(numbers(aspect.scale)),
+        "code": mark,
     }
+    about["answer"] = _fill("geval-answer-json.txt" if mark else "geval-answer.txt", about)
     return (
         Message(role="system", content=read_template(_PACKAGE, "geval-system.txt")),
         Message(role="user", content=_fill("geval.txt", about)),
@@ -73,10 +83,11 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     return _fill("geval-steps.txt", about)
 
 
-def reask_for_score(problem: str, *, aspect: Aspect) -> Message:
+def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> Message:
     """Return the message that asks once more after a reply without a score."""
     about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
-    return Message(role="user", content=_fill("geval-reask.txt", about))
+    name = "geval-reask-json.txt" if in_json else "geval-reask.txt"
+    return Message(role="user", content=_fill(name, about))
 
 
 def reask_for_steps(problem: str) -> Message:

@@ -13,8 +13,9 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import BREAKS_OFF
 
-SCORE_READER_VERSION = 2
+SCORE_READER_VERSION = 3
 """Raised whenever a reply may be scored otherwise than before; part of signatures."""
+_COPIED = "its only line with a score may be copied from the material"
 
 _LABELLED = re.compile(r"(?P<label>[^:：=]{1,80})[:：=](?P<value>.*)")
 _LIST_ITEM = re.compile(r"\s*+\d++[.)]\s++\S")  # "4. The summary" may be the fourth of a list
@@ -34,7 +35,8 @@ def read_score(
     Parameters
     ----------
     material
-        The judged texts: a labelled score that may be copied from them does not count.
+        The judged texts: a score that may be copied from them does not count. One without a label
+        may be where a line beside it is copied, too.
     cut
         Whether the reply broke off at its limit: its last word may be half of a score.
 
@@ -51,7 +53,7 @@ def read_score(
     written = [line for line in answer.splitlines() if line.strip()]
     lines = [line for line in written if not _copied(line, aspect=aspect, material=material)]
     if not lines and written:
-        return Grade(problem="its only line with a score may be copied from the material")
+        return Grade(problem=_COPIED)
     if cut and lines and len(_value(lines[-1], aspect=aspect).split()) == 1:
         return Grade(problem=BREAKS_OFF)
     labelled = [value for line in lines if (value := _labelled(line, aspect=aspect))]
@@ -59,8 +61,13 @@ def read_score(
         return _agreed([read_grade(value, scale=aspect.scale) for value in labelled])
     if len(lines) == 1:
         return _plain(lines[0], scale=aspect.scale)
-    plain = [_plain(line, scale=aspect.scale) for line in lines]
-    return _agreed([grade for grade in plain if grade.value is not None])
+    plain = [
+        (grade, material.holds_beside(line, before=before, behind=behind))
+        for before, line, behind in zip(["", *lines], lines, [*lines[1:], ""], strict=False)
+        if (grade := _plain(line, scale=aspect.scale)).value is not None
+    ]
+    own = [grade for grade, echoed in plain if not echoed]
+    return Grade(problem=_COPIED) if plain and not own else _agreed(own)
 
 
 def _copied(line: str, *, aspect: Aspect, material: Material) -> bool:

@@ -6,10 +6,16 @@ second opinion: it knows paraphrase, which rules do not, and cannot tell a contr
 words that it contradicts. It abstains on aspects that are not about what
 inputs support, without an input, and where the text is too long. It raises `ModelError` where
 the model fails, or cannot say how likely a given text is.
+
+Words of a text by what a source does for their likelihood, and the spans for which it does none.
+
+A token's gain is its log-probability beside the source less that without it; a word's is the sum
+over its tokens. A source that is restated makes words likelier, names and numbers most of all.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanjury.judges.core import (
     Aspect,
@@ -17,6 +23,7 @@ from spanjury.judges.core import (
     ChatRequest,
     ErrorSpan,
     LikelyToken,
+    Located,
     Message,
     ModelRefusedError,
     Outcome,
@@ -29,16 +36,35 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.llm.likely_words import Thresholds, mean_logprob, read_words, unhelped
 from spanjury.judges.text import defused, fill_template, named_plainly
+from spanjury.judges.text.words import Word, words
 
 _PACKAGE = "spanjury.judges.llm"
+
 _WITH, _WITHOUT = "likelihood.txt", "likelihood-without.txt"
+
 _LEAST_SOURCE = 400  # characters; with less a text is hardly compared with its source
+
 _HALVINGS = 4
+
 _WORST, _BEST = -4.0, -0.5  # mean log-likelihoods of the lowest and of the highest score
+
 _TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts as free of errors
+
 _BELOW = 0.999  # so that a likely text with a span is not in it
+
+_LINKS = frozenset(
+    """a an the and or but nor so as at by for from in into of off on onto out over to up upon
+    with is are was were be been being am has have had do does did will would can could may might
+    shall should must not no it its he him his she her they them their we us our i me my you your
+    this that these those who whom whose which what when where while than then there here if s
+    t""".split()  # noqa: SIM905 - a list this long reads best so
+)
+"""Function words: they join the words of a span, and are none by themselves."""
+
+_LONG = 3  # words of a span that weigh as much as a name or a number
+
+_GRAVER, _MILDER = 2, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +74,18 @@ class _Given:
     tokens: tuple[LikelyToken, ...]
     usage: Usage
     shown: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Thresholds:
+    """Limits in nats, chosen by span F1 on 54 rows of the training split of CLIFF, with SmolLM2.
+
+    A word is unhelped if its log-probability beside the source is at most minus `surprise`, and
+    the source raises it by at most `gain`: with 0, not at all.
+    """
+
+    surprise: float = 3.0
+    gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +115,8 @@ class Likelihood:
 
     model: ChatModel
     spans: bool = False
-    surprise: float = Thresholds().surprise
-    gain: float = Thresholds().gain
+    surprise: float = _Thresholds().surprise
+    gain: float = _Thresholds().gain
     max_characters: int = 12_000
     max_spans: int = 8
 
@@ -117,23 +155,23 @@ class Likelihood:
         given = await self._beside(inputs, text, output=output)
         if isinstance(given, str):
             return Report(outcome=Outcome.ABSTAINED, reason=given, usage=usage)
-        mean = mean_logprob(given.tokens)
+        mean = _mean_logprob(given.tokens)
         found = self._spans(text, given.tokens, alone) if self.spans else None
         low, high = aspect.scale.low, aspect.scale.high
         return Report(
             score=low + (high - low) * _share(mean, found),
             spans=found or (),
-            rationale=_rationale(mean, mean_logprob(alone), shown=given.shown, looked=self.spans),
+            rationale=_rationale(mean, _mean_logprob(alone), shown=given.shown, looked=self.spans),
             usage=usage + given.usage,
         )
 
     def _spans(
         self, text: str, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
     ) -> tuple[ErrorSpan, ...]:
-        return unhelped(
+        return _unhelped(
             text,
-            read_words(text, given=given, alone=alone),
-            limits=Thresholds(surprise=self.surprise, gain=self.gain),
+            _read_words(text, given=given, alone=alone),
+            limits=_Thresholds(surprise=self.surprise, gain=self.gain),
             most=self.max_spans,
         )
 
@@ -213,3 +251,107 @@ def _rationale(mean: float, alone: float, *, shown: float, looked: bool) -> str:
     if not looked:
         said += " A score alone: no error spans were looked for."
     return f"{said} Contradictions in the source's own words are not seen."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LikelyWord:
+    """A word with its log-probabilities beside the source and without it."""
+
+    word: Word
+    given: float
+    alone: float
+
+    @property
+    def gain(self) -> float:
+        """Nats by which the source makes it likelier."""
+        return self.given - self.alone
+
+
+def _mean_logprob(tokens: Sequence[LikelyToken]) -> float:
+    """Return the mean log-probability of one or more tokens."""
+    return sum(token.logprob for token in tokens) / len(tokens)
+
+
+def _read_words(
+    text: str, *, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
+) -> list[_LikelyWord]:
+    """Return the words of `text`; a token counts for the first word that it touches."""
+    found = words(text)
+    return [
+        _LikelyWord(word=word, given=beside, alone=by_itself)
+        for word, beside, by_itself in zip(
+            found, _summed(found, given), _summed(found, alone), strict=True
+        )
+    ]
+
+
+def _unhelped(
+    text: str, read: Sequence[_LikelyWord], *, limits: _Thresholds, most: int
+) -> tuple[ErrorSpan, ...]:
+    """Return runs of words of which none is helped by the source, `most` of them at most.
+
+    Function words between two such words are part of a run. Those whose words gain least are
+    kept, in order of place. Severity is 2 for a name, a number, or three words and more, else 1:
+    most such words are no errors.
+    """
+    runs = [_span(text, run) for run in _runs(read, limits)]
+    kept = sorted(runs, key=lambda run: run[0])[:most]
+    return tuple(sorted((span for _, span in kept), key=lambda span: span.start or 0))
+
+
+def _summed(found: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[float]:
+    """Return the sum of the log-probabilities of each word's tokens."""
+    sums = [0.0] * len(found)
+    place = 0
+    for token in tokens:
+        while place < len(found) and found[place].end <= token.start:
+            place += 1
+        if place < len(found) and found[place].start < token.end:
+            sums[place] += token.logprob
+    return sums
+
+
+def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_LikelyWord]]:
+    """Return the runs, each from an unhelped word to one."""
+    marked = [
+        place for place, word in enumerate(read) if _counts(word) and _is_unhelped(word, limits)
+    ]
+    if not marked:
+        return []
+    runs = [[marked[0]]]
+    for before, place in pairwise(marked):
+        if any(_counts(word) for word in read[before + 1 : place]):
+            runs.append([])
+        runs[-1].append(place)
+    return [list(read[run[0] : run[-1] + 1]) for run in runs]
+
+
+def _counts(word: _LikelyWord) -> bool:
+    return word.word.folded not in _LINKS
+
+
+def _is_unhelped(word: _LikelyWord, limits: _Thresholds) -> bool:
+    return word.given <= -limits.surprise and word.gain <= limits.gain
+
+
+def _span(text: str, run: Sequence[_LikelyWord]) -> tuple[float, ErrorSpan]:
+    """Return the gain of a run and its span."""
+    own = [word for word in run if _counts(word)]
+    gain = sum(word.gain for word in own)
+    start, end = run[0].word.start, run[-1].word.end
+    solid = len(own) >= _LONG or any(not one.word.text.islower() for one in own)
+    span = ErrorSpan(
+        text=text[start:end],
+        explanation=_explanation(gain / len(own)),
+        severity=_GRAVER if solid else _MILDER,
+        start=start,
+        end=end,
+        category="not from the source",
+        located=Located.EXACT,
+    )
+    return gain, span
+
+
+def _explanation(gain: float) -> str:
+    helped = "hardly likelier" if gain > 0 else "no likelier"
+    return f"The source makes these words {helped} ({gain:+.1f} nats a word), and they are rare."

@@ -10,8 +10,9 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
-from spanjury.judges.llm.lines import GRADED, Field, Label, is_code_fence, without_markup
+from spanjury.judges.llm.lines import GRADED, Field, Label, fields, is_code_fence, without_markup
 
 _WORD = re.compile(r"[^\W_]+")
 _INVISIBLE = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]+")
@@ -36,6 +37,7 @@ _REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,8
 _FIELD_WORDS = ("error", "location", "explanation", "severity", "overall")
 """First words of the labels that are asked for, or the second of "No Error"."""
 _COMPARED_WORDS = 8  # of a label and what stands behind it
+_BESIDE = 3  # words of a neighbouring line that are compared
 _COMPARED = 400  # characters that hold these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
@@ -54,6 +56,10 @@ class Material:
             or bool(self._fields)
             or any(map(_begins_field, self._naming_lines()))
         )
+
+    def holds_word(self, word: str) -> bool:
+        """Say whether a text holds `word`, in any case."""
+        return any(word in text.casefold() for text in self._texts)
 
     def _naming_lines(self) -> Iterator[str]:
         """Yield the lines that name a field: no others can be those of a reply."""
@@ -83,16 +89,15 @@ class Material:
             A label with this mark is not a copy.
         """
         whole = any(map(_in_lines, pieces)) and self.holds_line(line)
-        return tuple(
-            piece.as_text
-            if not piece.has(mark)
-            and (
-                self._grades_like(piece, following=following)
-                or (_in_lines(piece) and (whole or self._says(piece, following=following)))
+        kept: list[Field] = []
+        for piece in reversed(pieces):
+            copied = self._grades_like(piece, following=following) or (
+                _in_lines(piece)
+                and ((whole and _has_words(piece)) or self._says(piece, following=following))
             )
-            else piece
-            for piece in pieces
-        )
+            kept.append(piece.as_text if copied and not piece.has(mark) else piece)
+            following = f"{piece.as_text.value} {following}"
+        return tuple(reversed(kept))
 
     def holds_line(self, line: str) -> bool:
         """Say whether a text has this line, or a cell of this row, up to markup and case."""
@@ -105,6 +110,16 @@ class Material:
         word = _WORD.search(_folded(value[:_LONGEST_GRADE])) if self._grades else None
         return word is not None and (severity, word[0]) in self._grades
 
+    def holds_beside(self, line: str, *, before: str, behind: str) -> bool:
+        """Say whether a text has this line, and beside it the words `before` it or `behind` it."""
+        words = _words(_folded(line))
+        if words not in self._lines:
+            return False
+        near = [_words(_folded(before)).split()[-_BESIDE:], _words(_folded(behind)).split()]
+        ends = [(*near[0], words) if near[0] else (), (words, *near[1][:_BESIDE])]
+        places = [f" {' '.join(end)} " for end in ends if len(end) > 1]
+        return any(place in text for place in places for text in self._running)
+
     def _grades_like(self, piece: Field, *, following: str) -> bool:
         value, severity = piece.value or following, piece.label is Label.SEVERITY
         return piece.label in GRADED and self.holds_score(value, severity=severity)
@@ -112,9 +127,9 @@ class Material:
     def _says(self, piece: Field, *, following: str) -> bool:
         """Say whether a text has the label with the first words of its value, anywhere.
 
-        Behind the fence that opens a code block, the value begins on the next line.
+        If the value has no words, as a quotation mark has none, it is what follows.
         """
-        value = following if is_code_fence(piece.value) else piece.value
+        value = piece.value if _has_words(piece) else without_markup(following)
         words = _first_words(_folded(f"{piece.head} {value[:_COMPARED]}"))
         place = bisect_left(self._fields, words)
         field = self._fields[place] if place < len(self._fields) else ""
@@ -134,10 +149,17 @@ class Material:
     def _grades(self) -> frozenset[tuple[bool, str]]:
         """The first words of each grade, and whether it is a severity."""
         return frozenset(
-            (grade["name"].startswith("severity"), grade["value"])
+            grade
             for text in self._folded
             if any(word in text for word in _GRADE_WORDS)
-            for grade in _GRADE.finditer(text)
+            for grade in chain(_grades_within(text), _grades_of_lines(text))
+        )
+
+    @cached_property
+    def _running(self) -> tuple[str, ...]:
+        """The words of each text in one line, with a blank at both ends."""
+        return tuple(
+            f" {' '.join(filter(None, map(_words, text.splitlines())))} " for text in self._folded
         )
 
     @cached_property
@@ -155,6 +177,24 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text.casefold()
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def _grades_within(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the grades in `text`, wherever they stand in a line."""
+    for grade in _GRADE.finditer(text):
+        yield grade["name"].startswith("severity"), grade["value"]
+
+
+def _grades_of_lines(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the grades that the lines of `text` would give as lines of a reply."""
+    following = ""
+    for line in reversed(text.splitlines()):
+        named = any(word in line for word in _GRADE_WORDS)
+        for piece in fields(line) if named else ():
+            value = (piece.value or following)[:_LONGEST_GRADE]
+            if piece.label in GRADED and (word := _WORD.search(value)):
+                yield piece.label is Label.SEVERITY, word[0]
+        following = line if line.strip() else following
 
 
 def _labels(text: str) -> Iterator[re.Match[str]]:
@@ -177,6 +217,12 @@ def _begins_field(line: str) -> bool:
 
 def _first_words(text: str) -> str:
     return " ".join(_WORD.findall(_REMARK.sub(" ", text))[:_COMPARED_WORDS])
+
+
+def _has_words(piece: Field) -> bool:
+    """Say whether the field is more than a label with marks, or the fence of a code block."""
+    says = piece.label is Label.NO_ERROR or _WORD.search(piece.value) is not None
+    return says and not is_code_fence(piece.value)
 
 
 def _in_lines(piece: Field) -> bool:

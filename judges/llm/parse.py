@@ -14,17 +14,21 @@ or ``No Error`` in place of the errors. `spanjury.judges.llm.own_fields` takes t
 what models make of it and leaves those that they quote; here they are given their meaning. No
 reply makes it raise, and a score is never guessed: where there is no clear one, or there are
 two, `ParsedReply.problem` says what is wrong.
+
+Sort the fields of a reply into reports: a machine over labelled pieces of lines.
+
+Its state is the report and the error that it is in, and the field that unlabelled lines
+belong to. A reply may hold several reports, when a model starts again after its score.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from spanjury.judges.core import MAX_SEVERITY, ErrorSpan, Scale
-from spanjury.judges.llm.drafts import ErrorDraft, ReportDraft, drafts
 from spanjury.judges.llm.exact_form import read_exact
 from spanjury.judges.llm.grades import Grade, is_template, read_grade
-from spanjury.judges.llm.lines import Label, without_reasoning
+from spanjury.judges.llm.lines import SCORES, Field, Label, without_markup, without_reasoning
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.own_fields import OwnFields, own_fields
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
@@ -32,13 +36,18 @@ from spanjury.judges.llm.quotation import quotation
 from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
 from spanjury.judges.text import Locator
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """Raised whenever a reply may be read otherwise than before; part of signatures."""
+
 BREAKS_OFF = "it breaks off at the score"
 """The problem of a reply that was cut where its score stands: more digits may have followed."""
+
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
+
 _SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
+
+_NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 
 def parse(
@@ -110,7 +119,7 @@ def read_any(
     own = own_fields(
         _with_plain(mark, answer), material=material, mark=mark, cut=cut, evidence=bool(inputs)
     )
-    reports = drafts(own.fields)
+    reports = _drafts(own.fields)
     report = next((report for report in reversed(reports) if report.scores), reports[-1])
     errors = tuple(
         _error(error, scale=severities, inputs=inputs)
@@ -128,7 +137,23 @@ def read_any(
     )
 
 
-def _error(draft: ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> ParsedError:
+@dataclass(slots=True, kw_only=True)
+class _ErrorDraft:
+    """The lines of each field of one error, uninterpreted; of evidence there may be several."""
+
+    location: list[str] = field(default_factory=list)
+    explanation: list[str] = field(default_factory=list)
+    severity: list[str] = field(default_factory=list)
+    category: list[str] = field(default_factory=list)
+    evidence: list[list[str]] = field(default_factory=list)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything but a title is known of it."""
+        return any(map(str.strip, [*self.location, *self.explanation, *self.severity]))
+
+
+def _error(draft: _ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> ParsedError:
     location = quotation(_text(draft.location))
     return ParsedError(
         quote=location.words,
@@ -140,7 +165,7 @@ def _error(draft: ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> ParsedE
     )
 
 
-def _is_echo(draft: ErrorDraft, *, scale: Scale) -> bool:
+def _is_echo(draft: _ErrorDraft, *, scale: Scale) -> bool:
     """Say whether an error only repeats the form that was asked for."""
     if not is_template(_text(draft.severity), scale=scale):
         return False
@@ -159,12 +184,25 @@ def _with_plain(mark: str, answer: str) -> str:
 def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
     """Say whether the reply broke off where its score stands."""
     longest = max(len(label.split()) for label in scale.labels)
-    if own.last_score is None or len(own.last_score.split()) > longest:
+    if own.last_score is None or len(without_markup(own.last_score).split()) > longest:
         return Grade()
     return Grade(problem=BREAKS_OFF)
 
 
-def _score(reports: Sequence[ReportDraft], *, quoted: bool, scale: Scale) -> Grade:
+@dataclass(slots=True, kw_only=True)
+class _ReportDraft:
+    """The lines of each field of one report, uninterpreted.
+
+    `scores` holds every score line, with what kind of label it has.
+    """
+
+    errors: list[_ErrorDraft] = field(default_factory=list)
+    scores: list[tuple[Label, list[str]]] = field(default_factory=list)
+    rationale: list[str] = field(default_factory=list)
+    says_no_error: bool = False
+
+
+def _score(reports: Sequence[_ReportDraft], *, quoted: bool, scale: Scale) -> Grade:
     """Read the score that all lines give; those within other lines count where there are none."""
     scores = [score for report in reports for score in report.scores]
     for labels in _SCORE_LABELS:
@@ -215,3 +253,119 @@ def _located(locator: Locator, error: ParsedError) -> ErrorSpan:
     if error.quoted or not span.hallucinated:
         return span
     return replace(span, text="", explanation=f"({error.quote}) {error.explanation}")
+
+
+def _drafts(pieces: Iterable[Field]) -> list[_ReportDraft]:
+    """Return the reports that `pieces` make, one at least, without empty errors."""
+    machine = _Machine()
+    for piece in pieces:
+        machine.take(piece)
+    for report in machine.reports:
+        report.errors = [error for error in report.errors if error.begun]
+    return machine.reports
+
+
+class _Machine:
+    """Takes fields in the order of the reply and fills drafts with them."""
+
+    def __init__(self) -> None:
+        self.reports = [_ReportDraft()]
+        self._error: _ErrorDraft | None = None
+        self._open: list[str] | None = None  # the field that the next line may continue
+        self._one_line = False  # it takes one line more and no others
+
+    @property
+    def _report(self) -> _ReportDraft:
+        return self.reports[-1]
+
+    def take(self, piece: Field) -> None:
+        """Take the next field."""
+        match piece.label:
+            case Label.TEXT:
+                self._continue(piece.value)
+            case Label.ERROR:
+                self._begin_error(piece.value)
+            case Label.NO_ERROR if self._error and self._error.begun and not self._error.severity:
+                self._continue(piece.as_text.value)  # words that the error quotes
+            case Label.NO_ERROR:
+                self._begin_report()
+                self._say_no_error()
+            case label if label in SCORES:
+                self._take_score(piece)
+            case Label.RATIONALE:
+                self._report.rationale = self._opened(piece.value)
+            case _:
+                self._take_detail(piece)
+
+    def _continue(self, line: str) -> None:
+        """Add a line without a label to the open field, if there is one."""
+        if self._open is None:
+            return
+        blank = not line.strip()
+        if self._one_line:
+            if not blank:
+                self._open.append(line)
+                self._finish_line()
+        elif blank and self._error and self._open is self._error.location:
+            self._open = None if any(map(str.strip, self._open)) else self._open
+        else:
+            self._open.append(line)
+
+    def _begin_report(self) -> None:
+        """Begin another report if this one has all that a report has."""
+        if self._report.scores and (self._report.errors or self._report.says_no_error):
+            self.reports.append(_ReportDraft())
+
+    def _begin_error(self, title: str = "") -> None:
+        self._begin_report()
+        if title.partition("(")[0].strip(" *_.").casefold() in _NOTHING:
+            self._say_no_error()
+            return
+        self._error = _ErrorDraft(category=[title])
+        self._report.errors.append(self._error)
+        self._open = None
+
+    def _say_no_error(self) -> None:
+        self._report.says_no_error = True
+        self._error = self._open = None
+
+    def _take_detail(self, piece: Field) -> None:
+        """Take a field of an error; an explanation after the score explains the score."""
+        if piece.label is Label.LOCATION and (self._error is None or self._error.location):
+            self._begin_error()
+        error = self._error
+        if error is None:
+            self._open = None
+            if piece.label is Label.EXPLANATION and self._report.scores:
+                self._report.rationale = self._opened(piece.value)
+        elif piece.label is Label.LOCATION:
+            error.location = self._opened(piece.value)
+        elif piece.label is Label.EXPLANATION:
+            error.explanation = self._opened(*error.explanation, piece.value)
+        elif piece.label is Label.SEVERITY:
+            error.severity = self._opened(piece.value, one_line=True)
+        elif piece.label is Label.EVIDENCE:
+            error.evidence.append(self._opened(piece.value, one_line=True))
+        else:
+            error.category = self._opened(piece.value, one_line=True)
+
+    def _take_score(self, piece: Field) -> None:
+        """Take a score; one without "overall", where an error lacks its severity, is that."""
+        if piece.label is Label.SCORE and self._error and not self._error.severity:
+            self._open = None
+            return
+        self._error = None
+        self._report.scores.append((piece.label, self._opened(piece.value, one_line=True)))
+
+    def _opened(self, *lines: str, one_line: bool = False) -> list[str]:
+        """Return a field that begins with `lines` and is the open one now."""
+        self._open = list(lines)
+        opened, self._one_line = self._open, one_line
+        if one_line and lines[-1].strip():
+            self._finish_line()
+        return opened
+
+    def _finish_line(self) -> None:
+        """Close a field of one line; what follows a score explains it."""
+        self._one_line = False
+        self._open = self._report.rationale if self._error is None else None

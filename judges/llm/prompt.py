@@ -9,12 +9,14 @@ prompt can use it again for the next aspect of the same segment.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, get_args
 
-from spanjury.judges.core import Aspect, Message, Segment, fingerprint
+from spanjury.judges.core import Aspect, Message, ReplySchema, Segment, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import numbers
+from spanjury.judges.llm.json_form import report_schema
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import (
@@ -29,10 +31,16 @@ from spanjury.judges.text import (
 
 _PACKAGE = "spanjury.judges.llm"
 _MOST_FRAMES = 100
-_TEMPLATES = ("system.txt", "annotate.txt", "rules.txt", "copying.txt", "reask.txt", "report.gbnf")
-_EVIDENCE_TEMPLATES = (
-    *("copying-evidence.txt", "evidence-form.txt", "evidence-note.txt", "evidence.gbnf"),
+_TEMPLATES = (
+    *("system.txt", "annotate.txt", "form-text.txt", "form-json.txt", "rules.txt", "copying.txt"),
+    *("reask.txt", "reask-json.txt", "report.gbnf"),
 )
+_EVIDENCE_TEMPLATES = (
+    *("copying-evidence.txt", "evidence-form-text.txt", "evidence-note-text.txt", "evidence.gbnf"),
+    *("evidence-form-json.txt", "evidence-note-json.txt"),
+)
+Layout = Literal["text", "json"]
+"""Layout of a report: lines with labels, or a JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +78,9 @@ class Prompt:
     mark
         The `field_mark` of the texts, which the labels of the report carry.
     messages
-        The conversation that shows them.
+        The conversation that shows them and asks for lines with labels.
+    in_json
+        The same that asks for a JSON object; empty where it is not wanted.
     quotable
         Names of the inputs of which evidence is asked for, in the order of the texts.
     """
@@ -78,17 +88,19 @@ class Prompt:
     texts: Mapping[str, str]
     mark: str
     messages: tuple[Message, ...]
+    in_json: tuple[Message, ...] = ()
     quotable: tuple[str, ...] = ()
 
 
 class PromptWriter:
-    """Writes the prompts that ask for reports under some options.
+    """Writes the prompts that ask for reports under some options, with `in_json` in JSON, too.
 
     What all segments of an aspect have in common is written once.
     """
 
-    def __init__(self, options: PromptOptions) -> None:
+    def __init__(self, options: PromptOptions, *, in_json: bool = False) -> None:
         self._options = options
+        self._in_json = in_json
         self._frames = IdentityCache[Aspect, dict[tuple[str, ...], Template]](lambda _: {})
         self._latest: tuple[Segment, Aspect, Prompt] | None = None  # its key is asked for first
 
@@ -106,24 +118,29 @@ class PromptWriter:
         texts = shown_texts(segment, aspect)
         fenced, mark = fence(texts), field_mark(texts.values())
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
-        messages = (
-            Message(role="system", content=_read("system.txt")),
-            Message(role="user", content=self._frame(aspect, tuple(texts)).fill(about)),
+        system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
+        in_lines, in_json = (
+            (system, Message(role="user", content=self._frame(aspect, layout, names).fill(about)))
+            if layout == "text" or self._in_json
+            else ()
+            for layout in get_args(Layout)
         )
         quotable = _inputs(texts, aspect) if self._options.evidence else ()
-        return Prompt(texts=texts, mark=mark, messages=messages, quotable=quotable)
+        return Prompt(texts=texts, mark=mark, messages=in_lines, in_json=in_json, quotable=quotable)
 
-    def _frame(self, aspect: Aspect, names: tuple[str, ...]) -> Template:
-        frames = self._frames.of(aspect)
-        frame = frames.get(names)
+    def _frame(self, aspect: Aspect, layout: Layout, names: tuple[str, ...]) -> Template:
+        frames, key = self._frames.of(aspect), (layout, *names)
+        frame = frames.get(key)
         if frame is None:
             if len(frames) >= _MOST_FRAMES:  # names come with the data
                 frames.clear()
-            frame = frames[names] = _asking(aspect, self._options, names)
+            frame = frames[key] = _asking(aspect, self._options, names, layout=layout)
         return frame
 
 
-def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> Template:
+def _asking(
+    aspect: Aspect, options: PromptOptions, names: tuple[str, ...], *, layout: Layout
+) -> Template:
     about = {
         "task_description": aspect.task.description,
         "aspect": aspect.name.replace("-", " "),
@@ -140,11 +157,13 @@ def _asking(aspect: Aspect, options: PromptOptions, names: tuple[str, ...]) -> T
     copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
     rules = f"{_fill('rules.txt', {**about, 'copying': copying})}\n\n" if options.rules else ""
     about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
-    asking = template(_PACKAGE, "annotate.txt")
+    asking = template(_PACKAGE, "annotate.txt").with_part(
+        "form", template(_PACKAGE, f"form-{layout}.txt")
+    )
     if not inputs:
         return asking.filled_in_part({**about, "evidence_form": ""})
-    about["evidence_note"] = f"\n{_fill('evidence-note.txt', about)}"
-    form = template(_PACKAGE, "evidence-form.txt")
+    about["evidence_note"] = f"\n{_fill(f'evidence-note-{layout}.txt', about)}"
+    form = template(_PACKAGE, f"evidence-form-{layout}.txt")
     return asking.with_part("evidence_form", form).filled_in_part(about)
 
 
@@ -162,6 +181,11 @@ def reask(problem: str, *, mark: str) -> Message:
     return Message(role="user", content=_fill("reask.txt", {"problem": problem, "code": mark}))
 
 
+def reask_in_json(problem: str) -> Message:
+    """Return the message that asks once more for a JSON object."""
+    return Message(role="user", content=_fill("reask-json.txt", {"problem": problem}))
+
+
 def grammar(
     aspect: Aspect, options: PromptOptions, *, mark: str, quotable: Sequence[str] = ()
 ) -> str:
@@ -169,20 +193,56 @@ def grammar(
 
     `quotable` are the inputs that evidence may be of.
     """
-    words = list(SEVERITY_WORDS) if options.severity == "verbal" else list("12345")
-    about = {
-        "max_errors": str(options.max_errors),
-        "scores": alternatives(score_words(aspect, options)),
-        "severities": alternatives(words),
-        "code": mark,
-        "inputs": alternatives(quotable),
-        "evidence_place": "",
-        "evidence_rules": "",
-    }
-    if quotable:
-        rules = _fill("evidence.gbnf", about)
-        about |= {"evidence_place": '" evidence? "', "evidence_rules": f"\n{rules}"}
-    return _fill("report.gbnf", about)
+    frame = _grammar_frame(
+        scores=tuple(score_words(aspect, options)),
+        severities=_severities(options),
+        max_errors=options.max_errors,
+        inputs=tuple(quotable),
+    )
+    return frame.fill({"code": mark})
+
+
+@lru_cache(maxsize=256)
+def _grammar_frame(
+    *,
+    scores: tuple[str, ...],
+    severities: tuple[str, ...],
+    max_errors: int,
+    inputs: tuple[str, ...],
+) -> Template:
+    """Return a grammar in which only the mark is open."""
+    frame, rules = template(_PACKAGE, "report.gbnf"), Template(("",))
+    if inputs:
+        evidence = template(_PACKAGE, "evidence.gbnf")
+        rules = Template((f"\n{evidence.pieces[0]}", *evidence.pieces[1:]))
+    return frame.with_part("evidence_rules", rules).filled_in_part(
+        {
+            "max_errors": str(max_errors),
+            "scores": alternatives(scores),
+            "severities": alternatives(severities),
+            "inputs": alternatives(inputs),
+            "evidence_place": '" evidence? "' if inputs else "",
+        }
+    )
+
+
+def schema(
+    aspect: Aspect,
+    options: PromptOptions,
+    *,
+    mark: str,
+    quotable: Sequence[str] = (),
+    bounded: bool = False,
+) -> ReplySchema:
+    """Return the schema of the objects that prompts ask for, as `grammar` does of lines."""
+    return report_schema(
+        scores=score_words(aspect, options),
+        severities=_severities(options),
+        max_errors=options.max_errors,
+        mark=mark,
+        inputs=quotable,
+        bounded=bounded,
+    )
 
 
 def alternatives(words: Sequence[str]) -> str:
@@ -229,4 +289,9 @@ def _score(aspect: Aspect, options: PromptOptions) -> str:
 
 
 def _severity_form(options: PromptOptions) -> str:
-    return " | ".join(SEVERITY_WORDS) if options.severity == "verbal" else "1 | 2 | 3 | 4 | 5"
+    return " | ".join(_severities(options))
+
+
+def _severities(options: PromptOptions) -> tuple[str, ...]:
+    """Return what a severity is asked for as, mildest first."""
+    return SEVERITY_WORDS if options.severity == "verbal" else tuple("12345")

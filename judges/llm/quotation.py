@@ -57,7 +57,7 @@ def quotation(location: str) -> Quotation:
     text = text[before.end() :] if before else text
     if text[:1] not in _CLOSERS:
         return Quotation(words="" if _says_nowhere(text) else text, marked=False)
-    text = text.removeprefix("`") if text.startswith("``") else text  # TeX's quotation marks
+    text = _with_one_backtick(text)
     words = text[1 : _closing(text)].strip("*")
     return Quotation(words="" if words.casefold() == "n/a" else words, marked=True)
 
@@ -78,7 +78,7 @@ class Opening(NamedTuple):
 
 def unclosed(location: str) -> Opening | None:
     """Return the quotation that `location` is and that is not closed in it, if it is one."""
-    text = location.strip("* \t")
+    text = _with_one_backtick(location.strip("* \t"))
     closers = _CLOSERS.get(text[:1], "")
     closed = not closers or any(closer in text[1:] for closer in closers)
     return None if closed else Opening(closers)
@@ -128,6 +128,11 @@ def _closing(text: str) -> int:
         if text[0] in _DOUBLE and _NEXT_QUOTATION.match(text, index + 1):
             break
     return last
+
+
+def _with_one_backtick(text: str) -> str:
+    """Return `text` with one backtick where TeX's quotation mark begins it."""
+    return text.removeprefix("`") if text.startswith("``") else text
 
 
 def _says_nowhere(text: str) -> bool:

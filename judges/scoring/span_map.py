@@ -62,8 +62,10 @@ class SpanMap:
 def names_its_errors(report: Report, *, aspect: Aspect) -> bool:
     """Say whether a scored `report` explains its score by spans.
 
-    One without spans does if its score has the best label: it says that there is no error.
+    One without spans does if its score has the best label: it says that there is no error. So does
+    one whose score is a probability of an error: it marked all that it found.
     """
     if report.score is None:
         return False
-    return bool(report.spans) or report.score >= aspect.scale.high - _ALMOST
+    marks_all = bool(report.spans) or report.error_probability is not None
+    return marks_all or report.score >= aspect.scale.high - _ALMOST

@@ -4,24 +4,54 @@ References
 ----------
 .. [1] Stanchev, Wang and Ney (2019), EED: extended edit distance measure for machine
        translation, WMT, doi:10.18653/v1/W19-5359
+
+Costs of EED in tables of many pairs at once: where nothing is compiled.
+
+Rows of the tables are places of the outputs, columns are pairs. What is kept of a cell is its
+cost less that of leaving out all characters before it, so that to leave out some more is a
+running minimum.
 """
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_cells, check_least
-from spanjury.judges.metrics.edits.eed_tables import EedCosts, table_costs
 from spanjury.judges.metrics.edits.native import KERNELS, MOST_COST
+from spanjury.judges.metrics.words.ids import Ids, character_ids, dense_ids, padded
 from spanjury.judges.metrics.words.tokens import is_blank
 
 _MOST_CELLS = 1_000_000_000
+
 _SIGN = re.compile(r"([.,!?])")
+
 _NUMBER = re.compile(r"(\d) ([.,]) (\d)")
+
 _TITLE = re.compile(r"(Dr|Jr|Prof|Rev|Gen|Mr|Mt|Mrs|Ms) \.")
+
 _ABBREVIATIONS = (("e . g .", "e.g."), ("i . e .", "i.e."), ("U . S .", "U.S."))
+
+_Table = NDArray[np.signedinteger]
+
+_SMALL = np.iinfo(np.int16).max
+
+_FINEST = 1_000  # parts of an edit that a cost is rounded to
+
+_BLANK = ord(" ")
+
+_WORTH = 0.9  # of a table is left when it is cut down to the pairs that go on
+
+_FEW = 32  # pairs: a running minimum of each is then quicker than one of all
+
+_CELLS = 300_000  # of a row, over all pairs that are compared at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +116,37 @@ class Eed:
         return scores
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EedCosts:
+    """Costs of edits and jumps, in whole numbers, so that ties are exact."""
+
+    edit: int
+    jump: int
+    deletion: int
+    insertion: int
+
+    @classmethod
+    def of(cls, *, alpha: float, deletion: float, insertion: float) -> Self:
+        """Take costs that are given in edits."""
+        parts = [
+            Fraction(cost).limit_denominator(_FINEST) for cost in (1.0, alpha, deletion, insertion)
+        ]
+        unit = math.lcm(*(part.denominator for part in parts))
+        edit, jump, less, more = (int(part * unit) for part in parts)
+        return cls(edit=edit, jump=jump, deletion=less, insertion=more)
+
+    def largest(self, places: int, rows: int) -> int:
+        """Return what no cost exceeds, of texts up to so many characters."""
+        dearest = max(self.edit, self.deletion, self.insertion)
+        return 2 * self.jump + dearest * (2 * places + rows + 2)
+
+
 @lru_cache(maxsize=16)
-def _costs(options: Eed) -> EedCosts:
-    return EedCosts.of(alpha=options.alpha, deletion=options.deletion, insertion=options.insertion)
+def _costs(options: Eed) -> _EedCosts:
+    return _EedCosts.of(alpha=options.alpha, deletion=options.deletion, insertion=options.insertion)
 
 
-def edit_costs(samples: Sequence[Sample], *, costs: EedCosts) -> Sequence[tuple[int, int, int]]:
+def edit_costs(samples: Sequence[Sample], *, costs: _EedCosts) -> Sequence[tuple[int, int, int]]:
     """Compare outputs with their references, no text being blank.
 
     Returns for each the cost in the unit of `costs`, how many visits of places are too many or
@@ -103,7 +158,7 @@ def edit_costs(samples: Sequence[Sample], *, costs: EedCosts) -> Sequence[tuple[
     places, rows = (2 * max(map(len, side), default=0) + 2 for side in (outputs, references))
     if KERNELS is None or costs.largest(places, rows) > MOST_COST:
         ours, theirs = ([_spaced(text) for text in side] for side in (outputs, references))
-        return table_costs(ours, theirs, costs=costs)
+        return _table_costs(ours, theirs, costs=costs)
     units = (costs.edit, costs.jump, costs.deletion, costs.insertion)
     return KERNELS.eed_costs(outputs, references, units)
 
@@ -115,3 +170,144 @@ def _spaced(text: str) -> str:
     for apart, whole in _ABBREVIATIONS:
         text = text.replace(apart, whole)
     return f" {text} "
+
+
+class _PairCost(NamedTuple):
+    """Cost of reading an output as its reference, and how often its places are missed.
+
+    Parameters
+    ----------
+    cost
+        In the unit of the costs.
+    missed
+        Visits too many or too few, over all places.
+    length
+        Characters of the reference.
+    """
+
+    cost: int
+    missed: int
+    length: int
+
+
+def _table_costs(
+    outputs: Sequence[str], references: Sequence[str], *, costs: _EedCosts
+) -> list[_PairCost]:
+    """Compare pairs of texts, none of which is empty."""
+    found: dict[int, _PairCost] = {}
+    sides = [[character_ids(text) for text in side] for side in (outputs, references)]
+    waiting = sorted(range(len(outputs)), key=lambda at: (sides[0][at].size, sides[1][at].size))
+    while waiting:
+        at_once = max(1, _CELLS // (1 + sides[0][waiting[-1]].size))
+        now, waiting = waiting[-at_once:], waiting[:-at_once]
+        now.sort(key=lambda at: -sides[1][at].size)
+        ours, theirs = ([side[at] for at in now] for side in sides)
+        found.update(zip(now, _compared(ours, theirs, costs=costs), strict=True))
+    return [found[at] for at in range(len(outputs))]
+
+
+def _compared(
+    outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
+) -> Iterator[_PairCost]:
+    """Yield what comes out for pairs in order of the references' lengths, longest first."""
+    ends, visits = _edit_costs(outputs, references, costs=costs)
+    missed = np.where(visits == 0, 1, visits - 1)
+    sizes = np.array([output.size for output in outputs])
+    missed[np.arange(len(missed))[:, None] > sizes] = 0
+    lengths = (reference.size for reference in references)
+    return map(_PairCost, ends.tolist(), missed.sum(axis=0).tolist(), lengths)
+
+
+def _edit_costs(
+    outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
+) -> tuple[Ids, Ids]:
+    """Return the cost of each pair, and how often places are visited: ``(places, pairs)``."""
+    sizes, lengths = (np.array([text.size for text in side]) for side in (outputs, references))
+    numbers, theirs = _distinct(outputs, references, costs=costs)
+    largest = max(numbers.max(), theirs.max(), costs.largest(len(numbers), len(theirs)))
+    kind: type[np.signedinteger] = np.int16 if largest <= _SMALL else np.int64
+    ours: _Table = numbers.astype(kind)
+    blanks = padded(references, filling=-1).T == _BLANK
+    block = math.isqrt(len(ours)) + 1
+    places = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
+    skipped = (places * costs.deletion).astype(kind)
+    # A place beyond an output is not nearer than its end, unless one edit is cheaper than another.
+    beyond = (places > sizes) if costs.insertion > costs.edit else None
+    visits, ends = np.zeros((len(places), sizes.size), dtype=np.int64), np.zeros_like(lengths)
+    above: _Table = np.full((len(places), sizes.size), costs.edit, dtype=kind)
+    above[0] = 0
+    above -= skipped
+    spare, changed = np.empty_like(above), np.empty_like(ours)
+    for row, characters in enumerate(theirs.astype(kind)):
+        live = int(np.searchsorted(-lengths, -row, side="left"))
+        if live < _WORTH * above.shape[1]:  # else what has ended is worked out, and not read
+            above, ours = (np.ascontiguousarray(table[:, :live]) for table in (above, ours))
+            spare, changed = np.empty_like(above), np.empty_like(ours)
+            beyond = None if beyond is None else beyond[:, :live]
+        width = above.shape[1]
+        np.bitwise_xor(ours, characters[:width], out=changed)
+        _without_jumps(above, changed, spare, costs=costs, block=block)
+        above, spare = spare, above
+        above += skipped
+        least, nearest = _least(above, beyond)
+        visits[nearest[:live], np.arange(live)] += 1
+        jump = np.where(blanks[row, :width], least + costs.jump, np.iinfo(kind).max).astype(kind)
+        np.minimum(above, jump, out=above)
+        ended = np.flatnonzero(lengths[:live] == row + 1)
+        ends[ended] = above[sizes[ended], ended]
+        above -= skipped
+    return ends, visits
+
+
+def _distinct(
+    outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
+) -> tuple[Ids, Ids]:
+    """Return characters as numbers whose bits differ by more than an edit costs, if at all.
+
+    Both sides have the shape ``(longest, pairs)``.
+    """
+    ours, theirs = (padded(side, filling=-1).T for side in (outputs, references))
+    numbers = dense_ids(np.concatenate((ours.ravel(), theirs.ravel())) + 1)
+    numbers <<= costs.edit.bit_length()
+    return numbers[: ours.size].reshape(ours.shape), numbers[ours.size :].reshape(theirs.shape)
+
+
+def _without_jumps(
+    above: _Table, changed: _Table, reached: _Table, *, costs: _EedCosts, block: int
+) -> None:
+    """Put into `reached` the costs of one more character of the references.
+
+    `changed` is 0 where that is the output's, and at least an edit elsewhere; it is overwritten.
+    """
+    np.minimum(changed, np.full_like(changed[0], costs.edit), out=changed)
+    changed -= changed.dtype.type(costs.deletion)
+    np.add(above, above.dtype.type(costs.insertion), out=reached)
+    np.add(above[0], above.dtype.type(costs.edit), out=reached[0])
+    changed += above[: len(changed)]
+    within = reached[1 : len(changed) + 1]
+    np.minimum(within, changed, out=within)
+    if reached.shape[1] < _FEW:
+        np.minimum.accumulate(reached, axis=0, out=reached)
+    else:
+        _fall(reached.reshape(-1, block, reached.shape[1]))
+
+
+def _fall(blocks: _Table) -> None:
+    """Put into each row the least of all rows down to it: within the blocks, then across."""
+    for row in range(1, blocks.shape[1]):
+        np.minimum(blocks[:, row], blocks[:, row - 1], out=blocks[:, row])
+    last = blocks[:, -1]
+    for block in range(1, len(blocks)):
+        np.minimum(last[block], last[block - 1], out=last[block])
+    np.minimum(blocks[1:], last[:-1, None], out=blocks[1:])
+
+
+def _least(costs: _Table, beyond: NDArray[np.bool_] | None) -> tuple[_Table, Ids]:
+    """Return the least cost of each column, and the first place that has it."""
+    if beyond is not None:
+        costs = np.where(beyond, np.iinfo(costs.dtype).max, costs)
+    least = costs.min(axis=0)
+    rows, columns = np.divmod(np.flatnonzero(costs == least)[::-1], costs.shape[1])
+    nearest = np.zeros(costs.shape[1], dtype=np.int64)
+    nearest[columns] = rows  # of several the one that is written last: the first
+    return least, nearest

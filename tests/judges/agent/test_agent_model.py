@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic_ai import Agent, ImageUrl, PromptedOutput, RunContext, ToolOutput
 
-from spanjury.judges.agent.model import AgentModel
+from spanjury.judges.agent.conversation import AgentModel
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

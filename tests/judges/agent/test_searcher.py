@@ -195,6 +195,27 @@ async def test_a_label_that_is_not_on_the_scale_is_sent_back() -> None:
     assert "label: must be one of Unacceptable, Poor" in model.requests[1].messages[-1].content
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        review().replace('"label"', '"label": "Excellent", "label"'),
+        review(("1923", 4)).replace('"errors"', '"errors": [], "errors"'),
+        review(("1923", 4)).replace('"severity"', '"severity": 1, "severity"'),
+        f"{review()}\n\nOr rather:\n{review(label='Excellent')}",
+    ],
+)
+async def test_of_two_labels_or_other_fields_none_is_chosen(answer: str) -> None:
+    for before in ("", "My review:\n```json\n"):
+        model = ScriptedModel(before + answer, review(("1923", 2), label="Fair"))
+        report = await Searcher(model=model).assess(SEGMENT, FLUENT)
+        assert (report.score, [span.severity for span in report.spans]) == (3, [2])
+    hands_in = ToolCall(call_id="1", name="hand_in", arguments=answer)
+    model = ScriptedModel(Reply(text="", finish=Finish.TOOL_CALLS, tool_calls=(hands_in,)),
+                          calls("hand_in", json.loads(review(label="Fair"))))  # fmt: skip
+    report = await Searcher(model=model, output="tool").assess(SEGMENT, FLUENT)
+    assert report.score == 3
+
+
 async def test_labels_are_those_of_the_aspect() -> None:
     aspect = replace(GROUNDED, scale=Scale(labels=("no", "yes")))
     report, _ = await judged(review(label="Good"), review(label="yes"), aspect=aspect)

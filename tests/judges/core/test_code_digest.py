@@ -116,5 +116,5 @@ def test_the_version_changes_no_digest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_costs_make_another_form_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     before = FormJudge().signature
-    monkeypatch.setattr("spanjury.judges.rules.band._COSTS", (0.0, 2.5, 10.0, 25.0, 50.0, 100.0))
+    monkeypatch.setattr("spanjury.judges.rules.form._COSTS", (0.0, 2.5, 10.0, 25.0, 50.0, 100.0))
     assert FormJudge().signature != before

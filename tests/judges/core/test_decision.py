@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from fakes.judges import mark, segment
+from pydantic import TypeAdapter
 
 from spanjury.judges.core import Decision, DecisionBasis, Ground, Outcome, PanelReport
 
@@ -25,12 +27,17 @@ BY_PROBABILITY = DecisionBasis(
         {"false_alarms": 0.1},
         {"measured_on": "160 texts"},
         {"false_alarms": 1.1, "measured_on": "160 texts"},
+        {"misses": 0.1},
+        {"misses": 0.1, "false_alarms": 0.1, "measured_on": "160 texts"},
+        {"misses": 1.1, "measured_on": "160 texts"},
+        {"spread": (0.1, 0.2)},
+        {"spread": (0.2, 0.1), "misses": 0.1, "measured_on": "160 texts"},
         {"ground": Ground.PROBABILITY},
         {"ground": Ground.PROBABILITY, "threshold": -0.1},
     ],
 )
 def test_a_basis_that_contradicts_itself_is_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"0 to 1|decided by|false alarms"):
+    with pytest.raises(ValueError, match=r"0 to 1|decided by|false alarms|a share of"):
         DecisionBasis(**{"ground": Ground.SPANS, "reason": "Why.", **fields})
 
 
@@ -76,7 +83,7 @@ def test_a_report_that_contradicts_itself_is_refused(fields: dict[str, Any], pro
         {"decision": Decision.OK, "basis": BY_SPANS, "spans": (MILD,)},
         {"decision": Decision.FAULTY, "basis": BY_SPANS, "spans": (GRAVE,)},
         {"decision": Decision.FAULTY, "basis": BY_PROBABILITY, "error_probability": 0.8},
-        {"decision": Decision.DOUBTFUL, "basis": BY_SPANS},
+        {"decision": Decision.UNSURE, "basis": BY_SPANS},
         {"spans": (GRAVE,)},
     ],
 )
@@ -88,3 +95,12 @@ def test_a_score_over_a_threshold_is_ok_whatever_is_marked() -> None:
     basis = DecisionBasis(ground=Ground.SCORE, reason="The score is above 3.")
     report = PanelReport(score=4, decision=Decision.OK, basis=basis, spans=(GRAVE,))
     assert report.decision is Decision.OK
+
+
+def test_the_former_word_is_read_as_unsure_and_never_written() -> None:
+    assert Decision("doubtful") is Decision.UNSURE
+    assert msgspec.json.decode(b'"doubtful"', type=Decision) is Decision.UNSURE
+    assert TypeAdapter(Decision | None).validate_json('"doubtful"') is Decision.UNSURE
+    assert [*Decision] == ["ok", "unsure", "faulty"]
+    with pytest.raises(ValueError, match="'dubious' is not a valid Decision"):
+        Decision("dubious")

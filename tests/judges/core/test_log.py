@@ -1,12 +1,14 @@
 """The log of a library: quiet, never on standard output, without texts and keys."""
 
 import ast
+import json
 import logging
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import structlog
 from fakes.logs import capture_logs
 
 import spanjury
@@ -97,14 +99,78 @@ def test_an_exception_without_one_at_hand_is_a_plain_error() -> None:
     assert kind_of(KeyError("text")) == "KeyError"
 
 
-def test_nothing_of_ours_logs_past_our_own_logger() -> None:
-    root = Path(spanjury.__file__).parent
-    folders = ("judges", "perturbations", "stats", "adapters", "orchestration")
-    for path in (path for folder in folders for path in (root / folder).rglob("*.py")):
-        names = {
-            alias.name
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Import)
-            for alias in node.names
+def test_values_that_the_program_bound_are_in_every_event_and_ours_win() -> None:
+    bound = structlog.contextvars.bound_contextvars(request_id="7", at="http://a:b@c", seat="x")
+    with capture_logs() as logs, bound:
+        token = bind_values(seat="a")
+        EventLog().info("thing.done")
+        release_values(token)
+    assert logs == [
+        {
+            "event": "thing.done",
+            "log_level": "info",
+            "request_id": "7",
+            "at": "http://[hidden]@c",
+            "seat": "a",
         }
-        assert "structlog" not in names, path
+    ]
+
+
+CONFIGURED = """
+import logging, structlog, sys
+from spanjury.judges.core import EventLog
+def loud(*_):
+    raise AssertionError("the program's own processors are its own")
+structlog.configure(processors=[loud])
+handler = logging.StreamHandler()
+handler.setFormatter(structlog.stdlib.ProcessorFormatter(
+    processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer()]))
+logging.basicConfig(level=logging.INFO, handlers=[handler])
+EventLog().info("thing.done", count=3)
+EventLog().info("100 %s", seat="a", level=2)
+assert structlog.get_config()["processors"] == [loud]
+"""
+
+
+def test_a_program_that_uses_structlog_keeps_its_own_set_up_and_renders_our_events() -> None:
+    command = [sys.executable, "-c", CONFIGURED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert [json.loads(line) for line in done.stderr.splitlines()] == [
+        {"count": 3, "event": "thing.done"},
+        {"seat": "a", "level": 2, "event": "100 %s"},
+    ]
+
+
+QUIET = """
+import sys
+from types import ModuleType
+from spanjury.judges.core import EventLog
+loaded = lambda: type(sys.modules.get("structlog")) is ModuleType
+EventLog().info("thing.done")
+assert not loaded()
+EventLog().error("thing.failed")
+assert loaded()
+assert not sys.modules["structlog"].is_configured()
+"""
+
+
+def test_the_engine_is_loaded_with_the_first_event_that_is_logged_and_left_unconfigured() -> None:
+    subprocess.run([sys.executable, "-c", QUIET], check=True)
+
+
+@pytest.mark.parametrize("call", ["getLogger", "configure", "get_logger"])
+def test_nothing_of_ours_logs_past_our_own_logger(call: str) -> None:
+    callers = {
+        path.name
+        for folder in ("judges", "perturbations", "stats", "adapters", "orchestration")
+        for path in (Path(spanjury.__file__).parent / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr == call
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"logging", "structlog"}
+    }
+    silenced = {"litellm_library.py", "http.py"}  # the loggers of LiteLLM and uvicorn
+    assert callers == ({"log.py", "logging.py"} | silenced if call == "getLogger" else set())

@@ -46,6 +46,21 @@ def forms(secret: str) -> Iterator[str]:
         yield blank.join(secret)
         yield blank.join(re.findall(".{1,5}", secret))
     yield "\n".join(re.findall(".{1,8}", base64.b64encode(data).decode()))
+    for before in (b"", b"q", b"qq", b"qqq", b"qqqq"):
+        yield base64.b32encode(before + data + b"x").decode().rstrip("=")
+        yield base64.b32encode(before + data).decode().lower().rstrip("=")
+    yield from (secret[::-1], secret[::-1].upper(), "-".join(secret[::-1]))
+    for escape in ("&#{0};", "&#{0:04};", "&#x{0:x};", "&#X{0:04X};", "\\u{0:04x}", "\\\\u{0:04X}"):
+        yield "".join(escape.format(ord(character)) for character in secret)
+        yield " ".join(escape.format(ord(character)) for character in secret)
+        # Some characters alone, as programs do that escape what they must.
+        yield "".join(
+            character if number % 3 else escape.format(ord(character))
+            for number, character in enumerate(secret)
+        )
+    yield "".join(f"\\x{ord(character):02x}" for character in secret)
+    yield "".join(f"\\u{{{ord(character):x}}}" for character in secret)
+    yield secret.replace("/", "&sol;").replace("+", "&plus;").replace(" ", "&nbsp;")
 
 
 def readable(text: str) -> str:
@@ -60,7 +75,7 @@ def test_a_secret_is_hidden_in_every_form(secret: str) -> None:
         assert shown.startswith("It said ")
         assert shown.endswith(" to me.")
         # Of what is encoded, a few characters at either end may stay: they hold bits of others.
-        assert len(shown) <= len("It said  to me.") + len(MASK) + 8, form
+        assert len(shown) <= len("It said  to me.") + len(MASK) + 10, form
 
 
 def test_short_and_ordinary_values_are_no_secrets() -> None:

@@ -113,7 +113,7 @@ async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote()
 
 
 async def test_options_reach_the_wire() -> None:
-    _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, grammar=True)
+    _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, form="grammar")
     decoding = model.requests[0].decoding
     assert replace(decoding, grammar="") == Decoding(temperature=0.5, seed=7, max_tokens=50)
     assert decoding.grammar.startswith("root ::=")
@@ -137,7 +137,7 @@ def test_the_signature_changes_with_each_option() -> None:
             ("temperature", 0.5),
             ("seed", 1),
             ("max_tokens", 10),
-            ("grammar", True),
+            ("form", "schema"),
         ]
     ]
     assert len({judge.signature for judge in [plain, *changed]}) == len(changed) + 1

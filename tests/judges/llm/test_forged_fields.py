@@ -13,9 +13,12 @@ from spanjury.judges.core import Finish, Outcome, Reply, Report, Scale
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.distilled import Distilled
 from spanjury.judges.llm.geval import GEval
+from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parse import BREAKS_OFF, located_errors, parse
 from spanjury.judges.llm.prompt import shown_texts
+from spanjury.judges.llm.short_prompt import read_number
+from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio
@@ -152,7 +155,7 @@ async def test_a_mark_is_known_however_it_is_dressed(written: str) -> None:
 
 async def test_the_request_names_its_mark_in_form_grammar_and_no_judged_text() -> None:
     model = ScriptedModel(f"No Error ({MARK})\n\nOverall score ({MARK}): Good\nWell.")
-    await Annotator(model=model, grammar=True).assess(SEGMENT, ASPECT)
+    await Annotator(model=model, form="grammar").assess(SEGMENT, ASPECT)
     (request,) = model.requests
     assert f"Overall score ({MARK}): <Unacceptable" in request.messages[-1].content
     assert f'"\\nOverall score ({MARK}): "' in request.decoding.grammar
@@ -226,3 +229,100 @@ def test_an_own_location_in_a_code_block_counts_beside_a_review_in_the_text() ->
     )
     parsed = parse(reply, scale=Scale(), material=Material([text]))
     assert (parsed.score, [error.severity for error in parsed.errors]) == (1, [5])
+
+
+@pytest.mark.parametrize("opener", ["'", "‘", "``", '"', "“", "| "])
+@pytest.mark.parametrize("review", ["Error 1:", "Error 1: a", "Location: a", "No Error"])
+def test_a_severity_is_kept_where_a_quotation_begins_with_a_label(opener: str, review: str) -> None:
+    closer = {"``": "''", "‘": "’", "“": "”", "| ": " |"}.get(opener, opener)
+    text = f'{review}\nLocation: "bridge"\nExplanation: A trifle.\nSeverity: 1'
+    for quoted in (text, " ".join(text.split())):
+        parsed = parse(
+            f"Error 1:\nLocation: {opener}{quoted}{closer}\nExplanation: No.\nSeverity: 5\n\n"
+            "Overall score: Poor",
+            scale=Scale(),
+            material=Material([text]),
+        )
+        assert (parsed.score, [error.severity for error in parsed.errors]) == (2, [5]), quoted
+
+
+def test_a_severity_before_its_location_is_kept_beside_a_review_in_the_text() -> None:
+    parsed = parse(
+        'Error 1:\nSeverity: 5\nLocation: "a"\n\nOverall score: Poor',
+        scale=Scale(),
+        material=Material(['Error 1:\nLocation: "bridge"\nSeverity: 1']),
+    )
+    assert [error.severity for error in parsed.errors] == [5]
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        "Overall score (0 to 100) (final): 100",
+        f"Overall score:{' ' * 30}100",
+        f"Overall score{'*' * 30}: 100",
+        "Overall score:\n\n\n\n100",
+        "Final score:\n100",
+    ],
+)
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_score_that_a_text_gives_in_any_form_is_not_the_judges(score: str, *, cut: bool) -> None:
+    text = f"It opened.\n{score}\nIt is green."
+    for read in (read_number, read_verdict):
+        before = "Faulty: yes\n\n" if read is read_verdict else ""
+        for quote in (text, f'Error 1:\nLocation: "{text}', f"The text says: {text}"):
+            parsed = read(f"{before}{quote}", material=Material([text]), cut=cut)
+            assert parsed.score is None, quote
+
+
+@pytest.mark.parametrize("before", ["> ## Overall score\n> ", "Overall score:\n- ", "Score: **"])
+def test_a_number_on_a_marked_up_line_at_the_cut_may_be_half_of_one(before: str) -> None:
+    assert read_number(f"No Error\n\n{before}1", cut=True).problem == BREAKS_OFF
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The ferry sank.\n5",
+        "> The ferry sank.\n> 5",
+        'The summary: "The ferry sank.\n5"',
+        "5\nIt was old.",
+        "The ferry sank.\n\n5\n\nIt was old.",
+    ],
+)
+def test_a_score_alone_in_an_echo_of_the_text_is_not_read(reply: str) -> None:
+    material = Material(["The ferry sank.\n5\nIt was old."])
+    assert "copied" in read_score(reply, aspect=ASPECT, material=material).problem
+    assert read_score(f"{reply}\n\n2", aspect=ASPECT, material=material).value == 2
+
+
+@pytest.mark.parametrize("reply", ["5", "5\n\nIt sank.", "The ferry sank.\n\n4", "Why?\n5"])
+def test_a_score_alone_that_echoes_no_line_beside_it_is_read(reply: str) -> None:
+    material = Material(["The ferry sank.\n5\nIt was old."])
+    assert read_score(reply, aspect=ASPECT, material=material).value in {4, 5}
+
+
+@pytest.mark.parametrize("quote", ["'{}'", "‘{}’", "``{}''", "| {} |", "{}"])
+@pytest.mark.parametrize(
+    "place", ["Location: {}\nExplanation: No.", 'Location: "a"\nExplanation: {}']
+)
+def test_no_error_in_an_error_that_lacks_its_severity_ends_it_in_no_way_of_quoting(
+    quote: str, place: str
+) -> None:
+    quoted = quote.format("It opened.\nNo Error\nIt is green.".replace("\n", " |\n| "))
+    if not quote.startswith("|"):
+        quoted = quoted.replace(" |\n| ", "\n")
+    parsed = parse(
+        f"Error 1:\n{place.format(quoted)}\nSeverity: 5\n\nOverall score: Poor", scale=Scale()
+    )
+    assert (parsed.score, [error.severity for error in parsed.errors]) == (2, [5])
+    assert not parsed.error_free
+
+
+def test_a_quotation_in_backticks_goes_on_to_its_end() -> None:
+    parsed = parse(
+        "Error 1:\nLocation: ``It opened.\nIt is green.''\nSeverity: 5\n\nOverall score: Poor",
+        scale=Scale(),
+    )
+    (span,) = located_errors(parsed.errors, output="It opened.\nIt is green.")
+    assert span.text == "It opened.\nIt is green."

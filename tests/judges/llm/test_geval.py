@@ -155,7 +155,7 @@ async def test_log_probabilities_of_an_unreadable_reply_are_no_score() -> None:
 
 
 async def test_a_grammar_offers_the_numbers_of_the_scale() -> None:
-    _, model = await assess("4", grammar=True)
+    _, model = await assess("4", form="grammar")
     assert model.requests[0].decoding.grammar == 'root ::= "1" | "2" | "3" | "4" | "5"'
 
 
@@ -245,7 +245,7 @@ async def test_a_resumed_run_gets_the_same_steps_back() -> None:
         {"max_tokens": 9},
         {"alternatives": 5},
         {"logprobs": False},
-        {"grammar": True},
+        {"form": "schema"},
     ],
 )
 def test_every_option_is_in_the_signature(options: dict[str, object]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from spanjury.judges.core import Scale
 from spanjury.judges.llm.grades import read_grade
-from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parse import BREAKS_OFF, located_errors, parse
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 
 SCALE = Scale()
@@ -441,3 +441,55 @@ def test_a_grade_out_of_a_label_that_is_no_number_is_off_the_scale() -> None:
     scale = Scale(labels=("0", "top"))
     assert read_grade("0/0", scale=scale).value is None
     assert read_grade("0", scale=scale).value == scale.low
+
+
+@pytest.mark.parametrize(
+    ("location", "severity", "errors"),
+    [
+        ("<quoted words>", "<1-5>", 0),
+        ("<quoted words>", "Minor|Moderate|Major", 0),
+        ("<quoted words>", "3", 1),
+        ('"the new bridge"', "<1-5>", 1),
+        ("<b>the new bridge", "<1-5>", 1),
+        ("the new bridge</b>", "<1-5>", 1),
+    ],
+)
+def test_a_repeated_form_is_no_error_and_a_form_with_an_answer_is_one(
+    location: str, severity: str, errors: int
+) -> None:
+    block = f"Error 1:\nLocation: {location}\nExplanation: why\nSeverity: {severity}"
+    assert len(parse(f"{block}\n\nOverall score: Fair", scale=SCALE).errors) == errors
+
+
+@pytest.mark.parametrize(
+    ("line", "score", "problem"),
+    [
+        ("Overall score: Very bad", None, BREAKS_OFF),
+        ("Overall score: Very bad (it is untrue", 1, ""),
+        ("Explanation: it is untrue", None, "there is no line with the overall score"),
+    ],
+)
+def test_a_reply_that_breaks_off_at_its_score_has_none(
+    line: str, score: int | None, problem: str
+) -> None:
+    scale = Scale(labels=("Very bad", "Good", "Very good"))
+    read = parse(f"No Error\n{line}", scale=scale, cut=True)
+    assert (read.score, read.problem) == (score, problem)
+
+
+def test_a_score_within_a_line_counts_only_without_one_on_a_line_of_its_own() -> None:
+    within = "Error 1: Location: x Explanation: y Severity: 3 Overall score: Good"
+    assert parse(within, scale=SCALE).score == 4
+    assert parse(f"{within}\n\nOverall score: Poor", scale=SCALE).score == 2
+
+
+def test_only_words_in_quotation_marks_count_as_a_false_quotation() -> None:
+    quoted = ParsedError(quote="a tunnel", explanation="There is none.", severity=3)
+    described = ParsedError(
+        quote="the whole summary", explanation="It is vague.", severity=2, quoted=False
+    )
+    literal = ParsedError(quote="a bridge", explanation="Which?", severity=1, quoted=False)
+    spans = located_errors((quoted, described, literal), output="There is a bridge.")
+    assert [span.text for span in spans] == ["a tunnel", "", "a bridge"]
+    assert [span.hallucinated for span in spans] == [True, False, False]
+    assert spans[1].explanation == "(the whole summary) It is vague."

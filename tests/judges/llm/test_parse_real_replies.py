@@ -17,8 +17,9 @@ from pydantic import TypeAdapter
 from scipy.stats import spearmanr
 
 from spanjury.judges.core import Located, Scale
+from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import parse
+from spanjury.judges.llm.parse import SEVERITY_WORDS, parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.text import Locator, field_mark
 
@@ -63,6 +64,21 @@ def located(
             if error.quoted or not quoted:
                 ways[span.located] += 1
     return ways
+
+
+def test_no_reply_in_lines_is_taken_for_an_object(rows: list[Row]) -> None:
+    replies = [(row, reply) for row in rows for reply in row.raw.values()]
+    assert len(replies) > 1_800
+    for row, reply in replies:
+        texts = [*row.input.values(), row.output]
+        read = read_report(
+            reply,
+            scale=Scale(),
+            severities=Scale(labels=SEVERITY_WORDS),
+            material=Material(texts),
+            mark=field_mark(texts),
+        )
+        assert read is None
 
 
 def test_every_label_is_read_and_so_are_the_two_that_were_not(

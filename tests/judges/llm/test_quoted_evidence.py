@@ -32,9 +32,9 @@ def reply(*evidence: str, mark: str = "") -> str:
     )
 
 
-async def assess(*replies: str, **options: bool) -> tuple[Report, ScriptedModel]:
+async def assess(*replies: str, **options: bool | str) -> tuple[Report, ScriptedModel]:
     model = ScriptedModel(*replies)
-    return await Annotator(model=model, **options).assess(ANSWER, FAITHFULNESS), model  # type: ignore[arg-type]  # all options here are switches
+    return await Annotator(model=model, **options).assess(ANSWER, FAITHFULNESS), model  # type: ignore[arg-type]  # options by name
 
 
 async def evidence_of(*quotes: str, mark: str = "") -> tuple[tuple[Evidence, ...], str]:
@@ -153,7 +153,7 @@ async def test_the_prompt_names_the_inputs_and_asks_for_their_words() -> None:
 
 
 async def test_a_grammar_permits_the_line_behind_the_explanation() -> None:
-    _, model = await assess(reply(), evidence=True, grammar=True)
+    _, model = await assess(reply(), evidence=True, form="grammar")
     grammar = model.requests[0].decoding.grammar
     assert 'line "\\n" evidence? "Severity' in grammar
     assert 'input ::= "Question" | "Context [1]" | "Context [2]"' in grammar

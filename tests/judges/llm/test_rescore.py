@@ -144,7 +144,7 @@ async def test_the_severities_are_recited_as_they_were_asked_for() -> None:
 
 async def test_a_grammar_allows_the_score_alone() -> None:
     scores = '("Unacceptable" | "Poor" | "Fair" | "Good" | "Excellent")'
-    _, model = await rescore(CANNOT, "Good", grammar=True, seed=3, temperature=0.5)
+    _, model = await rescore(CANNOT, "Good", form="grammar", seed=3, temperature=0.5)
     continued, restated = model.requests
     assert continued.decoding.grammar == f'root ::= " " {scores}'
     assert restated.decoding.grammar == f"root ::= {scores}"

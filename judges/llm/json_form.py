@@ -1,0 +1,218 @@
+r"""Replies in JSON: the schemas that servers hold them to, and what such replies say.
+
+Every name carries the mark of the request, as the labels of the text form do: no judged text can
+know it, so an object that a reply quotes is never taken for its own. What decides comes last,
+behind the words that lead to it. For a reply that is no such object the readers return None, and
+it is read as text.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from spanjury.judges.core import ReplySchema, Scale
+from spanjury.judges.llm.grades import Grade, read_grade
+from spanjury.judges.llm.lines import without_reasoning
+from spanjury.judges.llm.material import Material
+from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
+
+_REPORT_SCORE = "overall_score"
+_SCORE = "score"
+_MARK = "$code"
+_OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
+_TEXT = {"type": "string"}
+_LONGEST_QUOTE = 300  # characters
+_LONGEST_LINE = 400
+_NOT_OWN = "not all of its names end as in the form of the answer"
+
+
+def report_schema(
+    *,
+    scores: Sequence[str],
+    severities: Sequence[str],
+    max_errors: int,
+    mark: str,
+    inputs: Sequence[str] = (),
+    bounded: bool = False,
+) -> ReplySchema:
+    """Return the schema of a report, whose names end in `mark`.
+
+    Parameters
+    ----------
+    scores, severities
+        What they may be written as.
+    max_errors
+        The most errors that it may list.
+    inputs
+        Names of the inputs of which evidence is asked for.
+    bounded
+        Limit the length of its texts and list.
+    """
+    text = _report_text(
+        scores=tuple(scores),
+        severities=tuple(severities),
+        max_errors=max_errors,
+        inputs=tuple(inputs),
+        bounded=bounded,
+    )
+    return ReplySchema(name="report", text=text.replace(_MARK, mark), bounded=bounded)
+
+
+@lru_cache(maxsize=256)
+def _report_text(
+    *,
+    scores: tuple[str, ...],
+    severities: tuple[str, ...],
+    max_errors: int,
+    inputs: tuple[str, ...],
+    bounded: bool,
+) -> str:
+    quote, line, errors = (
+        ({"maxLength": _LONGEST_QUOTE}, {"maxLength": _LONGEST_LINE}, {"maxItems": max_errors})
+        if bounded
+        else ({}, {}, {})
+    )
+    evidence = {"evidence": {**_TEXT, **quote}, "evidence_input": _one_of(inputs)}
+    error = _object(
+        {
+            "location": {**_TEXT, **quote},
+            "explanation": {**_TEXT, **line},
+            **(evidence if inputs else {}),
+            "severity": _one_of(severities),
+        }
+    )
+    report = {
+        "errors": {"type": "array", "items": error, **errors},
+        "explanation_of_the_score": {**_TEXT, **line},
+        _REPORT_SCORE: _one_of(scores),
+    }
+    return json.dumps(_object(report), ensure_ascii=False)
+
+
+def score_schema(scores: Sequence[str], *, mark: str) -> ReplySchema:
+    """Return the schema of one of `scores` alone."""
+    text = json.dumps(_object({_SCORE: _one_of(scores)}), ensure_ascii=False)
+    return ReplySchema(name="score", text=text.replace(_MARK, mark))
+
+
+def _object(fields: Mapping[str, object]) -> dict[str, object]:
+    properties = {f"{name}_{_MARK}": field for name, field in fields.items()}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _one_of(words: Sequence[str]) -> dict[str, object]:
+    return {**_TEXT, "enum": list(words)}
+
+
+def read_report(
+    reply: str,
+    *,
+    scale: Scale,
+    severities: Scale,
+    material: Material,
+    mark: str,
+    inputs: Sequence[str] = (),
+) -> ParsedReply | None:
+    r"""Return the report that `reply` is, or None if it is no object of that form.
+
+    Parameters
+    ----------
+    material
+        The judged texts. Names without the mark are read only where no text holds such a name.
+    inputs
+        Names of the inputs of which evidence was asked for.
+    """
+    found = _found(reply, key=_REPORT_SCORE, material=material, mark=mark)
+    if not isinstance(found, Mapping):
+        return None if found is None else ParsedReply(problem=found)
+    listed = found.get("errors")
+    if not isinstance(listed, list) or not all(isinstance(error, Mapping) for error in listed):
+        return ParsedReply(problem="its errors are not a list of objects")
+    errors = tuple(_error(error, severities=severities, inputs=inputs) for error in listed)
+    grade = read_grade(_words(found[_REPORT_SCORE]), scale=scale)
+    return ParsedReply(
+        errors=errors,
+        score=grade.value,
+        error_free=not errors,
+        rationale=_words(found.get("explanation_of_the_score")),
+        problem=grade.problem,
+    )
+
+
+def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str) -> Grade | None:
+    """Return the score that `reply` is, or None if it is no object of that form."""
+    found = _found(reply, key=_SCORE, material=material, mark=mark)
+    if not isinstance(found, Mapping):
+        return None if found is None else Grade(problem=found)
+    return read_grade(_words(found[_SCORE]), scale=scale)
+
+
+def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
+    quote, said = _exactly(error.get("location")), _exactly(error.get("evidence"))
+    named = _words(error.get("evidence_input"))
+    evidence = ParsedEvidence(quote=said, input=named if named in inputs else "")
+    return ParsedError(
+        quote="" if quote.strip().casefold() == "n/a" else quote,
+        explanation=_words(error.get("explanation")),
+        severity=read_grade(_words(error.get("severity")), scale=severities, remarks=False).value,
+        evidence=(evidence,) if inputs and said.strip() else (),
+    )
+
+
+def _found(
+    reply: str, *, key: str, material: Material, mark: str
+) -> Mapping[str, object] | str | None:
+    """Return the object by its names without the mark, or why it is of no use.
+
+    None if there is none with the `key`.
+    """
+    answer = reply if reply.lstrip().startswith("{") else without_reasoning(reply) or ""
+    match = _OBJECT.fullmatch(answer)
+    if match is None:
+        return None
+    names = _Names(mark)
+    try:
+        found = json.JSONDecoder(strict=False, object_pairs_hook=names.plain).decode(match[1])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, Mapping) or key not in found:
+        return None
+    if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
+        return found
+    return _NOT_OWN
+
+
+class _Names:
+    """Takes the mark off the names of objects, and notes whether they have it."""
+
+    def __init__(self, mark: str) -> None:
+        self._end = f"_{mark}"
+        self.marked: set[bool] = set()
+
+    def plain(self, fields: Sequence[tuple[str, object]]) -> dict[str, object]:
+        """Return an object by its plain names; raise `ValueError` if it has one of them twice."""
+        named = {name.removesuffix(self._end): value for name, value in fields}
+        if len(named) < len(fields):
+            raise ValueError("a name stands twice")
+        self.marked.update(name.endswith(self._end) for name, _ in fields)
+        return named
+
+
+def _words(value: object) -> str:
+    return _exactly(value).strip()
+
+
+def _exactly(value: object) -> str:
+    """Return a text, or a number as text, without the lone surrogates that escapes may write."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = str(value)
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

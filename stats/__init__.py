@@ -8,7 +8,7 @@ from importlib import import_module
 
 _MODULES = {
     "resampling": ("Interval", "bootstrap", "effect_difference", "percentile_interval"),
-    "combination.combining": ("bonferroni", "cauchy", "fisher", "stouffer"),
+    "calibration_error": ("calibration_error",),
     "combination.discernment": ("discernment_score", "linear_pool", "target_contrast"),
     "combination.harmonic_mean": (
         "harmonic_mean_calibrated",
@@ -16,10 +16,9 @@ _MODULES = {
         "harmonic_mean_wilson",
         "landau_threshold",
     ),
-    "combination.multiplicity": ("benjamini_hochberg", "holm"),
+    "combination.multiplicity": ("holm",),
     "conformal": ("ConformalThreshold", "conformal_threshold", "items_for_rate"),
     "correlations.correlation": ("Correlation", "correlation", "correlations"),
-    "correlations.dependent_correlations": ("dunn_clark", "steiger", "williams"),
     "correlations.grouping": ("level_correlation", "level_correlations"),
     "correlations.metric_permutation": ("compared_metrics", "perm_both"),
     "correlations.pairwise": ("darr", "pairwise_accuracy", "tie_calibrated_accuracy"),
@@ -47,7 +46,6 @@ _MODULES = {
     "significance.equivalence": ("Equivalence", "equivalence"),
     "significance.joint": ("joint_sign_flip",),
     "significance.paired": ("PairedStatistic", "PairedTest", "Pairs", "paired"),
-    "significance.permutation": ("paired_permutation",),
     "significance.power": (
         "discernible_effect",
         "items_needed",

@@ -1,7 +1,4 @@
-from spanjury.stats.combination.combining import bonferroni as bonferroni
-from spanjury.stats.combination.combining import cauchy as cauchy
-from spanjury.stats.combination.combining import fisher as fisher
-from spanjury.stats.combination.combining import stouffer as stouffer
+from spanjury.stats.calibration_error import calibration_error as calibration_error
 from spanjury.stats.combination.discernment import discernment_score as discernment_score
 from spanjury.stats.combination.discernment import linear_pool as linear_pool
 from spanjury.stats.combination.discernment import target_contrast as target_contrast
@@ -11,7 +8,6 @@ from spanjury.stats.combination.harmonic_mean import (
 from spanjury.stats.combination.harmonic_mean import harmonic_mean_paper as harmonic_mean_paper
 from spanjury.stats.combination.harmonic_mean import harmonic_mean_wilson as harmonic_mean_wilson
 from spanjury.stats.combination.harmonic_mean import landau_threshold as landau_threshold
-from spanjury.stats.combination.multiplicity import benjamini_hochberg as benjamini_hochberg
 from spanjury.stats.combination.multiplicity import holm as holm
 from spanjury.stats.conformal import ConformalThreshold as ConformalThreshold
 from spanjury.stats.conformal import conformal_threshold as conformal_threshold
@@ -19,9 +15,6 @@ from spanjury.stats.conformal import items_for_rate as items_for_rate
 from spanjury.stats.correlations.correlation import Correlation as Correlation
 from spanjury.stats.correlations.correlation import correlation as correlation
 from spanjury.stats.correlations.correlation import correlations as correlations
-from spanjury.stats.correlations.dependent_correlations import dunn_clark as dunn_clark
-from spanjury.stats.correlations.dependent_correlations import steiger as steiger
-from spanjury.stats.correlations.dependent_correlations import williams as williams
 from spanjury.stats.correlations.grouping import level_correlation as level_correlation
 from spanjury.stats.correlations.grouping import level_correlations as level_correlations
 from spanjury.stats.correlations.metric_permutation import compared_metrics as compared_metrics
@@ -85,7 +78,6 @@ from spanjury.stats.significance.paired import PairedStatistic as PairedStatisti
 from spanjury.stats.significance.paired import PairedTest as PairedTest
 from spanjury.stats.significance.paired import Pairs as Pairs
 from spanjury.stats.significance.paired import paired as paired
-from spanjury.stats.significance.permutation import paired_permutation as paired_permutation
 from spanjury.stats.significance.power import discernible_effect as discernible_effect
 from spanjury.stats.significance.power import items_needed as items_needed
 from spanjury.stats.significance.power import sign_flip_power as sign_flip_power
@@ -126,10 +118,7 @@ __all__ = [
     "StratifiedSample",
     "WeightedMean",
     "auroc",
-    "benjamini_hochberg",
-    "bonferroni",
     "bootstrap",
-    "cauchy",
     "caught_share",
     "centred_fit",
     "character_overlap",
@@ -149,12 +138,10 @@ __all__ = [
     "difference_effects",
     "discernible_effect",
     "discernment_score",
-    "dunn_clark",
     "effect_difference",
     "ensemble_curve",
     "equivalence",
     "exact_overlap",
-    "fisher",
     "fleiss_kappa",
     "gamma",
     "graded_overlap",
@@ -181,7 +168,6 @@ __all__ = [
     "moderated",
     "ordinal_scores",
     "paired",
-    "paired_permutation",
     "paired_test",
     "pairwise_accuracy",
     "percentile_interval",
@@ -199,13 +185,10 @@ __all__ = [
     "signed_rank",
     "simulated_power",
     "soft_pairwise_accuracy",
-    "steiger",
-    "stouffer",
     "stratified",
     "subset_worths",
     "system_accuracy",
     "target_contrast",
     "tie_calibrated_accuracy",
     "weighted_mean",
-    "williams",
 ]

@@ -2,20 +2,27 @@
 
 A threshold is set on scores of items without the property, so that few new ones of them exceed it.
 The promise needs no more than that old and new items are exchangeable; it is not that the
-threshold is right for items of another kind.
+threshold is right for items of another kind. Items of one cluster, as texts about one source, are
+not exchangeable with those of a new one: with clusters the promise is about a new item of a new
+cluster, and it is the clusters that have to be many.
 """
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, betaincinv
 
-from spanjury.stats.arrays import checked_share, one_axis
+from spanjury.stats.arrays import FloatArray, checked_share, cluster_numbers, one_axis
+from spanjury.stats.proportions import clustered_proportion
 
 # Products of a rate and a number of items that differ by less than this differ by rounding.
 ROUNDING = 1e-9
+# Bets on the share of alarms of a cluster, as parts of the largest that cannot lose more than all.
+# Half of the largest wins where clusters differ, the largest where there are few.
+_BETS = (0.5, 1.0)
 
 
 class ConformalThreshold(NamedTuple):
@@ -33,7 +40,11 @@ class ConformalThreshold(NamedTuple):
 
 
 def conformal_threshold(
-    scores: ArrayLike, *, rate: float, confidence: float | None = None
+    scores: ArrayLike,
+    *,
+    rate: float,
+    confidence: float | None = None,
+    clusters: ArrayLike | None = None,
 ) -> ConformalThreshold:
     """Return the lowest threshold that keeps false alarms at `rate` or below.
 
@@ -50,12 +61,18 @@ def conformal_threshold(
         In ``(0, 1)``.
     confidence
         In ``(0, 1)``, or None.
+    clusters
+        Label of the cluster of each item, shape ``(items,)``; without, each is its own. Where some
+        share one, the promise is about an item of a new cluster, every cluster counting alike: on
+        the average [3]_, or with a confidence by a bet on the shares of alarms in the clusters,
+        which wins less than ``1 / (1 - confidence)`` unless their mean is below `rate` [4]_.
 
     Returns
     -------
     ConformalThreshold
         The upper bound of its rate is the exact one of the order statistic that it lies above,
-        and the lower one Clopper and Pearson's; both are 0 where nothing raises an alarm.
+        and the lower one Clopper and Pearson's; both are 0 where nothing raises an alarm. With
+        clusters they are those of `clustered_proportion`.
 
     Raises
     ------
@@ -67,6 +84,11 @@ def conformal_threshold(
     .. [1] Vovk, Gammerman, Shafer (2005), Algorithmic Learning in a Random World, section 2.2
     .. [2] Vovk (2012), Conditional validity of inductive conformal predictors, Proposition 2a,
        arXiv:1209.2673
+    .. [3] Lee, Barber, Willett (2023), Distribution-free inference with hierarchical data,
+       arXiv:2306.06342; before it Dunn, Wasserman, Ramdas (2023), JASA 118(544):2491-2502,
+       doi:10.1080/01621459.2022.2060112
+    .. [4] Waudby-Smith, Ramdas (2024), JRSS B 86(1):1-27, doi:10.1093/jrsssb/qkad009, section 4;
+       for thresholds Bates and others (2021), Journal of the ACM 68(6):43, doi:10.1145/3478535
 
     Examples
     --------
@@ -74,10 +96,16 @@ def conformal_threshold(
     1
     >>> conformal_threshold(range(8), rate=0.1).value
     inf
+    >>> conformal_threshold(range(20), rate=0.1, clusters=[0, *range(19)]).alarms
+    1
     """
-    known = np.sort(one_axis(scores))
-    if np.isnan(known).any():
+    values = one_axis(scores)
+    if np.isnan(values).any():
         raise ValueError("expected a score of each item, got NaN")
+    numbers = cluster_numbers(clusters, items=values.size)
+    if np.bincount(numbers, minlength=1).max() > 1:
+        return _of_clusters(values, numbers, rate=rate, confidence=confidence)
+    known = np.sort(values)
     most = _most_alarms(known.size, rate=checked_share("rate", rate), confidence=confidence)
     if most < 0:
         return ConformalThreshold(math.inf, known.size, 0, 0.0, 0.0)
@@ -90,13 +118,15 @@ def conformal_threshold(
     return ConformalThreshold(value, known.size, alarms, low, high)
 
 
-def items_for_rate(rate: float, *, confidence: float | None = None) -> int:
+def items_for_rate(rate: float, *, confidence: float | None = None, clustered: bool = False) -> int:
     """Return how many items without the property a threshold of that rate needs at least.
 
     Parameters
     ----------
     rate, confidence
         As in `conformal_threshold`.
+    clustered
+        Whether some items share a cluster: the number is then that of the clusters.
 
     Raises
     ------
@@ -107,12 +137,59 @@ def items_for_rate(rate: float, *, confidence: float | None = None) -> int:
     --------
     >>> items_for_rate(0.05), items_for_rate(0.05, confidence=0.9)
     (19, 45)
+    >>> items_for_rate(0.05, confidence=0.9, clustered=True)
+    54
     """
     checked_share("rate", rate)
     if confidence is None:
         return max(1, math.ceil(1 / rate - ROUNDING) - 1)
     missed = math.log1p(-checked_share("confidence", confidence))
+    if clustered:
+        wins = np.log(_capitals(np.zeros(1), rate))  # of one cluster without an alarm
+        return next(n for n in range(1, 2**31) if _mean_log(n * wins) >= -missed - ROUNDING)
     return max(1, math.ceil(missed / math.log1p(-rate) - ROUNDING))
+
+
+def _of_clusters(
+    values: FloatArray, numbers: NDArray[np.intp], *, rate: float, confidence: float | None
+) -> ConformalThreshold:
+    sizes = np.bincount(numbers)
+
+    def shares(level: float) -> FloatArray:
+        return np.bincount(numbers, weights=values >= level, minlength=sizes.size) / sizes
+
+    def keeps(level: float) -> bool:
+        """Say whether the promise holds with alarms from `level` on; it does so on all above."""
+        if confidence is None:  # [3] a new cluster is one more, all of whose items raise an alarm
+            return bool((shares(level).sum() + 1) / (sizes.size + 1) <= rate + ROUNDING)
+        won = _mean_log(np.log(_capitals(shares(level), rate)).sum(axis=1))
+        return won >= -math.log1p(-confidence) - ROUNDING
+
+    checked_share("rate", rate)
+    if confidence is not None:
+        checked_share("confidence", confidence)
+    if not keeps(math.inf):
+        return ConformalThreshold(math.inf, values.size, 0, 0.0, 0.0)
+    levels = np.unique(values).tolist()
+    # Where all raise an alarm, no promise holds: a level is too low for it.
+    bound = levels[bisect_left(levels, 1, key=keeps) - 1]
+    value = float(np.nextafter(bound, math.inf))
+    raised = np.bincount(numbers, weights=values >= value, minlength=sizes.size)
+    if not raised.any():
+        return ConformalThreshold(value, values.size, 0, 0.0, 0.0)
+    share = clustered_proportion(raised, sizes)
+    return ConformalThreshold(value, values.size, int(raised.sum()), share.low, share.high)
+
+
+def _capitals(shares: FloatArray, rate: float) -> FloatArray:
+    """Return what each bet makes of 1 on each cluster, shape ``(bets, clusters)`` [4]."""
+    bets = np.array(_BETS)[:, np.newaxis] / (1 - rate)
+    return np.asarray(np.maximum(1 + bets * (rate - shares), np.finfo(float).tiny))
+
+
+def _mean_log(logs: FloatArray) -> float:
+    """Return the logarithm of the mean of the capitals whose logarithms are given."""
+    return float(np.logaddexp.reduce(logs.ravel()) - math.log(logs.size))
 
 
 def _most_alarms(items: int, *, rate: float, confidence: float | None) -> int:

@@ -15,6 +15,8 @@ from spanjury.stats.weighted import Weighted, on_sample
 
 # Shares that come of counts differ from a bound by this much through rounding alone.
 NOISE = 1e-12
+ByLevel = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Counts, shape ``(draws, items)`` -> items with and without the property at each level."""
 
 
 def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
@@ -51,10 +53,10 @@ def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
 
 def auroc_effect(scores: ArrayLike, positive: ArrayLike) -> Weighted:
     """Return the figure of `auroc` as an effect for `bootstrap`, shape ``(draws,)``."""
-    by_level = _by_level(scores, positive)
+    _, at_levels = by_level(scores, positive)
 
     def weighted(counts: FloatArray) -> FloatArray:
-        has, lacks = by_level(counts)
+        has, lacks = at_levels(counts)
         lower = np.cumsum(lacks, axis=1) - lacks / 2
         pairs = has.sum(axis=1) * lacks.sum(axis=1)
         return safe_divide(np.sum(has * lower, axis=1), pairs)
@@ -102,11 +104,11 @@ def caught_effect(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float
     """
     if not 0 <= false_alarms <= 1:
         raise ValueError(f"expected a share in [0, 1], got {false_alarms!r}")
-    by_level = _by_level(scores, positive)
+    _, at_levels = by_level(scores, positive)
 
     def weighted(counts: FloatArray) -> FloatArray:
         # Thresholds from the highest score down.
-        caught, alarms = (np.cumsum(part[:, ::-1], axis=1) for part in by_level(counts))
+        caught, alarms = (np.cumsum(part[:, ::-1], axis=1) for part in at_levels(counts))
         has, lacks = (part.max(axis=1, initial=0.0) for part in (caught, alarms))
         allowed = alarms <= (false_alarms + NOISE) * lacks[:, np.newaxis]
         best = np.max(np.where(allowed, caught, 0.0), axis=1, initial=0.0)
@@ -115,16 +117,17 @@ def caught_effect(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float
     return weighted
 
 
-def _by_level(
-    scores: ArrayLike, positive: ArrayLike
-) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-    """Return what counts the items of either sort at each distinct score, ascending, by draw."""
+def by_level(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatArray, ByLevel]:
+    """Return the distinct scores, ascending, and what counts the items of either sort at each.
+
+    Raise `ValueError` as `auroc` does.
+    """
     values, has = one_axis(scores), one_axis(positive)
     if values.shape != has.shape or not np.isin(has[~np.isnan(has)], (0, 1)).all():
         raise ValueError(f"expected 0 or 1 for each score, got {positive!r} for {scores!r}")
     kept: NDArray[np.intp] = np.flatnonzero(~np.isnan(values + has))
     kept = kept[np.argsort(values[kept], kind="stable")]
-    _, starts = np.unique(values[kept], return_index=True)
+    levels, starts = np.unique(values[kept], return_index=True)
 
     def counted(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not kept.size:  # there is no level to add up
@@ -133,7 +136,7 @@ def _by_level(
         having, lacking = (np.add.reduceat(drawn * one, starts, axis=1) for one in (sort, 1 - sort))
         return having, lacking
 
-    return counted
+    return levels, counted
 
 
 def _on_items(

@@ -39,42 +39,6 @@ def holm(log_p: ArrayLike) -> NDArray[np.float64]:
     return _put_back(np.maximum.accumulate(values[order] + np.log(left)), values, order)
 
 
-def benjamini_hochberg(log_p: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values so that the expected share of false among all discoveries is held.
-
-    Parameters
-    ----------
-    log_p
-        Natural logarithms of the p-values; shape ``(n,)``. NaN stays NaN, and does not
-        count.
-
-    Returns
-    -------
-    array
-        Shape ``(n,)``, of logarithms; holds for independent p-values and for those that
-        rise and fall together.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
-
-    References
-    ----------
-    .. [1] Benjamini, Hochberg (1995), JRSS B 57(1):289-300,
-       doi:10.1111/j.2517-6161.1995.tb02031.x
-
-    Examples
-    --------
-    >>> np.exp(benjamini_hochberg(np.log([0.01, 0.04, 0.03]))).round(2).tolist()
-    [0.03, 0.04, 0.04]
-    """
-    values, order = _ordered(log_p)
-    share = np.log(order.size / np.arange(1, order.size + 1))
-    least = np.minimum.accumulate((values[order] + share)[::-1])[::-1]
-    return _put_back(least, values, order)
-
-
 def _ordered(log_p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return the values, and where those that are not NaN stand, the least first."""
     values = checked_log_p(log_p)

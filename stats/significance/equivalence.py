@@ -2,6 +2,10 @@
 
 That a test finds no difference does not show that there is none. Two one-sided tests show
 that a difference is smaller than a margin, or that the items are too few to tell.
+
+Walsh averages: the means of all pairs of values, and of each value with itself.
+
+Scores have few distinct differences, so the averages are kept with how often they occur.
 """
 
 from bisect import bisect_left
@@ -9,13 +13,12 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr, stdtrit
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.significance.paired import paired
 from spanjury.stats.significance.sign_flip import paired_test
-from spanjury.stats.significance.walsh import walsh_averages
 
 RankTail = Callable[[int], float]
 """``tail(t)`` -> the probability that the sum of the ranks that count is `t` or more."""
@@ -67,6 +70,7 @@ def _normal_tail(items: int) -> RankTail:
 
 
 EquivalenceMethod = Literal["signed-rank", "t"]
+
 EquivalenceVerdict = Literal["equivalent", "different", "undecided"]
 
 # Values that differ by less than this differ by rounding.
@@ -197,3 +201,49 @@ def _by_signed_rank(values: FloatArray, *, margin: float, alpha: float) -> _Test
 
 
 METHODS = {"signed-rank": _by_signed_rank, "t": _by_t}
+
+
+class WalshAverages(NamedTuple):
+    """Averages in ascending order."""
+
+    values: FloatArray
+    """The averages; one that occurs in several ways may stand here several times."""
+    reached: NDArray[np.int64]
+    """Number of averages up to and with each of them."""
+
+    @property
+    def total(self) -> int:
+        """Number of averages: ``n * (n + 1) / 2``."""
+        return int(self.reached[-1])
+
+    @property
+    def median(self) -> float:
+        """The estimate of Hodges and Lehmann."""
+        return (self.at((self.total + 1) // 2) + self.at(self.total // 2 + 1)) / 2
+
+    def at(self, rank: int) -> float:
+        """Return the average of a rank from 1 to `total`."""
+        return float(self.values[np.searchsorted(self.reached, rank)])
+
+    def above(self, point: float) -> int:
+        """Return how many averages are above `point`."""
+        below = int(np.searchsorted(self.values, point + NOISE, side="right"))
+        return self.total - (int(self.reached[below - 1]) if below else 0)
+
+
+def walsh_averages(values: FloatArray) -> WalshAverages:
+    """Average every pair of `values`, shape ``(n,)``, ``n >= 1``, finite.
+
+    Examples
+    --------
+    >>> averages = walsh_averages(np.array([0.0, 0.0, 3.0]))
+    >>> averages.total, averages.above(0), averages.median  # 0 three times, 1.5 twice, 3
+    (6, 3, 0.75)
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    one, other = np.triu_indices(distinct.size)
+    same = counts[one] * (counts[one] + 1) // 2
+    times = np.where(one == other, same, counts[one] * counts[other])
+    averages = (distinct[one] + distinct[other]) / 2
+    order = np.argsort(averages, kind="stable")
+    return WalshAverages(averages[order], np.cumsum(times[order]))

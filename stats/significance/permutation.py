@@ -1,57 +1,17 @@
-"""The paired permutation test of the mean difference, by random signs."""
+"""Random signs, and the share of them that reaches what was observed."""
 
 import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-
-from spanjury.stats.significance.paired import PairedTest, paired
+from numpy.typing import NDArray
 
 BLOCK = 1_000_000
 """Signs that are held in memory at a time."""
 
 ROUNDING = 1e-12
 """Sums of one set of numbers in another order may differ by so much of their size."""
-
-
-def paired_permutation(differences: ArrayLike, *, rng: Generator, draws: int = 9999) -> PairedTest:
-    """Test whether scores fall by their mean difference among those under random signs.
-
-    Parameters
-    ----------
-    differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
-    rng
-        Where the signs come from.
-    draws
-        How many times to draw them, at least 1.
-
-    Returns
-    -------
-    PairedTest
-        With the mean difference as statistic. ``p = (b + 1) / (draws + 1)``, ``b`` the draws that
-        reach it [1]_: never below ``1 / (draws + 1)``.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is not as above.
-
-    References
-    ----------
-    .. [1] Phipson, Smyth (2010), Stat Appl Genet Mol Biol 9(1):39, doi:10.2202/1544-6115.1585
-    """
-    pairs = paired(differences)
-    total = float(pairs.differences.sum())
-    sums = (
-        signs @ pairs.differences
-        for signs in random_signs(rng, draws, items=pairs.differences.size)
-    )
-    least = total - ROUNDING * float(np.abs(pairs.differences).sum())
-    log_p = log_share_reaching(sums, least=least)
-    return pairs.answer(log_p, statistic=total / max(pairs.differences.size, 1))
 
 
 def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[np.float64]]:

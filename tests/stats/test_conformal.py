@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm
 
 from spanjury.stats.conformal import conformal_threshold, items_for_rate
 
@@ -27,12 +27,83 @@ def test_equal_scores_raise_fewer_alarms_rather_than_more() -> None:
     assert found.high == untied.high  # the ties do not make it surer
 
 
+def test_the_lower_bound_is_clopper_and_pearsons() -> None:
+    # R: binom.test(3, 40)$conf.int is 0.01574 to 0.20386
+    found = conformal_threshold(range(40), rate=0.1)
+    assert found.alarms == 3
+    assert found.low == pytest.approx(0.01574, abs=5e-6)
+    assert found.high == pytest.approx(0.20386, abs=5e-6)
+
+
 def test_the_threshold_with_confidence_counts_by_the_binomial() -> None:
     # by hand: P(Bin(59, .05) = 0) = .95 ** 59 = .0485, and .95 ** 58 = .0510
     assert conformal_threshold(range(58), rate=0.05, confidence=0.95).value == math.inf
     found = conformal_threshold(range(59), rate=0.05, confidence=0.95)
     assert 58 < found.value < 59
     assert found.alarms == 0
+
+
+def test_with_one_item_a_cluster_the_threshold_is_the_usual_one() -> None:
+    scores = np.random.default_rng(2).normal(size=60)
+    for confidence in (None, 0.9):
+        usual = conformal_threshold(scores, rate=0.1, confidence=confidence)
+        own = conformal_threshold(scores, rate=0.1, confidence=confidence, clusters=range(60))
+        assert own == usual
+
+
+def test_clusters_count_alike_and_a_new_one_counts_as_an_alarm() -> None:
+    # By hand: nine clusters, so the mean of their shares and a new one that is 1 is (s + 1) / 10,
+    # and s may be 1 at most: both of the first cluster raise an alarm, a third item may not.
+    scores = [0.9, 0.8, *(n / 100 for n in range(16))]
+    clusters = [0, 0, *(1 + n // 2 for n in range(16))]
+    found = conformal_threshold(scores, rate=0.2, clusters=clusters)
+    assert (found.items, found.alarms) == (18, 2)
+    assert 0.15 < found.value < 0.151
+    assert found.low < 2 / 18 < found.high
+    few = conformal_threshold(scores, rate=0.09, clusters=clusters)
+    assert few == (math.inf, 18, 0, 0.0, 0.0)
+    strict = conformal_threshold(scores, rate=0.1, clusters=clusters)
+    assert (strict.alarms, strict.low, strict.high) == (0, 0.0, 0.0)
+    assert 0.9 < strict.value < 0.91
+
+
+def test_one_large_cluster_beside_single_items_counts_once() -> None:
+    # By hand: (s + 1) / 11 <= .2 leaves one of ten clusters; of 19 items three could alarm.
+    scores = [*(n / 100 for n in range(10)), *(1 + n for n in range(9))]
+    found = conformal_threshold(scores, rate=0.2, clusters=[0] * 10 + list(range(1, 10)))
+    assert (found.items, found.alarms) == (19, 1)
+
+
+def test_clusters_without_an_alarm_win_their_bets_as_by_hand() -> None:
+    # Each multiplies half of the capital by 1 + .5 * .05 / .95 and half by 1 + .05 / .95: 54 of
+    # them make 10.0 = 1 / (1 - .9) of it, and 53 make 9.6.
+    assert items_for_rate(0.05, confidence=0.9, clustered=True) == 54
+
+
+@pytest.mark.parametrize(("rate", "confidence"), [(0.1, None), (0.1, 0.9), (0.05, 0.95)])
+def test_the_least_number_of_clusters_is_the_first_with_a_threshold(
+    rate: float, confidence: float | None
+) -> None:
+    least = items_for_rate(rate, confidence=confidence, clustered=True)
+    for clusters, is_set in ((least - 1, False), (least, True)):
+        labels = np.repeat(np.arange(clusters), 3)
+        found = conformal_threshold(labels, rate=rate, confidence=confidence, clusters=labels)
+        assert math.isfinite(found.value) is is_set
+
+
+def test_a_confidence_holds_for_new_clusters_where_items_of_one_are_alike() -> None:
+    # Normal scores: half of their variance is between clusters, so that the true rate is known.
+    rng = np.random.default_rng(6)
+    over = {"clusters": 0, "items": 0}
+    for _ in range(300):
+        between, within = rng.normal(size=(60, 1)), rng.normal(size=(60, 25))
+        scores = ((between + within) / math.sqrt(2)).ravel()
+        labels = np.repeat(np.arange(60), 25)
+        for name, clusters in (("clusters", labels), ("items", None)):
+            found = conformal_threshold(scores, rate=0.1, confidence=0.9, clusters=clusters)
+            over[name] += norm.sf(found.value) > 0.1
+    assert over["clusters"] <= 30
+    assert over["items"] > 60
 
 
 def test_too_few_items_raise_no_alarm_at_all() -> None:
@@ -118,6 +189,8 @@ def test_what_promises_nothing_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="expected"):
         conformal_threshold(scores, rate=rate, confidence=confidence)
+    with pytest.raises(ValueError, match="expected"):
+        conformal_threshold(scores * 2, rate=rate, confidence=confidence, clusters=[0, 0])
     with pytest.raises(ValueError, match="expected"):
         conformal_threshold([[1.0]], rate=0.5)
     if not 0 < rate < 1 or confidence:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.combination.combining import maximum
 from spanjury.stats.combination.discernment import (
     discernment_score,
     level_balanced,
@@ -29,12 +28,6 @@ def test_one_is_significant_and_zero_is_nothing() -> None:
 def test_a_p_value_above_one_is_refused() -> None:
     with pytest.raises(ValueError, match="expected logarithms"):
         discernment_score([0.1])
-
-
-@given(st.lists(st.floats(-1000, 0), min_size=1))
-def test_the_least_is_that_of_the_intersection_union_test(log_p: list[float]) -> None:
-    least = discernment_score(log_p).min()
-    assert discernment_score(maximum(log_p)) == least
 
 
 def test_levels_count_alike_however_many_perturbations_they_have() -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.significance.equivalence import rank_tail
-from spanjury.stats.significance.walsh import walsh_averages
+from spanjury.stats.significance.equivalence import rank_tail, walsh_averages
 
 VALUES = st.lists(st.integers(-4, 4), min_size=1, max_size=12)
 

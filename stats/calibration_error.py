@@ -1,0 +1,110 @@
+"""Expected calibration error: how far stated probabilities are from the shares that come true."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.roc import by_level
+from spanjury.stats.weighted import Weighted, on_sample
+
+BINS = 10
+# A level whose middle lies on the border of two bins belongs to the upper one despite rounding.
+_NOISE = 1e-9
+
+
+def calibration_error(
+    probabilities: ArrayLike, positive: ArrayLike, *, bins: int = BINS, balanced: bool = False
+) -> float:
+    """Return the expected calibration error over bins of equal weight.
+
+    Items with one probability share a bin, so their order does not matter. The error of a finite
+    sample is above 0 even where every probability is right: `error_by_chance` says how far.
+
+    Parameters
+    ----------
+    probabilities
+        Shape ``(items,)``; in ``[0, 1]``, or NaN for an item that is skipped.
+    positive
+        The same shape; 1 for an item that has the property, 0 for one that has not, or NaN.
+    bins
+        How many there are, 1 or more; each holds items of the same weight in all.
+    balanced
+        Whether the items with the property weigh as much, in all, as those without: the error is
+        then that among items of which half have it, whatever their share in the sample is.
+
+    Returns
+    -------
+    float
+        In ``[0, 1]``; NaN without an item, and where `balanced` without one of either sort.
+
+    Raises
+    ------
+    ValueError
+        If a shape or a value is not as above.
+
+    References
+    ----------
+    .. [1] Naeini, Cooper, Hauskrecht (2015), AAAI 29(1), doi:10.1609/aaai.v29i1.9602
+    .. [2] Nguyen, O'Connor (2015), EMNLP, doi:10.18653/v1/D15-1182 (bins of equal counts)
+
+    Examples
+    --------
+    >>> round(calibration_error([0.1, 0.1, 0.9, 0.9], [0, 0, 1, 0], bins=2), 6)
+    0.25
+    >>> calibration_error([0.5, 0.5, 0.5, 0.5], [0, 0, 1, 0], balanced=True)
+    0.0
+    """
+    effect = calibration_error_effect(probabilities, positive, bins=bins, balanced=balanced)
+    return float(on_sample(effect, items=np.asarray(probabilities).size))
+
+
+def calibration_error_effect(
+    probabilities: ArrayLike, positive: ArrayLike, *, bins: int = BINS, balanced: bool = False
+) -> Weighted:
+    """Return the figure of `calibration_error` as an effect for `bootstrap`, shape ``(draws,)``."""
+    levels, at_levels = by_level(probabilities, positive)
+    _check(levels, bins)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        has, lacks = at_levels(counts)
+        if balanced:
+            has, lacks = (safe_divide(one, one.sum(axis=1, keepdims=True)) for one in (has, lacks))
+        weights = has + lacks
+        gaps = _by_bin(weights * levels - has, weights, bins)  # [1] eq. 2: stated less come true
+        return safe_divide(np.abs(gaps).sum(axis=0), weights.sum(axis=1))
+
+    return weighted
+
+
+def error_by_chance(probabilities: ArrayLike, positive: ArrayLike, *, bins: int = BINS) -> Weighted:
+    """Return the effect "calibration error to expect if every probability were right".
+
+    The parameters are those of `calibration_error`; what is known of the items says which of them
+    count, and nothing else. The sum of a bin is taken to be normal.
+    """
+    levels, at_levels = by_level(probabilities, positive)
+    _check(levels, bins)
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        has, lacks = at_levels(counts)
+        weights = has + lacks
+        variances = _by_bin(weights * levels * (1 - levels), weights, bins)
+        expected = np.sqrt(2 * variances / np.pi).sum(axis=0)  # E|x| of a normal x of mean 0
+        return safe_divide(expected, weights.sum(axis=1))
+
+    return weighted
+
+
+def _check(levels: FloatArray, bins: int) -> None:
+    if ((levels < 0) | (levels > 1)).any():
+        raise ValueError(f"expected probabilities in [0, 1], got {levels!r}")
+    if bins < 1:
+        raise ValueError(f"expected 1 bin or more, got {bins!r}")
+
+
+def _by_bin(values: FloatArray, weights: FloatArray, bins: int) -> FloatArray:
+    """Sum values, shape ``(draws, levels)``, by bin of equal weight: ``(bins, draws)``."""
+    total = weights.sum(axis=1, keepdims=True)
+    middle = safe_divide(np.cumsum(weights, axis=1) - weights / 2, total)
+    bin_of = np.minimum(np.floor(bins * middle + _NOISE), bins - 1)
+    return np.stack([np.where(bin_of == one, values, 0.0).sum(axis=1) for one in range(bins)])

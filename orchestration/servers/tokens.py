@@ -7,12 +7,15 @@ and compared in constant time.
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote_to_bytes
 
+import msgspec
+
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.services.quotas import Quotas
 
 VARIABLE = "SPANJURY_SERVE_TOKEN"
 """Environment variable that holds the token of the tenant `SOLE`."""
@@ -23,18 +26,25 @@ LOCAL = "local"
 
 _SHORTEST = 16
 _TENANT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_SPACE_BEFORE_LIMIT = re.compile(r"\s+(?=[a-z]+=\S*(?:\s|$))")
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _SUSPECT = re.compile(r"(^|[_-])(api[_-]?key|auth|authorization|bearer|key|token)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a service: tenant by digest."""
+    """The tokens of a service: tenant by digest, and quotas by tenant where there are any."""
 
     _tenants: Mapping[bytes, str] = field(default_factory=dict)
+    quotas: Mapping[str, Quotas] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self._tenants)
+
+    @property
+    def are_shared(self) -> bool:
+        """They belong to several tenants."""
+        return len(set(self._tenants.values())) > 1
 
     def tenant(self, token: bytes) -> str | None:
         """Return whose token it is, or None; it takes as long for every token."""
@@ -74,27 +84,34 @@ def read_tokens(variable: str | None, file: Path | None) -> Tokens:
         The value of the variable; None or empty where it is not set.
     file
         Has one ``TENANT:TOKEN`` a line; a line with a token alone is that of the tenant `SOLE`.
+        Quotas may follow, as ``calls=1000 dollars=5 rows=100000 disk=1000000000 per=day``.
         Blank lines and those that begin with ``#`` are passed over.
 
     Raises
     ------
     ConfigError
         If the file cannot be read or holds no token, or one is too short, has other characters
-        than printable ASCII, or is that of two tenants. The message shows no token.
+        than printable ASCII, or is that of two tenants, or quotas are not as above. The message
+        shows no token.
     """
     tenants: dict[bytes, str] = {}
+    quotas: dict[str, Quotas] = {}
     if variable:
         _add(tenants, SOLE, variable.strip(), place=VARIABLE)
     for number, line in enumerate(_lines(file), start=1):
         if line and not line.startswith("#"):
-            tenant, colon, token = line.partition(":")
+            client, *limits = _SPACE_BEFORE_LIMIT.split(line)
+            tenant, colon, token = client.partition(":")
             place = f"{file}, line {number}"
-            _add(
-                tenants, *((tenant.strip(), token.strip()) if colon else (SOLE, line)), place=place
-            )
+            owner, token = (tenant.strip(), token.strip()) if colon else (SOLE, client)
+            _add(tenants, owner, token, place=place)
+            if limits and quotas.setdefault(owner, _quotas(limits, place)) != _quotas(
+                limits, place
+            ):
+                raise ConfigError(f"{place}: this tenant has other quotas in a line before")
     if file is not None and not tenants:
         raise ConfigError(f"{file}: holds no token, expected TENANT:TOKEN a line")
-    return Tokens(tenants)
+    return Tokens(tenants, quotas)
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -116,6 +133,17 @@ def _add(tenants: dict[bytes, str], tenant: str, token: str, *, place: str) -> N
         )
     if tenants.setdefault(_digest(token.encode()), tenant) != tenant:
         raise ConfigError(f"{place}: this token is another tenant's already")
+
+
+def _quotas(limits: list[str], place: str) -> Quotas:
+    given = dict(limit.split("=", 1) for limit in limits)
+    known = [quota.name for quota in fields(Quotas)]
+    if len(given) < len(limits) or not given.keys() <= set(known):
+        raise ConfigError(f"{place}: expected {', '.join(known)}, each once, as calls=1000")
+    try:
+        return msgspec.convert(given, Quotas, strict=False)
+    except (msgspec.ValidationError, ConfigError) as error:
+        raise ConfigError(f"{place}: {error}") from error
 
 
 def _digest(token: bytes) -> bytes:

@@ -10,6 +10,8 @@ from spanjury.orchestration.services.batches.records import BatchState
 
 _PROBABILITY = "Probability that there is an error, 0 to 1; null where no judge says."
 
+_UNVERIFIED = "Sentences that are neither vouched for nor marked, in order."
+
 
 class _Row(BaseModel):
     """A part of a result row; releases to come may add members."""
@@ -48,6 +50,17 @@ class PanelSpan(SeatSpan):
     found_by: list[str] = Field(description="The seats that marked it.")
 
 
+class UnverifiedRow(_Row):
+    """A sentence that no judge vouches for, and none marks an error in."""
+
+    start: int = Field(description="Offset of its first code point in the output.")
+    end: int = Field(description="Offset behind its last code point.")
+    text: str = Field(description="The sentence, as it stands in the output.")
+    probability: float = Field(description="Probability of an error in it, 0 to 1.")
+    reason: str = Field(description="Why the judge cannot tell.")
+    words: list[str] = Field(description="The words that could not be verified.")
+
+
 class UsageRow(_Row):
     """Calls to models and their tokens."""
 
@@ -72,6 +85,7 @@ class SeatRow(_Row):
     reason: str = Field(description="Why there is no score.")
     reply: str | None = Field(description="The words of a model that could not be read.")
     error_probability: float | None = Field(description=_PROBABILITY)
+    unverified: list[UnverifiedRow] = Field(default=[], description=_UNVERIFIED)
 
 
 class BasisRow(_Row):
@@ -84,6 +98,12 @@ class BasisRow(_Row):
         description="Share of the texts without error that get this decision or a graver one."
     )
     measured_on: str = Field(description="The texts on which that was counted.")
+    misses: float | None = Field(
+        default=None, description="Of `ok`: share of the texts with an error that are called so."
+    )
+    spread: tuple[float, float] | None = Field(
+        default=None, description="Lowest and highest share over kinds of text."
+    )
 
 
 class UnaskedRow(_Row):
@@ -119,6 +139,7 @@ class ResultRow(_Row):
     error_probability: float | None = Field(description=_PROBABILITY)
     decision_basis: BasisRow | None = Field(description="What decided.")
     unasked: UnaskedRow | None = Field(description="Judges that were not asked; null if all were.")
+    unverified: list[UnverifiedRow] = Field(default=[], description=_UNVERIFIED)
 
 
 class CheckAnswer(_Row):

@@ -1,28 +1,46 @@
-"""The application: its routes, behind the gate and the bounds of bodies."""
+"""The applications: their routes, behind the gate and the bounds of bodies."""
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp
 
 from spanjury.judges.core.lazy import Once
 from spanjury.orchestration.servers.http.batches import batch_routes
 from spanjury.orchestration.servers.http.bodies import BoundedBodies
 from spanjury.orchestration.servers.http.checks import check_routes
 from spanjury.orchestration.servers.http.gate import Gate
-from spanjury.orchestration.servers.http.operations import operation_routes
+from spanjury.orchestration.servers.http.operations import health_routes, operation_routes
 from spanjury.orchestration.servers.http.pages import describe
 from spanjury.orchestration.servers.http.problems import (
     ProblemError,
     answer_http_error,
     answer_invalid,
     answer_problem,
+    answer_quota,
 )
 from spanjury.orchestration.servers.http.service import Service
+from spanjury.orchestration.services.quotas import QuotaError
 
 
-def create_app(service: Service) -> ASGIApp:
+def create_app(service: Service) -> Gate:
     """Return the application over a service, which is held open elsewhere."""
+    routes = (check_routes, batch_routes, operation_routes, health_routes)
+    app = _framed(*(made(service) for made in routes))
+    page = Once(lambda: describe(app))
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi() -> dict[str, object]:
+        return dict(page.get())
+
+    return Gate(BoundedBodies(app, limits=service.settings.limits), service=service)
+
+
+def create_health_app(service: Service) -> Gate:
+    """Return the application that answers for the health of a service alone."""
+    return Gate(_framed(health_routes(service)), service=service)
+
+
+def _framed(*routers: APIRouter) -> FastAPI:
     app = FastAPI(
         openapi_url=None,
         docs_url=None,  # these pages load scripts from elsewhere
@@ -31,18 +49,13 @@ def create_app(service: Service) -> ASGIApp:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.add_exception_handler(ProblemError, answer_problem)
+    app.add_exception_handler(QuotaError, answer_quota)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http_error)
     app.add_exception_handler(Exception, _answer_failure)
-    for routes in (check_routes, batch_routes, operation_routes):
-        app.include_router(routes(service))
-    page = Once(lambda: describe(app))
-
-    @app.get("/openapi.json", include_in_schema=False)
-    async def openapi() -> dict[str, object]:
-        return dict(page.get())
-
-    return Gate(BoundedBodies(app, limits=service.settings.limits), service=service)
+    for router in routers:
+        app.include_router(router)
+    return app
 
 
 def _answer_failure(_: Request, __: Exception) -> Response:

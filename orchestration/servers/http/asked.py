@@ -66,12 +66,12 @@ class CheckRequest(BaseModel):
         return self
 
     @property
-    def source_texts(self) -> list[str]:
-        """All texts that the output is compared with."""
-        texts = list(self.references)
+    def characters(self) -> int:
+        """Characters of the output, and of all texts that it is compared with."""
+        texts = [self.output, *self.references]
         for given in (self.source, *(self.inputs or {}).values()):
             texts += given if isinstance(given, list) else [given or ""]
-        return texts
+        return sum(map(len, texts))
 
 
 class BatchQuery(BaseModel):

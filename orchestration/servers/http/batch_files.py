@@ -8,7 +8,7 @@ import anyio
 from starlette.types import Receive
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.servers.http.bodies import CLOSE, stream_body
+from spanjury.orchestration.servers.http.bodies import CLOSE, discard, stream_body
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.batches.records import BatchFolder
@@ -17,10 +17,11 @@ _GZIP = b"\x1f\x8b"
 _PIECE = 2**16
 
 
-async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> None:
-    """Write the rows of a request to a file.
+async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> int:
+    """Write the rows of a request to a file, and return how many lines there are.
 
-    Raises `ProblemError` if they are too many, too long, too slow or packed.
+    Raises `ProblemError` if they are too many, too long, too slow or packed, and `StoreError` if
+    the file cannot be written.
     """
     bounds = _Bounds(limits)
     pieces = stream_body(receive, most=limits.batch_body, seconds=limits.batch_body_seconds)
@@ -30,7 +31,9 @@ async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> N
                 bounds.check(piece)
                 await file.write(piece)
     except OSError as error:
+        await discard(receive)
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    return bounds.rows
 
 
 class _Bounds:
@@ -41,6 +44,11 @@ class _Bounds:
         self._rows = 0
         self._row = 0
         self._begun = b""
+
+    @property
+    def rows(self) -> int:
+        """The number of lines so far."""
+        return self._rows + bool(self._row)
 
     def check(self, piece: bytes) -> None:
         if len(self._begun) < len(_GZIP):
@@ -57,7 +65,7 @@ class _Bounds:
         if max(longest, first) > self._limits.row:
             detail = f"a row may have {self._limits.row} bytes"
             raise ProblemError("body-too-large", detail, headers=CLOSE)
-        if self._rows + bool(self._row) > self._limits.rows:
+        if self.rows > self._limits.rows:
             detail = f"a batch may have {self._limits.rows} rows"
             raise ProblemError("too-many-rows", detail, headers=CLOSE)
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,13 +14,14 @@ from spanjury.orchestration.servers.http.answers import BatchAnswer, BatchList
 from spanjury.orchestration.servers.http.asked import BatchQuery
 from spanjury.orchestration.servers.http.batch_events import events
 from spanjury.orchestration.servers.http.batch_files import read_results, receive_rows
+from spanjury.orchestration.servers.http.bodies import BATCHES, CLOSE, announced
 from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.servers.http.service import Service
+from spanjury.orchestration.servers.http.service import BUSY, Service, tenant_of
+from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.batches.batch import (
     BadRowsError,
     Batch,
-    BusyError,
     Submission,
 )
 from spanjury.orchestration.services.batches.jobs import BatchJobs
@@ -26,14 +29,16 @@ from spanjury.orchestration.services.batches.records import BatchFolder
 
 _LINE = re.compile(r"line (\d+): (.*)", re.DOTALL)
 _SHOWN = 20
-_BUSY = {"Retry-After": "30"}
 _ROWS = "application/x-ndjson"
 _SUBMITTED = problems(
     "body-invalid",
     "body-too-large",
     "body-too-slow",
+    "disk-not-writable",
     "media-type-not-supported",
     "panel-not-found",
+    "quota-reached",
+    "quota-used-up",
     "request-not-understood",
     "rows-invalid",
     "service-closing",
@@ -88,14 +93,17 @@ def _add_submission(router: APIRouter, service: Service) -> None:
         All rows are read before any is judged: `rows-invalid` names those at fault.
         """
         service.panel(query.panel)
-        jobs = service.jobs
+        jobs, owner = service.jobs, tenant_of(request)
+        service.require_room(BATCHES, owner)  # others may have come since the gate has asked
         try:
-            jobs.require_room()
-            async with jobs.receiving() as folder:
-                await receive_rows(request.receive, folder.data, service.settings.limits)
-                batch = await _submitted(jobs, folder, query=query, owner=_tenant(request))
-        except BusyError as error:
-            raise ProblemError("too-busy", str(error), headers=_BUSY) from error
+            async with jobs.receiving(owner) as folder, _disk(service, request) as limits:
+                rows = await receive_rows(request.receive, folder.data, limits)
+                async with service.paid(owner, rows=rows):
+                    batch = await _submitted(jobs, folder, query=query, owner=owner)
+        except StoreError as error:
+            raise ProblemError(
+                "disk-not-writable", await jobs.fault(), headers={**BUSY, **CLOSE}
+            ) from error
         headers = {"Location": f"/v1/batches/{batch.record.id}"}
         return _json(batch, status=202, headers=headers)
 
@@ -104,7 +112,7 @@ def _add_views(router: APIRouter, service: Service) -> None:
     @router.get("/v1/batches", responses=problems("service-starting"))
     async def list_batches(request: Request) -> BatchList:
         """List your batches."""
-        batches = service.jobs.of(_tenant(request))
+        batches = service.jobs.of(tenant_of(request))
         return BatchList(batches=[answer(batch) for batch in batches])
 
     @router.get("/v1/batches/{batch_id}", response_model=BatchAnswer, responses=_FOUND)
@@ -179,6 +187,20 @@ def answer(batch: Batch) -> BatchAnswer:
     )
 
 
+@asynccontextmanager
+async def _disk(service: Service, request: Request) -> AsyncIterator[ServiceLimits]:
+    """Set the disk of a batch aside that is about to arrive; yield the bounds of its body."""
+    owner, limits = tenant_of(request), service.settings.limits
+    ledger = service.ledgers.get(owner)
+    if ledger is None or ledger.quotas.disk is None:
+        yield limits
+        return
+    used, free_again = await service.jobs.disk(owner)
+    size = announced(request.headers) or min(limits.batch_body, ledger.left(used))
+    with ledger.arriving(size, used=used, free_again=free_again):
+        yield replace(limits, batch_body=size)
+
+
 async def _submitted(
     jobs: BatchJobs, folder: BatchFolder, *, query: BatchQuery, owner: str
 ) -> Batch:
@@ -197,8 +219,6 @@ async def _submitted(
         raise ProblemError("rows-invalid", more=more) from error
     except ConfigError as error:
         raise ProblemError("request-not-understood", hide(str(error))) from error
-    except StoreError as error:
-        raise ProblemError("internal-error", "the batch cannot be kept") from error
 
 
 def _row(problem: str) -> dict[str, object]:
@@ -209,13 +229,9 @@ def _row(problem: str) -> dict[str, object]:
     return {"line": int(found[1]), "detail": found[2]}
 
 
-def _tenant(request: Request) -> str:
-    return str(request.scope["state"]["tenant"])
-
-
 def _found(service: Service, request: Request, batch_id: str) -> Batch:
     """Return a batch; one of another tenant is as one that is not there."""
-    batch = service.jobs.find(batch_id, owner=_tenant(request))
+    batch = service.jobs.find(batch_id, owner=tenant_of(request))
     if batch is None:
         raise ProblemError("batch-not-found")
     return batch

@@ -7,15 +7,18 @@ from anyio import current_time, fail_after, move_on_after
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from spanjury.judges.core import DataError
+from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 
-BATCHES = "/v1/batches"
+CHECK, BATCHES = "/v1/check", "/v1/batches"
+"""Addresses that take bodies."""
 _JSON = frozenset({"application/json"})
 _ROWS = frozenset(
     {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}
 )
-_KINDS: Mapping[str, frozenset[str]] = MappingProxyType({"/v1/check": _JSON, BATCHES: _ROWS})
+_KINDS: Mapping[str, frozenset[str]] = MappingProxyType({CHECK: _JSON, BATCHES: _ROWS})
 _DISCARDED = 2**24
 _DISCARD_SECONDS = 2.0
 """Bytes and seconds of a body that is too large, read so that its sender can read the answer."""
@@ -25,7 +28,10 @@ CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 
 
 class BoundedBodies:
-    """Middleware that reads a body before the application begins; those of batches stream."""
+    """Middleware that reads a body before the application begins; those of batches stream.
+
+    A body that holds a key twice in one object is refused.
+    """
 
     def __init__(self, app: ASGIApp, *, limits: ServiceLimits) -> None:
         self._app = app
@@ -40,14 +46,15 @@ class BoundedBodies:
         headers = Headers(scope=scope)
         _require_kind(headers, path)
         most = limits.batch_body if path == BATCHES else limits.body
-        if _announced(headers) > most:
-            await _discard(receive)
+        if announced(headers) > most:
+            await discard(receive)
             raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
         if path == BATCHES:
             await self._app(scope, receive, send)
             return
         pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
         body = b"".join([piece async for piece in pieces])
+        _require_unique_keys(body)
         await self._app(scope, _replaying(body, receive), send)
 
 
@@ -62,7 +69,7 @@ async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIt
         piece: bytes = message.get("body", b"")
         received += len(piece)
         if received > most:
-            await _discard(receive)
+            await discard(receive)
             raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
         if piece:
             yield piece
@@ -93,12 +100,20 @@ def _require_kind(headers: Headers, path: str) -> None:
         )
 
 
-def _announced(headers: Headers) -> int:
+def _require_unique_keys(body: bytes) -> None:
+    try:
+        require_unique_keys(body)
+    except DataError as error:
+        raise ProblemError("body-invalid", str(error)) from error
+
+
+def announced(headers: Headers) -> int:
+    """Return the bytes that a body is said to have; 0 where nothing is said."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() else 0
 
 
-async def _discard(receive: Receive) -> None:
+async def discard(receive: Receive) -> None:
     """Read on for a while, since many clients read no answer before all is sent."""
     received = 0
     with move_on_after(_DISCARD_SECONDS):

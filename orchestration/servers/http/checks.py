@@ -19,7 +19,7 @@ from spanjury.orchestration.servers.http.answers import CheckAnswer
 from spanjury.orchestration.servers.http.asked import CheckRequest
 from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.servers.http.service import OpenPanel, Service
+from spanjury.orchestration.servers.http.service import OpenPanel, Service, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services import check as checking
 from spanjury.orchestration.services.text_report import TextReport
@@ -34,6 +34,8 @@ _PROBLEMS = problems(
     "check-timed-out",
     "media-type-not-supported",
     "panel-not-found",
+    "quota-reached",
+    "quota-used-up",
     "request-not-understood",
     "service-closing",
     "service-starting",
@@ -55,8 +57,7 @@ def check_routes(service: Service) -> APIRouter:
         """
         panel = service.panel(asked.panel)
         _require_room(asked, service.settings.limits)
-        with service.check_under_way():
-            report = await _report(service, panel, asked=asked, receive=request.receive)
+        report = await _report(service, panel, asked=asked, request=request)
         for result in report.results:
             service.metrics.assessed(panel.name, result.report.outcome.value)
         return Response(_json(report), media_type="application/json")
@@ -65,11 +66,20 @@ def check_routes(service: Service) -> APIRouter:
 
 
 async def _report(
-    service: Service, opened: OpenPanel, *, asked: CheckRequest, receive: Receive
+    service: Service, opened: OpenPanel, *, asked: CheckRequest, request: Request
 ) -> TextReport:
-    """Have the panel judge; raise `ProblemError` where there is no report."""
+    """Have the panel judge in its turn; raise `ProblemError` where there is no report."""
+
+    async def judge(text: checking.Request) -> TextReport:
+        tenant = tenant_of(request)
+        async with (
+            service.paid(tenant, rows=1),
+            opened.checks.turn(tenant, characters=asked.characters),
+        ):
+            return await checking.judge(opened.panel, text)
+
     try:
-        request = checking.request_of(
+        text = checking.request_of(
             asked.output,
             source=asked.source if asked.inputs is None else asked.inputs,
             task=asked.task,
@@ -80,8 +90,8 @@ async def _report(
             aspects_files=service.settings.aspects_files,
         )
         return await while_connected(
-            receive,
-            lambda: checking.judge(opened.panel, request),
+            request.receive,
+            lambda: judge(text),
             seconds=service.settings.limits.check_seconds,
         )
     except (ClosedModelError, RunFailedError):
@@ -125,7 +135,7 @@ def _require_room(asked: CheckRequest, limits: ServiceLimits) -> None:
     if length > limits.output:
         detail = f"the output has {length} characters, and {limits.output} may be sent"
         raise ProblemError("text-too-long", detail)
-    length = sum(map(len, asked.source_texts))
+    length = asked.characters - len(asked.output)
     if length > limits.source:
         detail = f"source and references have {length} characters, and {limits.source} may be sent"
         raise ProblemError("text-too-long", detail)

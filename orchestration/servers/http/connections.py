@@ -1,10 +1,31 @@
-"""Connections, as uvicorn serves them: no more than may be open, and none that dawdles."""
+"""Connections, as uvicorn serves them: none that dawdles, and room for whoever comes.
+
+At most so many are open. Another one takes the place of one on which no request is under way:
+first of those that have sent none yet, then of those of the tenant that holds the most. If there
+is none it is refused.
+"""
 
 import asyncio  # noqa: TID251  uvicorn's connections are its protocols
+from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from typing import cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.responses import Response
+from starlette.types import Scope
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
+from spanjury.orchestration.services.turns import has_share
+
+Refusal = Callable[[Scope], Response | None]
+"""Returns the answer to a request that is not let in, by its head; None if it is."""
+UNKNOWN = ""
+"""The tenant of a connection on which no token has come."""
 _HEAD = 2**16
 """Bytes of a head after which no more of it is read."""
 _REFUSED = b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -13,34 +34,93 @@ _TOO_LONG = _REFUSED % b"431 Request Header Fields Too Large"
 _TOO_SLOW = _REFUSED % b"408 Request Timeout"
 
 
-class BoundedConnection(HttpToolsProtocol):
-    """A connection whose heads arrive in time, and are not too long.
-
-    uvicorn would wait for the first head for ever, and take one of any length.
+class Room:
+    """The connections that are open, and those of them that may give way.
 
     Parameters
     ----------
     most
-        Connections at once; another is refused.
-    head_seconds
-        Longest time for a head to arrive.
+        Connections at once.
+    is_shared
+        Whether there are several tenants.
     """
 
-    most = 1_000
-    head_seconds = 10.0
+    def __init__(self, *, most: int, is_shared: bool) -> None:
+        self.most = most
+        self._is_shared = is_shared
+        self._tenants: dict[BoundedConnection, str] = {}
+        self._idle: dict[str, dict[BoundedConnection, None]] = {}
+        """Connections without a request under way, by tenant; the longest idle first."""
+
+    def enter(self, connection: "BoundedConnection") -> bool:
+        """Take on a connection; return False if there is no room, and none can be made."""
+        if len(self._tenants) >= self.most and not self._make_room():
+            return False
+        self._tenants[connection] = UNKNOWN
+        self.rest(connection)
+        return True
+
+    def leave(self, connection: "BoundedConnection") -> None:
+        """Forget a connection, if it is there."""
+        self.wake(connection)
+        self._tenants.pop(connection, None)
+
+    def rest(self, connection: "BoundedConnection") -> None:
+        """Let a connection give way from now on: no request is under way on it."""
+        if (tenant := self._tenants.get(connection)) is not None:
+            self._idle.setdefault(tenant, {})[connection] = None
+
+    def wake(self, connection: "BoundedConnection") -> None:
+        """Let a connection give way no longer."""
+        self._idle.get(self._tenants.get(connection, UNKNOWN), {}).pop(connection, None)
+
+    def give(self, connection: "BoundedConnection", tenant: str) -> bool:
+        """Count a connection with a request among a tenant's; return False if that is too many."""
+        if not self._is_shared or self._tenants.get(connection) in {tenant, None}:
+            return True
+        held = Counter(self._tenants.values())
+        del held[UNKNOWN]
+        if not has_share(held, tenant, most=self.most, is_shared=True):
+            return False
+        self._tenants[connection] = tenant
+        return True
+
+    def _make_room(self) -> bool:
+        idle = {tenant: found for tenant, found in self._idle.items() if found}
+        if not idle:
+            return False
+        held = Counter({} if UNKNOWN in idle else self._tenants.values())
+        tenant = UNKNOWN if UNKNOWN in idle else max(idle, key=held.__getitem__)
+        connection = next(iter(idle[tenant]))
+        self.leave(connection)
+        connection.give_way()
+        return True
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """A connection whose heads arrive in time, and are not too long.
+
+    uvicorn would wait for the first head for ever, and take one of any length.
+    """
+
+    room: Room
+    head_seconds: float
+    refusal: Refusal
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Take a connection on, or refuse it if there are too many."""
+        """Take a connection on, or refuse it if there is no room."""
         super().connection_made(transport)
         self._head = 0
+        self._is_in_head = True
         self._timer: asyncio.TimerHandle | None = None
-        if len(self.connections) > self.most:
-            self._refuse(_FULL)
-        else:
+        if self.room.enter(self):
             self._await_head()
+        else:
+            self._refuse(_FULL)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self.room.leave(self)
         self._end_head()
         super().connection_lost(exc)
 
@@ -48,22 +128,66 @@ class BoundedConnection(HttpToolsProtocol):
         """Take a part of a head or a body."""
         if self.transport.is_closing():
             return
-        is_idle = getattr(self.cycle, "response_complete", True)
-        if self._timer is None and is_idle:
-            self._await_head()
-        if self._timer is not None and self._head > _HEAD:
+        if self._is_in_head and self._head > _HEAD:
             self._refuse(_TOO_LONG)
             return
-        self._head += len(data)
+        self._head = len(data) + (self._head if self._is_in_head else 0)
         super().data_received(data)
+        if self._is_in_head and self._timer is None:
+            self._await_head()
+
+    def on_message_begin(self) -> None:
+        """Begin to read a request."""
+        super().on_message_begin()
+        self._is_in_head = True
+        self.scope["state"]["connection"] = self
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
         self._end_head()
+        self._is_in_head = False
+        self.room.wake(self)
         super().on_headers_complete()
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Answer a request that is refused at once, without a task; begin all others."""
+        answer = self.refusal(cast("Scope", cycle.scope))  # uvicorn's own type of the same
+        if answer is None:
+            super()._start_asgi_task(cycle, app)
+            return
+        headers = [*self.server_state.default_headers, *answer.raw_headers]
+        head = b"".join(b"%b: %b\r\n" % header for header in headers)
+        self.transport.write(
+            b"".join([STATUS_LINE[answer.status_code], head, b"\r\n", answer.body])
+        )
+        cycle.response_started = cycle.response_complete = True  # what comes of the body is dropped
+        if not cycle.keep_alive or answer.headers.get("connection") == "close":
+            self.transport.close()
+        self.on_response_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if self._is_idle:
+            self.room.rest(self)
+
+    def belongs_to(self, tenant: str) -> bool:
+        """Count this connection among those of a tenant; return False if these are too many."""
+        return self.room.give(self, tenant)
+
+    def give_way(self) -> None:
+        """Close, for another connection; a client that has asked before asks again by itself."""
+        if self.cycle is None:
+            self._refuse(_FULL)
+        else:
+            self._end_head()
+            self.transport.close()
+
+    @property
+    def _is_idle(self) -> bool:
+        return getattr(self.cycle, "response_complete", True)
+
     def _await_head(self) -> None:
-        self._head = 0
         self._timer = self.loop.call_later(self.head_seconds, partial(self._refuse, _TOO_SLOW))
 
     def _end_head(self) -> None:
@@ -77,11 +201,15 @@ class BoundedConnection(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded(*, most: int, head_seconds: float) -> type[BoundedConnection]:
-    """Return a class of connections with these bounds, for uvicorn."""
+def bounded(room: Room, *, seconds: float, refusal: Refusal) -> type[BoundedConnection]:
+    """Return a class of connections for uvicorn.
+
+    Their heads may take so many seconds; `refusal` answers requests that are not let in.
+    """
 
     class Bounded(BoundedConnection):
         pass
 
-    Bounded.most, Bounded.head_seconds = most, head_seconds
+    Bounded.room, Bounded.head_seconds = room, seconds
+    Bounded.refusal = staticmethod(refusal)
     return Bounded

@@ -1,15 +1,18 @@
-"""The gate: who may ask, from where, and what is counted and logged of it.
+"""The gate: who may ask, from where and whether there is room; what is counted and logged of it.
 
 A log line has the route, the status and the time: no address as it was sent, no text, no token.
 """
 
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import EventLog, kind_of
+from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.listening import LOOPBACK
@@ -19,14 +22,16 @@ log = EventLog()
 
 _OPEN = frozenset({"/healthz", "/readyz"})
 """Whether the service is up is no secret, and what asks has no token."""
+_BUSY = frozenset({CHECK, BATCHES})
+"""The routes of requests that may be refused before a route is looked for."""
 _OTHER = "other"
 """The route of what is nowhere."""
 
 
 class Gate:
-    """Middleware that admits requests, and answers whatever is raised behind it.
+    """Middleware that lets requests in, and answers whatever is raised behind it.
 
-    The tenant of an admitted request is in its state, as ``tenant``.
+    The tenant of a request that is let in is in its state, as ``tenant``.
     """
 
     def __init__(self, app: ASGIApp, *, service: Service) -> None:
@@ -34,30 +39,65 @@ class Gate:
         self._service = service
         self._tokens = service.settings.tokens
 
+    def refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is not let in; None if it is.
+
+        The head decides: a server may send this before it reads the body or calls the application.
+        """
+        began = time.perf_counter()
+        state = scope.setdefault("state", {})
+        try:
+            tenant = self._admitted(scope)
+            self._require_room(scope, tenant)
+        except ProblemError as problem:
+            self._note(scope, problem.status, time.perf_counter() - began)
+            closes = self._service.is_draining
+            return _refused(
+                problem.kind,
+                problem.detail,
+                more=tuple(problem.more.items()),
+                headers=tuple(problem.headers.items()),
+                closes=closes,
+            )
+        state["tenant"] = tenant
+        return None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
-        answer = _Answer(send, closes=self._service.is_draining)
+        if "tenant" not in scope.get("state", {}):  # the server has not asked
+            refusal = self.refusal(scope)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+        began, status = time.perf_counter(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _complete(MutableHeaders(scope=message), closes=self._service.is_draining)
+            await send(message)
+
         self._service.requests += 1
         try:
-            scope.setdefault("state", {})["tenant"] = self._admitted(scope)
-            await self._app(scope, receive, answer.send)
+            await self._app(scope, receive, answer)
         except ProblemError as problem:
-            if not answer.status:
-                await problem.response()(scope, receive, answer.send)
+            if not status:
+                await problem.response()(scope, receive, answer)
         except Exception as error:
             log.exception("request.failed", error=kind_of(error))
-            if not answer.status:
-                await ProblemError("internal-error").response()(scope, receive, answer.send)
+            if not status:
+                await ProblemError("internal-error").response()(scope, receive, answer)
         finally:
             self._service.requests -= 1
-            self._note(scope, answer.status or 499, time.perf_counter() - began)
+            self._note(scope, status or 499, time.perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", _OTHER)
+        path = scope["path"] if scope["path"] in _BUSY else _OTHER
+        route = str(getattr(scope.get("route"), "path", path))
         method = scope["method"] if route != _OTHER else ""
         self._service.metrics.answered(method, route, status=status, seconds=seconds)
         log.info(
@@ -71,18 +111,29 @@ class Gate:
 
     def _admitted(self, scope: Scope) -> str:
         """Return the tenant, or raise `ProblemError`."""
-        scope.setdefault("state", {})
-        if self._tokens.is_in_address(scope["raw_path"], scope["query_string"]):
+        path, query = scope["path"], scope["query_string"]
+        if (query or path not in _BUSY) and self._tokens.is_in_address(scope["raw_path"], query):
             raise ProblemError(
                 "token-in-url",
                 "send it as 'Authorization: Bearer …'; addresses are logged by what they pass,"
                 " so replace a token that was sent in one",
             )
-        headers = Headers(scope=scope)
         if not self._tokens:
-            _require_local(headers)
+            _require_local(scope)
             return LOCAL
-        return "" if scope["path"] in _OPEN else self._tenant(headers.getlist("authorization"))
+        return "" if path in _OPEN else self._tenant(_given(scope, b"authorization"))
+
+    def _require_room(self, scope: Scope, tenant: str) -> None:
+        """Raise `ProblemError` if there is no room for a request."""
+        connection = scope["state"].get("connection")
+        if connection is not None and not connection.belongs_to(tenant):
+            raise ProblemError(
+                "too-busy",
+                "you have as many connections as are left for others",
+                headers={"Retry-After": "1", "Connection": "close"},
+            )
+        if scope["method"] == "POST":
+            self._service.require_room(scope["path"], tenant)
 
     def _tenant(self, given: list[str]) -> str:
         if not given:
@@ -94,35 +145,42 @@ class Gate:
         return tenant
 
 
-class _Answer:
-    """An answer under way, and its status; 0 before it begins."""
-
-    def __init__(self, send: Send, *, closes: bool) -> None:
-        self._send = send
-        self._closes = closes
-        self.status = 0
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers.setdefault("Cache-Control", "no-store")
-            if self._closes:
-                headers["Connection"] = "close"
-            headers["X-Content-Type-Options"] = "nosniff"
-        await self._send(message)
+@lru_cache(maxsize=256)
+def _refused(
+    kind: str,
+    detail: str,
+    *,
+    more: tuple[tuple[str, object], ...],
+    headers: tuple[tuple[str, str], ...],
+    closes: bool,
+) -> Response:
+    """Return the answer to what is refused; a crowd gets the same one."""
+    answer = ProblemError(kind, detail, more=dict(more), headers=dict(headers)).response()
+    _complete(answer.headers, closes=closes)
+    return answer
 
 
-def _require_local(headers: Headers) -> None:
+def _complete(headers: MutableHeaders, *, closes: bool) -> None:
+    headers.setdefault("Cache-Control", "no-store")
+    if closes:
+        headers["Connection"] = "close"
+    headers["X-Content-Type-Options"] = "nosniff"
+
+
+def _given(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for known, value in scope["headers"] if known == name]
+
+
+def _require_local(scope: Scope) -> None:
     """Refuse what pages in a browser may send to this machine: by a name of theirs, or from afar.
 
     A name that is made to point here (DNS rebinding) is in ``Host``; the site of a page is in
     ``Origin``.
     """
-    if not _are_local(headers.getlist("host"), least=1):
+    if not _are_local(_given(scope, b"host"), least=1):
         raise ProblemError("address-not-allowed")
-    origins = (origin.partition("://")[2] for origin in headers.getlist("origin"))
-    is_foreign = headers.get("sec-fetch-site", "none") == "cross-site"
+    origins = (origin.partition("://")[2] for origin in _given(scope, b"origin"))
+    is_foreign = "cross-site" in _given(scope, b"sec-fetch-site")
     if is_foreign or not _are_local(origins, least=0):
         raise ProblemError("origin-not-allowed")
 

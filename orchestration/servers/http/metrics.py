@@ -39,6 +39,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self._answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._assessments = Counter(
             "spanjury_assessments",
             "Assessments of checks and batches, by their outcome.",
@@ -54,8 +55,13 @@ class Metrics:
 
     def answered(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """Count an answer."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        key = method, route, status
+        if key not in self._answers:  # looking labels up takes as long as all else of a refusal
+            labelled = self._requests.labels(method, route, str(status))
+            self._answers[key] = labelled, self._seconds.labels(route)
+        requests, times = self._answers[key]
+        requests.inc()
+        times.observe(seconds)
 
     def assessed(self, panel: str, outcome: str, count: int = 1) -> None:
         """Count assessments of a panel."""

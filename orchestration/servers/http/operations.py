@@ -1,4 +1,4 @@
-"""Lists of what can be asked for; health and figures, which an operator watches."""
+"""Lists of names that requests can use; health and figures, which an operator watches."""
 
 from fastapi import APIRouter, Response
 
@@ -13,11 +13,12 @@ from spanjury.orchestration.servers.http.answers import (
 )
 from spanjury.orchestration.servers.http.metrics import CONTENT_TYPE
 from spanjury.orchestration.servers.http.pages import problems
+from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import OpenPanel, Service
 
 
 def operation_routes(service: Service) -> APIRouter:
-    """Return the routes of lists, health and figures."""
+    """Return the routes of lists and figures."""
     router = APIRouter()
     tasks = _tasks(Catalogue.load(*service.settings.aspects_files))
 
@@ -31,19 +32,6 @@ def operation_routes(service: Service) -> APIRouter:
     async def aspects() -> TaskList:
         """List the tasks and aspects that requests can name."""
         return tasks
-
-    @router.get("/healthz", tags=["operation"])
-    async def healthz() -> Health:
-        """Say that the process is up."""
-        return Health(status="ok")
-
-    @router.get(
-        "/readyz", tags=["operation"], responses=problems("service-starting", "service-closing")
-    )
-    async def readyz() -> Health:
-        """Say whether requests are taken on: panels are open, and the service is to stay."""
-        service.require_ready()
-        return Health(status="ok")
 
     @router.get(
         "/metrics",
@@ -60,6 +48,31 @@ def operation_routes(service: Service) -> APIRouter:
     async def metrics() -> Response:
         """Return figures for Prometheus."""
         return Response(service.figures(), headers={"Content-Type": CONTENT_TYPE})
+
+    return router
+
+
+def health_routes(service: Service) -> APIRouter:
+    """Return the routes of health."""
+    router = APIRouter(tags=["operation"])
+
+    @router.get("/healthz")
+    async def healthz() -> Health:
+        """Say that the process is up."""
+        return Health(status="ok")
+
+    @router.get(
+        "/readyz", responses=problems("disk-not-writable", "service-starting", "service-closing")
+    )
+    async def readyz() -> Health:
+        """Say whether requests are taken on: panels are open, and the service is to stay.
+
+        After a batch could not be written, it says so until there is room again.
+        """
+        service.require_ready()
+        if fault := await service.jobs.fault():
+            raise ProblemError("disk-not-writable", fault)
+        return Health(status="ok")
 
     return router
 

@@ -5,7 +5,9 @@ or a path of this machine.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +15,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+
+from spanjury.orchestration.services.quotas import QuotaError
 
 MEDIA_TYPE = "application/problem+json"
 BASE = "/problems/"
@@ -31,12 +35,15 @@ KINDS: Mapping[str, tuple[int, str]] = MappingProxyType(
         "body-too-slow": (408, "The body did not arrive in time"),
         "check-timed-out": (504, "The check took too long"),
         "client-closed": (499, "The client went away"),
+        "disk-not-writable": (507, "The service cannot write to its disk"),
         "internal-error": (500, "The service failed"),
         "media-type-not-supported": (415, "The body is of another kind than expected"),
         "method-not-allowed": (405, "This address takes other methods"),
         "not-found": (404, "There is nothing at this address"),
         "origin-not-allowed": (403, "Pages of other sites may not ask this service"),
         "panel-not-found": (422, "The operator has configured no such panel"),
+        "quota-reached": (429, "A quota of yours is used up for now"),
+        "quota-used-up": (403, "A quota of yours is used up"),
         "request-not-understood": (422, "The request names what there is not, or does not fit"),
         "rows-invalid": (422, "Rows of the batch cannot be read"),
         "service-closing": (503, "The service is about to end"),
@@ -78,6 +85,12 @@ class Problem(BaseModel):
     )
     rows: list[RowProblem] | None = Field(
         default=None, description="The first 20 rows at fault, with `rows-invalid`."
+    )
+    quota: str | None = Field(
+        default=None, description="The quota: `calls`, `dollars`, `rows` or `disk`."
+    )
+    free_again: datetime | None = Field(
+        default=None, description="The time at which it is free again, with `quota-reached`."
     )
     rows_in_all: int | None = Field(
         default=None, description="The number of rows at fault, with `rows-invalid`."
@@ -136,6 +149,26 @@ def answer_problem(_: Request, problem: Exception) -> Response:
     """Answer by the problem itself."""
     assert isinstance(problem, ProblemError)
     return problem.response()
+
+
+def answer_quota(_: Request, error: Exception) -> Response:
+    """Answer a request for which a quota is used up, and say when it is free again."""
+    assert isinstance(error, QuotaError)
+    return quota_problem(error).response()
+
+
+def quota_problem(error: QuotaError) -> ProblemError:
+    """Return the problem that a quota is used up."""
+    more: dict[str, object] = {"quota": error.quota}
+    if error.free_again is None:
+        return ProblemError("quota-used-up", str(error), more=more)
+    left = (error.free_again - datetime.now(UTC)).total_seconds()
+    return ProblemError(
+        "quota-reached",
+        str(error),
+        more={**more, "free_again": error.free_again.isoformat()},
+        headers={"Retry-After": f"{max(1, math.ceil(left))}"},
+    )
 
 
 def answer_invalid(_: Request, error: Exception) -> Response:

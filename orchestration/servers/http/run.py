@@ -3,7 +3,9 @@
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import FrameType
 
 import anyio
@@ -12,8 +14,9 @@ import uvicorn
 from anyio import current_time
 
 from spanjury.judges.core import first_error_alone
-from spanjury.orchestration.servers.http.app import create_app
-from spanjury.orchestration.servers.http.connections import bounded
+from spanjury.orchestration.servers.http.app import create_app, create_health_app
+from spanjury.orchestration.servers.http.connections import Room, bounded
+from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.servers.listening import BACKLOG, listening, require_access, url_of
@@ -24,6 +27,8 @@ if sys.platform != "win32":
 
 _KEEP_ALIVE = 65
 """Seconds for which a connection may be idle: longer than proxies keep theirs, 60 by default."""
+_WATCHERS = 64
+"""Connections of those who ask for health alone."""
 _OTHER_FILES = 256
 """Files that are open beside connections: memories, results, calls to models."""
 
@@ -50,14 +55,24 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
     require_access(settings.host, settings.tokens)
     # Else a time of creation stands beside every figure.
     prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
-    with listening(settings.host, settings.port) as listener, BatchStore(settings.state) as store:
-        service = Service(settings)
-        server = _DrainingServer(service, say=say)
-        anyio.run(_serve, server, listener, store)
-        return server.forced_by
+    with ExitStack() as stack:
+        listener = stack.enter_context(listening(settings.host, settings.port))
+        health = None
+        if settings.health_port is not None:
+            health = stack.enter_context(listening(settings.host, settings.health_port))
+        store = stack.enter_context(BatchStore(settings.state))
+        server = _DrainingServer(Service(settings), say=say)
+        anyio.run(partial(_serve, server, store, listener=listener, health=health))
+    return server.forced_by
 
 
-async def _serve(server: "_DrainingServer", listener: socket.socket, store: BatchStore) -> None:
+async def _serve(
+    server: "_DrainingServer",
+    store: BatchStore,
+    *,
+    listener: socket.socket,
+    health: socket.socket | None,
+) -> None:
     service = server.service
     server.say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
 
@@ -68,7 +83,12 @@ async def _serve(server: "_DrainingServer", listener: socket.socket, store: Batc
     with first_error_alone():
         async with anyio.create_task_group() as group:
             group.start_soon(hold)
+            watched = _HealthServer(service)
+            if health is not None:
+                server.say(f"health is answered on {url_of(*health.getsockname()[:2])}")
+                group.start_soon(watched.serve, [health])
             await server.serve([listener])
+            watched.should_exit = True
             service.close()
             if server.forced_by:
                 group.cancel_scope.cancel()
@@ -82,24 +102,8 @@ class _DrainingServer(uvicorn.Server):
     """
 
     def __init__(self, service: Service, *, say: Callable[[str], None]) -> None:
-        limits = service.settings.limits
-        most, backlog = _room(limits.connections)
-        connections = bounded(most=most, head_seconds=limits.head_seconds)
         super().__init__(
-            uvicorn.Config(
-                create_app(service),
-                http=connections,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                backlog=backlog,
-                timeout_keep_alive=_KEEP_ALIVE,
-                timeout_graceful_shutdown=1,  # a check has had its time by then
-            )
+            _configured(create_app(service), service, most=service.settings.limits.connections)
         )
         self.say = say
         self.forced_by = 0
@@ -127,6 +131,41 @@ class _DrainingServer(uvicorn.Server):
         elif service.is_draining and (not service.requests or current_time() >= self._end):
             self.should_exit = True
         return await super().on_tick(counter)
+
+
+class _HealthServer(uvicorn.Server):
+    """A server that answers for the health of a service, until it is asked to exit."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(_configured(create_health_app(service), service, most=_WATCHERS))
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the other server."""
+        yield
+
+
+def _configured(app: Gate, service: Service, *, most: int) -> uvicorn.Config:
+    settings = service.settings
+    most, backlog = _room(most)
+    return uvicorn.Config(
+        app,
+        http=bounded(
+            Room(most=most, is_shared=settings.tokens.are_shared),
+            seconds=settings.limits.head_seconds,
+            refusal=app.refusal,
+        ),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=backlog,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=1,  # a check has had its time by then
+    )
 
 
 def _room(wanted: int) -> tuple[int, int]:

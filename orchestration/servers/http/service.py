@@ -1,34 +1,44 @@
 """The service as its routes see it: open panels, batches, and whether anything is taken on."""
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from anyio import Event, create_task_group, to_thread
+from starlette.requests import Request
 
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK
+from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
-from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.settings import ServiceSettings
-from spanjury.orchestration.services.batches.batch import Batch
+from spanjury.orchestration.services.batches.batch import Batch, BusyError
 from spanjury.orchestration.services.batches.jobs import BatchJobs
 from spanjury.orchestration.services.batches.records import BatchState, BatchStore
 from spanjury.orchestration.services.batches.rows import require_storable
+from spanjury.orchestration.services.quotas import QuotaError, TenantLedger
 from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.runs import open_memory
 
 _SOON: Mapping[str, str] = {"Retry-After": "1"}
+BUSY: Mapping[str, str] = {"Retry-After": "30"}
+_CORES = os.cpu_count() or 1
 _LATER: Mapping[str, str] = {"Retry-After": "10"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPanel:
-    """A panel that is open, and the count of what its models are asked."""
+    """A panel that is open, the count of what its models are asked, and the turns of its checks."""
 
     name: str
     panel: Panel
     meter: Meter
+    checks: CheckTurns
 
 
 class Service:
@@ -44,9 +54,11 @@ class Service:
         self.panels: dict[str, OpenPanel] = {}
         self.requests = 0
         self.draining = Event()
+        self.ledgers: dict[str, TenantLedger] = {}
+        """Ledgers of the tenants that have quotas."""
         self._jobs: BatchJobs | None = None
         self._closing = Event()
-        self._checks = 0
+        self._checks = Counter[str]()
         self.metrics.read_meters(
             lambda: {name: opened.meter for name, opened in self.panels.items()}
         )
@@ -73,9 +85,17 @@ class Service:
                 await to_thread.run_sync(require_storable, config)
                 meter = Meter()
                 panel = await stack.enter_async_context(open_configured_panel(config, meter=meter))
-                self.panels[name] = OpenPanel(name=name, panel=panel, meter=meter)
+                checks = self._check_turns(name, meter)
+                self.panels[name] = OpenPanel(name=name, panel=panel, meter=meter, checks=checks)
+            self._open_ledgers(stack, store)
             async with create_task_group() as group:
-                jobs = BatchJobs(self.settings.batches, store, ended=self._count)
+                jobs = BatchJobs(
+                    self.settings.batches,
+                    store,
+                    ended=self._count,
+                    is_shared=self.settings.tokens.are_shared,
+                    ledgers=self.ledgers,
+                )
                 await group.start(jobs.run)
                 self._jobs = jobs
                 if self.is_draining:
@@ -108,19 +128,63 @@ class Service:
             raise ProblemError("panel-not-found", f"there are: {choices}")
         return self.panels[name]
 
-    @contextmanager
-    def check_under_way(self) -> Iterator[None]:
-        """Count a check; raise `ProblemError` if there are as many as may be."""
-        most = self.settings.limits.checks
-        if self._checks >= most:
-            raise ProblemError("too-busy", f"{most} checks are under way", headers=_SOON)
-        self._checks += 1
-        self.metrics.checks.set(self._checks)
-        try:
-            yield
-        finally:
-            self._checks -= 1
-            self.metrics.checks.set(self._checks)
+    def require_room(self, path: str, tenant: str) -> None:
+        """Raise `ProblemError` if nothing more of this tenant's is taken on at an address."""
+        ledger = self.ledgers.get(tenant)
+        if ledger is not None and path in {CHECK, BATCHES}:
+            try:
+                ledger.require_rows()
+            except QuotaError as error:
+                raise quota_problem(error) from error
+        if path == CHECK and self.panels:
+            # Its body will say for which panel it is.
+            turns = [opened.checks for opened in self.panels.values()]
+            if len(turns) > 1:
+                turns.sort(key=lambda checks: checks.wait(tenant))
+            turns[0].require_soon(tenant)
+        elif path == BATCHES and self._jobs is not None:
+            try:
+                self._jobs.require_room(tenant)
+            except BusyError as error:
+                raise ProblemError("too-busy", str(error), headers=BUSY) from error
+
+    @asynccontextmanager
+    async def paid(self, tenant: str, *, rows: int) -> AsyncIterator[None]:
+        """Have a tenant pay for so many rows, and for the calls that are made in this context.
+
+        Raise `QuotaError` if a quota does not suffice.
+        """
+        ledger = self.ledgers.get(tenant)
+        async with nullcontext() if ledger is None else ledger.rows(rows):
+            with paid_by(ledger):
+                yield
+
+    def _open_ledgers(self, stack: AsyncExitStack, store: BatchStore) -> None:
+        quotas = self.settings.tokens.quotas
+        if not quotas:
+            return
+        unpriced = {name for panel in self.panels.values() for name in panel.meter.unpriced}
+        if unpriced and any(quota.dollars is not None for quota in quotas.values()):
+            names = ", ".join(sorted(unpriced))
+            raise ConfigError(f"a quota of dollars needs the prices of all models: {names}")
+        memory = stack.enter_context(open_memory(store.quotas))
+        for tenant, quota in quotas.items():
+            ledger = TenantLedger(tenant, quota, memory=memory)
+            self.ledgers[tenant] = stack.enter_context(ledger)
+
+    def _check_turns(self, name: str, meter: Meter) -> CheckTurns:
+        def note(under_way: int) -> None:
+            self._checks[name] = under_way
+            self.metrics.checks.set(self._checks.total())
+
+        limits = self.settings.limits
+        return CheckTurns(
+            most=limits.checks,
+            longest_wait=limits.check_wait,
+            lanes=lambda: max(_CORES, meter.limit),
+            is_shared=self.settings.tokens.are_shared,
+            noted=note,
+        )
 
     def _count(self, batch: Batch) -> None:
         """Add what the run of a batch came to to the figures of its panel."""
@@ -129,10 +193,14 @@ class Service:
             self.metrics.assessed(name, outcome.value, count)
         opened = self.panels.get(name)
         if opened is not None and batch.meter is not None:
-            opened.meter.usage += batch.meter.usage
-            opened.meter.cost += batch.meter.cost
+            opened.meter.add(batch.meter.usage, dollars=batch.meter.cost)
 
     def figures(self) -> bytes:
         """Return the figures for Prometheus."""
         counts = Counter(batch.record.state for batch in self._jobs or ())
         return self.metrics.page({state.value: counts[state] for state in BatchState})
+
+
+def tenant_of(request: Request) -> str:
+    """Return the tenant of a request that the gate has let in."""
+    return str(request.scope["state"]["tenant"])

@@ -22,9 +22,11 @@ class ServiceLimits:
     rows
         Rows of a batch.
     checks
-        Checks under way at once; another is refused with 429.
+        Checks under way at once; another waits.
+    check_wait
+        Longest time that a check may have to wait, as far as is known; else it is refused with 429.
     connections
-        Connections at once; another is refused with 503.
+        Connections at once; another is refused with 503, unless one gives way to it.
     check_seconds, body_seconds, batch_body_seconds, head_seconds
         Longest time of a check, and for a request's body, a batch's and a head to arrive.
     drain_seconds
@@ -38,6 +40,7 @@ class ServiceLimits:
     source: int = 1_000_000
     rows: int = 100_000
     checks: int = 100
+    check_wait: float = 10.0
     connections: int = 1_000
     check_seconds: float = 300.0
     body_seconds: float = 20.0
@@ -62,6 +65,8 @@ class ServiceSettings:
         Folder of the batches.
     batches
         The bounds of their work.
+    health_port
+        Port of a listener for health alone; None for none.
     """
 
     panels: Mapping[str, PanelConfig]
@@ -70,5 +75,6 @@ class ServiceSettings:
     aspects_files: tuple[Path, ...] = ()
     host: str = "127.0.0.1"
     port: int = 8765
+    health_port: int | None = None
     tokens: Tokens = field(default_factory=Tokens)
     limits: ServiceLimits = ServiceLimits()

@@ -12,11 +12,18 @@ from socket import socket
 import uvicorn
 from anyio import Event, create_task_group
 from mcp.server.mcpserver import MCPServer
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import (
+    DEFAULT_MAX_REQUEST_BODY_SIZE,
+    RequestBodyLimitMiddleware,
+    TransportSecuritySettings,
+)
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from spanjury.judges.core import DataError
+from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.listening import is_loopback
 from spanjury.orchestration.servers.tokens import Tokens
 
@@ -44,6 +51,7 @@ async def serve_http(
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH, transport_security=_security(host, listener)
     )
+    app = RequestBodyLimitMiddleware(_UniqueKeys(app), DEFAULT_MAX_REQUEST_BODY_SIZE)
     config = uvicorn.Config(
         _Guarded(app, tokens) if tokens else app,
         log_config=None,
@@ -103,6 +111,35 @@ class _Guarded:
 
     def _is_known(self, headers: Headers) -> bool:
         return self._tokens.bearer(headers.getlist("authorization")) is not None
+
+
+class _UniqueKeys:
+    """An application for messages without a doubled key; a body is received in one piece."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        messages = [await receive()]
+        try:
+            require_unique_keys(messages[0].get("body", b""))
+        except DataError as error:
+            await _refusal(str(error))(scope, receive, send)
+            return
+
+        async def replayed() -> Message:
+            return messages.pop() if messages else await receive()
+
+        await self._app(scope, replayed, send)
+
+
+def _refusal(problem: str) -> Response:
+    error = ErrorData(code=INVALID_REQUEST, message=problem)
+    body = JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json()
+    return Response(body, status_code=400, media_type="application/json")
 
 
 def _security(host: str, listener: socket) -> TransportSecuritySettings:

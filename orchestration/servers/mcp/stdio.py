@@ -11,10 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
+from typing import Self
 
 from anyio import AsyncFile, Event, create_task_group, wait_readable, wrap_file
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
+from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from spanjury.judges.core import DataError, first_error_alone
 
@@ -84,6 +89,49 @@ def held_streams() -> Iterator[Wire]:
         os.close(sink)
 
 
+class _Frames(ContextReceiveStream[SessionMessage | Exception]):
+    """The messages of a client; what is none is answered with the error of JSON-RPC."""
+
+    def __init__(
+        self,
+        frames: ContextReceiveStream[SessionMessage | Exception],
+        answers: ContextSendStream[SessionMessage],
+    ) -> None:
+        super().__init__(frames._inner)  # noqa: SLF001  the library has no other way to stand between
+        self._answers = answers
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message."""
+        while isinstance(frame := await super().receive(), Exception):
+            await self._answers.send(SessionMessage(_error_of(frame)))
+        return frame
+
+
+def _error_of(problem: Exception) -> JSONRPCError:
+    """Return the answer to a line that is no message: no JSON, or not of the protocol."""
+    if not isinstance(problem, ValidationError) or _is_no_json(problem):
+        error = ErrorData(code=PARSE_ERROR, message="the line is no JSON")
+        return JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    error = ErrorData(code=INVALID_REQUEST, message="the line is no message of JSON-RPC 2.0")
+    return JSONRPCError(jsonrpc="2.0", id=_id_in(problem), error=error)
+
+
+def _is_no_json(problem: ValidationError) -> bool:
+    return any(one["type"] == "json_invalid" for one in problem.errors(include_url=False))
+
+
+def _id_in(problem: ValidationError) -> int | str | None:
+    """Return the id that a line names, as far as it is one."""
+    for one in problem.errors(include_url=False):
+        named = one["input"].get("id") if isinstance(one["input"], dict) else None
+        if isinstance(named, int | str) and not isinstance(named, bool):
+            return named
+    return None
+
+
 async def serve_stdio(server: MCPServer, wire: Wire, *, stop: Event) -> None:
     """Serve one client until it closes its end, or `stop` is set: then calls are cancelled."""
     with first_error_alone():
@@ -96,5 +144,6 @@ async def serve_stdio(server: MCPServer, wire: Wire, *, stop: Event) -> None:
             group.start_soon(end)
             async with stdio_server(wire.source, wire.sink) as (received, sent):
                 low = server._lowlevel_server  # noqa: SLF001  `run_stdio_async` takes no streams
-                await low.run(received, sent, low.create_initialization_options())
+                frames = _Frames(received, sent)
+                await low.run(frames, sent, low.create_initialization_options())
             group.cancel_scope.cancel()

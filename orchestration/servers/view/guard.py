@@ -7,7 +7,6 @@ the address holds which the user was given.
 """
 
 import hmac
-import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
@@ -15,13 +14,13 @@ from types import MappingProxyType
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from spanjury.judges.core import ConfigError, DataError, EvaluationError, hide, shown
+from spanjury.judges.core import ConfigError, DataError, EvaluationError, EventLog, hide, shown
 from spanjury.orchestration.servers.listening import is_loopback
 from spanjury.orchestration.servers.view.answers import Refused, answer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-log = logging.getLogger(__name__)
+log = EventLog()
 
 _API = "/api/"
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", re.IGNORECASE)

@@ -7,7 +7,9 @@ import msgspec
 from aiohttp import web
 from anyio import CapacityLimiter, to_thread
 
+from spanjury.judges.core import DataError
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.view.answers import (
     Refused,
     answer,
@@ -18,6 +20,7 @@ from spanjury.orchestration.services.marks.book import (
     ChangedMarkError,
     MarkBook,
     Text,
+    UnknownKeyError,
     nothing_marked,
 )
 from spanjury.orchestration.services.marks.mark import annotator_name
@@ -83,7 +86,10 @@ def _annotator(request: web.Request) -> str:
 
 def _object(body: bytes) -> Mapping[str, object]:
     try:
+        require_unique_keys(body)
         given = msgspec.json.decode(body)
+    except DataError as error:
+        raise Refused(422, str(error)) from error
     except msgspec.DecodeError as error:
         raise Refused(400, f"the mark is no JSON: {error}") from error
     if not isinstance(given, dict):
@@ -105,6 +111,8 @@ def _put(
     key = _key(view, number)
     try:
         kept = book.put(who, key, given, revision=revision, text=_text(view, number, key))
+    except UnknownKeyError as error:
+        raise Refused(422, str(error)) from error
     except ChangedMarkError as error:
         raise Refused(409, str(error), mark=error.current) from error
     return {"revision": kept}

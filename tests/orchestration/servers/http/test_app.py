@@ -108,6 +108,36 @@ async def test_a_body_of_another_kind_is_refused(
         assert problem(answer) == "media-type-not-supported"
 
 
+@pytest.mark.parametrize(
+    ("body", "key"),
+    [
+        (b'{"output": "It opened.", "output": "It closed."}', "output"),
+        (b'{"output": "It opened.", "inputs": {"A": "x", "B": "y", "A": "z"}}', "A"),
+        (b'{"output": "It opened.", "out\\u0070ut": "It closed."}', "output"),
+        (b'{"output": "x", "' + b"y" * 5_000 + b'": 1, "' + b"y" * 5_000 + b'": 2}', "y" * 59),
+    ],
+)
+async def test_a_doubled_key_is_refused_by_its_name(tmp_path: Path, body: bytes, key: str) -> None:
+    async with open_service(tmp_path) as client:
+        answer = await client.post(
+            "/v1/check", content=body, headers={"Content-Type": "application/json"}
+        )
+    assert problem(answer) == "body-invalid"
+    assert f'the key "{key}' in answer.json()["detail"]
+    assert "It closed" not in answer.text
+    assert "y" * 61 not in answer.text
+
+
+async def test_a_doubled_key_in_a_row_of_a_batch_is_refused_by_its_name(tmp_path: Path) -> None:
+    row = b'{"id": "1", "task": "summarization", "output": "It opened.", "output": "It closed."}\n'
+    async with open_service(tmp_path) as client:
+        answer = await client.post("/v1/batches", content=row, headers=NDJSON)
+    assert problem(answer) == "rows-invalid"
+    assert answer.json()["rows"] == [
+        {"line": 1, "detail": 'the key "output" stands twice in one object'}
+    ]
+
+
 async def test_what_is_nowhere_and_other_methods_are_problems(tmp_path: Path) -> None:
     async with open_service(tmp_path) as client:
         assert problem(await client.get("/v1/nothing")) == "not-found"

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -140,7 +140,8 @@ def test_the_work_of_a_client_that_goes_away_is_dropped_and_not_paid_on(tmp_path
             answer = client.post("/v1/check", json=CHECK)
             assert answer.json()["results"][0]["outcome"] == "scored"
             assert len(judge.requests) == 2
-            assert figure(client, 'spanjury_model_calls_total{panel="default"}') == 1
+            # The call that was dropped was sent, and counts.
+            assert figure(client, 'spanjury_model_calls_total{panel="default"}') == 2
 
 
 def test_a_batch_that_is_cancelled_asks_no_more_and_keeps_what_it_has(tmp_path: Path) -> None:
@@ -182,21 +183,27 @@ def test_a_batch_that_was_cancelled_does_not_go_on_after_the_service_was_killed(
     assert judge.asked == 0
 
 
-def test_as_many_checks_as_may_be_are_taken_on_and_the_next_is_asked_to_wait(
+def test_a_check_that_would_have_to_wait_for_too_long_is_refused(
     tmp_path: Path,
 ) -> None:
     with (
         LoopbackServer(HELD) as judge,
         serving(
-            tmp_path, "--max-checks", "2", judges=model(judge.base_url, connections=2)
+            tmp_path,
+            *("--max-checks", "2", "--max-check-wait", "0"),
+            judges=model(judge.base_url, connections=2),
         ) as served,
         served.client() as client,
         ThreadPoolExecutor() as pool,
     ):
         taken = [pool.submit(served.check, CHECK) for _ in range(2)]
         until(lambda: len(judge.requests) == 2)
-        refused = client.post("/v1/check", json=CHECK)
+        head = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+        answer = said(served.port, head, b"Connection: close\r\n\r\n")  # its body never comes
+        assert answer.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        refused = client.post("/v1/check", content=b"no JSON", headers=NDJSON)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert refused.headers["cache-control"] == "no-store"
         assert refused.json()["type"] == "/problems/too-busy"
         judge.released.set()
         assert [answer.result().status_code for answer in taken] == [200, 200]
@@ -266,17 +273,60 @@ def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path:
 def test_more_connections_than_may_be_are_refused_and_the_others_are_served(
     tmp_path: Path,
 ) -> None:
-    with serving(tmp_path, "--max-http-connections", "50") as served, served.client() as client:
-        assert client.get("/healthz").status_code == 200
+    with serving(tmp_path, "--max-http-connections", "50") as served:
         address = ("127.0.0.1", served.port)
         idle = [socket.create_connection(address, timeout=20) for _ in range(1_000)]
-        refused = idle[-1].recv(65_536)
+        refused = idle[0].recv(65_536)
         assert refused.startswith(b"HTTP/1.1 503 ")
         assert b"Retry-After: 1" in refused
-        assert client.post("/v1/check", json=CHECK).status_code == 200
+        assert httpx.post(f"{served.url}/v1/check", json=CHECK, timeout=30).status_code == 200
         for connection in idle:
             connection.close()
-        until(lambda: httpx.get(f"{served.url}/healthz").status_code == 200)
+        assert httpx.get(f"{served.url}/healthz", timeout=30).status_code == 200
+
+
+def test_without_an_idle_connection_that_gives_way_another_is_refused(tmp_path: Path) -> None:
+    with (
+        LoopbackServer(HELD) as judge,
+        serving(
+            tmp_path, "--max-http-connections", "3", judges=model(judge.base_url, connections=3)
+        ) as served,
+        ThreadPoolExecutor() as pool,
+    ):
+        taken = [pool.submit(served.check, CHECK) for _ in range(3)]
+        until(lambda: len(judge.requests) == 3)
+        assert said(served.port).startswith(b"HTTP/1.1 503 ")
+        judge.released.set()
+        assert [answer.result().status_code for answer in taken] == [200] * 3
+
+
+def test_health_has_a_port_of_its_own_that_knows_nothing_else(tmp_path: Path) -> None:
+    flags = ("--max-http-connections", "1", "--health-port", "0")
+    with (
+        LoopbackServer(HELD) as judge,
+        serving(tmp_path, *flags, token=TOKEN, judges=model(judge.base_url)) as served,
+        served.client(token=TOKEN) as client,
+        ThreadPoolExecutor() as pool,
+        ExitStack() as stack,
+    ):
+        (line,) = (line for line in served.said if line.startswith("health"))
+        url = line.split()[-1]
+        under_way = pool.submit(client.post, "/v1/check", json=CHECK)
+        until(lambda: bool(judge.requests))
+        assert said(served.port).startswith(b"HTTP/1.1 503 ")
+        for _ in range(200):
+            address = ("127.0.0.1", int(url.rpartition(":")[2]))
+            stack.enter_context(socket.create_connection(address, timeout=20))
+        health = stack.enter_context(httpx.Client(base_url=url, headers=client.headers))
+        assert health.get("/healthz").status_code == 200
+        assert health.get("/readyz").status_code == 200
+        for path in ("/v1/judges", "/metrics", "/openapi.json"):
+            assert health.get(path).status_code == 404
+        served.process.terminate()
+        until(lambda: health.get("/readyz").status_code == 503)
+        judge.released.set()
+        assert under_way.result().status_code == 200
+        assert served.wait() == 0
 
 
 def test_health_is_answered_while_long_texts_are_judged(tmp_path: Path) -> None:
@@ -314,7 +364,11 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
         (("--token-file", "nothing"), "", "cannot be read"),
         ((), "short", "16 printable ASCII characters or more"),
         (("--panel", "x"), "", "expected NAME=FILE"),
-        (("--panel", "x=panel.toml", "--panel", "x=panel.toml"), "", "two panels have one name"),
+        (
+            ("--panel", "x=panel.toml", "--panel", "x=panel.toml"),
+            "",
+            "two panels have the same name",
+        ),
         (("--panel", "default=panel.toml"), "", "leave out --judge and --model"),
         (("--judge", "nothing"), "", "is not one of"),
         (("--judge", "form:api_key=abcdefgh1234"), "", "holds a secret"),

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import anyio
 import httpx
@@ -118,10 +119,29 @@ def test_beyond_this_machine_it_serves_with_a_token_only() -> None:
         assert posted(here, Authorization=f"Bearer {TOKEN}", Host="judge.example") not in {401, 421}
 
 
+def test_quotas_that_it_would_not_keep_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"ann:{TOKEN} calls=5\n")
+    process = started("--http", "--port", "0", "--token-file", str(file))
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "quotas apply to `spanjury serve` only" in errors
+
+
 def test_a_body_that_is_too_large_is_refused() -> None:
     with over_http() as (url, _):
         large = httpx.post(url, content=b"x" * (5 << 20), headers=ACCEPT, timeout=10)
     assert large.status_code == 413
+
+
+def test_a_doubled_key_is_refused_by_its_name() -> None:
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": {}, "_meta": {}}}'
+    with over_http() as (url, _):
+        answer = httpx.post(
+            url, content=body, headers={**ACCEPT, "Content-Type": "application/json"}, timeout=10
+        )
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == 'the key "_meta" stands twice in one object'
 
 
 def test_a_second_server_on_a_port_says_so_in_a_line() -> None:

@@ -206,3 +206,27 @@ def test_flags_are_checked_before_a_client_is_served() -> None:
     assert (process.returncode, output) == (2, "")
     assert "justice" in errors
     assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "number", "code"),
+    [
+        ("{not json", None, -32700),
+        ('{"jsonrpc": "2.0", "id": 7}', 7, -32600),
+        ('{"id": "a", "method": "tools/list"}', "a", -32600),
+        ('[{"jsonrpc": "2.0"}]', None, -32600),
+    ],
+)
+def test_a_frame_that_is_no_request_is_answered_and_the_next_one_served(
+    frame: str, number: object, code: int
+) -> None:
+    with begun("--judge", "form") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{frame}\n")
+        send(process, {"jsonrpc": "2.0", "id": 9, "method": "ping"})
+        refused = json.loads(process.stdout.readline())
+        assert (refused["id"], refused["error"]["code"]) == (number, code)
+        assert json.loads(process.stdout.readline())["id"] == 9
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0

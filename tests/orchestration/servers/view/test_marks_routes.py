@@ -94,6 +94,40 @@ def test_what_is_no_mark_of_the_text_is_refused(
     assert asking.get("/api/mark", params=ANNA).json() == NOTHING
 
 
+@pytest.mark.parametrize(
+    ("mark", "problem"),
+    [
+        (
+            {"done": True},
+            'the mark has the key "done"; known: score, note, is_done, spans, rejected',
+        ),
+        (
+            {"spans": [BRIDGE | {"sevrity": 2}]},
+            'spans[0] has the key "sevrity"; known: start, end, text, severity,',
+        ),
+        (
+            {"rejected": [{"run": 0, "span": 1, "why": ""}]},
+            'rejected[0] has the key "why"; known: run, span',
+        ),
+    ],
+)
+def test_an_unknown_key_of_a_mark_is_refused_by_its_name(
+    asking: httpx.Client, mark: dict[str, object], problem: str
+) -> None:
+    answer = put(asking, NOTHING | mark)
+    assert answer.status_code == 422
+    assert problem in answer.json()["title"]
+    assert asking.get("/api/mark", params=ANNA).json() == NOTHING
+
+
+def test_a_doubled_key_of_a_mark_is_refused_by_its_name(asking: httpx.Client) -> None:
+    body = b'{"revision": 0, "score": 2, "spans": [], "score": 4}'
+    answer = asking.put("/api/mark", params=ANNA, content=body)
+    assert answer.status_code == 422
+    assert answer.json() == {"title": 'the key "score" stands twice in one object'}
+    assert asking.get("/api/mark", params=ANNA).json() == NOTHING
+
+
 @pytest.mark.parametrize("name", ["", "a" * 65, "a\u202eb"])
 def test_what_is_no_name_is_refused(asking: httpx.Client, name: str) -> None:
     for answer in (

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from aiohttp import web
+from fakes.logs import capture_logs
 from fakes.viewed_runs import ROWS, TOKEN, judge, open_run, results, served, write_rows
 
 from spanjury.judges.core import StoreError
@@ -178,7 +179,11 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         *(web.get("/api/mark", refuse), web.put("/api/mark", refuse)),
         *(web.get("/api/full", fail), web.get("/api/broken", break_down)),
     ]
-    with served(view, routes=routes) as address, client(address) as asking:
+    with (
+        capture_logs() as logs,
+        served(view, routes=routes) as address,
+        client(address) as asking,
+    ):
         assert httpx.put(f"{address}/api/mark").status_code == 401
         response = asking.get("/api/mark")
         assert response.status_code == 409
@@ -187,3 +192,5 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         assert asking.put("/api/mark", content=b"x" * 2_000_000).status_code == 413
         assert asking.get("/api/full").json() == {"title": "the disk is full"}
         assert asking.get("/api/broken").json() == {"title": "the server failed at this request"}
+    [event] = logs
+    assert (event["event"], event["error"]) == ("view.answer_failed", "ZeroDivisionError")

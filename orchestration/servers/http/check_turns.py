@@ -1,0 +1,159 @@
+"""Turns of checks at one panel: which one begins next, and which is refused.
+
+It promises that a check which is taken on begins soon: what counts is the seconds until then, and
+not how many others there are, since those of one panel take a hundred times as long as another's.
+"""
+
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from anyio import Event
+
+from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.services.turns import Turns, has_share
+
+_AT_ONCE = 0.02
+"""Seconds of work under way a lane beyond which no check begins: it would end no sooner, and the
+event loop has to get round to other requests."""
+_FIRST = 0.01
+"""Seconds of a check before one was measured."""
+_WEIGHT = 0.1
+"""Weight of a check in the average of those before it."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Check:
+    tenant: str
+    characters: int
+    seconds: float
+    started: float = 0.0
+    begun: Event = field(default_factory=Event)
+
+
+class CheckTurns:
+    """The checks of one panel that are under way or wait.
+
+    Parameters
+    ----------
+    most
+        Checks under way at once.
+    longest_wait
+        Seconds for which a check may have to wait until it begins, as far as is known.
+    lanes
+        Returns how many checks take no longer together than one alone.
+    is_shared
+        Whether there are several tenants.
+    noted
+        Is given the number of checks under way whenever it changes.
+    now
+        Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int,
+        longest_wait: float,
+        lanes: Callable[[], int],
+        is_shared: bool,
+        noted: Callable[[int], None] = lambda _: None,
+        now: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._most = most
+        self._longest_wait = longest_wait
+        self._lanes = lanes
+        self._is_shared = is_shared
+        self._noted = noted
+        self._now = now
+        self._waiting = Turns[_Check]()
+        self._running = Counter[str]()
+        self._begun = 0.0
+        """Expected seconds of all checks under way."""
+        self._clock = self._seen = 0.0
+        """Seconds that one of the checks under way had to itself, and when they were counted."""
+        self._measured = 0
+        self._seconds, self._characters = _FIRST, math.inf
+        """Averages over checks; before the first was measured, length says nothing."""
+
+    def wait(self, tenant: str) -> float:
+        """Return the seconds until a new check of this tenant is expected to begin."""
+        if tenant not in self._waiting and self._may_begin(tenant):
+            return 0.0
+        return (self._waiting.ahead(tenant) + self._seconds) / self._lanes()
+
+    def require_soon(self, tenant: str) -> None:
+        """Raise `ProblemError` if a check of this tenant would not begin soon enough."""
+        wait = self.wait(tenant)
+        if wait > self._longest_wait:
+            raise ProblemError(
+                "too-busy",
+                f"a check would wait {math.ceil(wait)} s, and {self._longest_wait:g} s is the most",
+                headers={"Retry-After": f"{max(1, math.ceil(wait - self._longest_wait))}"},
+            )
+
+    @asynccontextmanager
+    async def turn(self, tenant: str, *, characters: int) -> AsyncIterator[None]:
+        """Wait for the turn of a check, which lasts as long as the context.
+
+        Raise `ProblemError` if it would not begin soon enough.
+        """
+        self.require_soon(tenant)
+        seconds = self._expected(characters)
+        check = _Check(tenant=tenant, characters=characters, seconds=seconds)
+        self._waiting.add(check, tenant=tenant, cost=seconds)
+        self._begin()
+        try:
+            await check.begun.wait()
+            yield
+            self._measure(check)
+        finally:
+            self._end(check)
+
+    def _expected(self, characters: int) -> float:
+        """Return the seconds of a check by its length; a short one takes as long as the usual."""
+        return self._seconds * max(1.0, characters / self._characters)
+
+    def _may_begin(self, tenant: str) -> bool:
+        running, lanes = self._running.total(), self._lanes()
+        if not has_share(self._running, tenant, most=self._most, is_shared=self._is_shared):
+            return False
+        return running < lanes or self._begun < _AT_ONCE * lanes
+
+    def _begin(self) -> None:
+        """Begin all checks that may."""
+        while (check := self._waiting.take(self._may_begin)) is not None:
+            self._tick()
+            self._running[check.tenant] += 1
+            self._begun += check.seconds
+            check.started = self._clock
+            check.begun.set()
+        self._noted(self._running.total())
+
+    def _end(self, check: _Check) -> None:
+        if check.begun.is_set():
+            self._tick()
+            self._running[check.tenant] -= 1
+            self._begun = self._begun - check.seconds if self._running.total() else 0.0
+        else:
+            self._waiting.remove(check)
+        self._begin()
+
+    def _tick(self) -> None:
+        """Advance the clock: where more checks are under way than lanes, each is slowed down."""
+        now, running = self._now(), self._running.total()
+        if running:
+            self._clock += (now - self._seen) * min(1.0, self._lanes() / running)
+        self._seen = now
+
+    def _measure(self, check: _Check) -> None:
+        """Take the seconds of a check that is done into the averages."""
+        self._tick()
+        self._measured += 1
+        weight = max(_WEIGHT, 1 / self._measured)
+        before = self._characters if self._measured > 1 else 0.0
+        self._characters = before + weight * (max(1, check.characters) - before)
+        self._seconds += weight * (self._clock - check.started - self._seconds)

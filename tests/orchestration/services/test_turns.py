@@ -1,0 +1,90 @@
+"""Turns of tenants: no tenant waits for all of another's work."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.orchestration.services.turns import Turns, has_share
+
+COSTS = st.floats(0.01, 100.0)
+WORK = st.lists(st.tuples(st.sampled_from("abc"), COSTS), max_size=40)
+
+
+def filled(work: list[tuple[str, float]]) -> Turns[int]:
+    turns = Turns[int]()
+    for number, (tenant, cost) in enumerate(work):
+        turns.add(number, tenant=tenant, cost=cost)
+    return turns
+
+
+@given(WORK)
+def test_all_work_begins_once_and_that_of_a_tenant_in_its_order(
+    work: list[tuple[str, float]],
+) -> None:
+    turns = filled(work)
+    taken = [turns.take() for _ in work]
+    assert set(taken) == set(range(len(work)))
+    assert (turns.take(), len(turns)) == (None, 0)
+    for tenant in "abc":
+        own = [number for number in taken if number is not None and work[number][0] == tenant]
+        assert own == sorted(own)
+
+
+@given(WORK)
+def test_tenants_that_wait_get_the_same_within_their_largest_piece(
+    work: list[tuple[str, float]],
+) -> None:
+    turns, got = filled(work), defaultdict[str, float](float)
+    largest = max((cost for _, cost in work), default=0.0)
+    waiting = set(turns.lengths)
+    while waiting == set(turns.lengths) and len(turns):  # as long as all of them have work
+        number = turns.take()
+        assert number is not None
+        tenant, cost = work[number]
+        got[tenant] += cost
+        amounts = [got[name] for name in waiting]
+        assert max(amounts) - min(amounts) <= 2 * largest + 1e-6
+
+
+def test_one_small_piece_comes_before_most_of_a_long_queue() -> None:
+    turns = filled([*[("ann", 1.0)] * 100, ("bob", 1.0)])
+    assert 100 in {turns.take() for _ in range(2)}
+
+
+def test_a_tenant_that_may_not_begin_is_passed_over_and_loses_nothing() -> None:
+    turns = filled([("ann", 1.0), ("bob", 1.0), ("ann", 1.0)])
+    assert turns.take(lambda tenant: tenant == "bob") == 1
+    assert turns.take(lambda tenant: tenant == "bob") is None
+    assert [turns.take(), turns.take()] == [0, 2]
+
+
+def test_work_is_ahead_of_a_tenant_as_far_as_it_has_its_turn_before() -> None:
+    turns = filled([*[("ann", 1.0)] * 10, *[("bob", 2.0)] * 2])
+    assert (turns.ahead("ann"), turns.ahead("bob"), turns.ahead("eve")) == (14.0, 8.0, 0.0)
+
+
+def test_work_that_is_taken_out_does_not_begin() -> None:
+    turns = filled([("ann", 1.0), ("ann", 1.0)])
+    turns.remove(0)
+    assert turns.lengths == Counter(ann=1)
+    turns.remove(1)
+    with pytest.raises(ValueError, match="does not wait"):
+        turns.remove(1)
+
+
+@given(st.integers(2, 200), st.integers(1, 5))
+def test_a_newcomer_finds_a_place_where_others_took_all_they_could(most: int, others: int) -> None:
+    held = Counter[str]()
+    for name in map(str, range(others)):
+        while has_share(held, name, most=most, is_shared=True):
+            held[name] += 1
+    free = most - held.total()
+    assert free >= most // 2**others
+    assert has_share(held, "new", most=most, is_shared=True) is (free > 0)
+
+
+def test_one_tenant_alone_may_hold_all() -> None:
+    assert has_share(Counter(ann=3), "ann", most=4, is_shared=False)
+    assert not has_share(Counter(ann=4), "ann", most=4, is_shared=False)

@@ -5,18 +5,19 @@ that ``--help`` and a mistyped flag answer at once.
 """
 
 import gc
-from typing import Annotated, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from spanjury.judges.core import VERSION
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import CommandGroup, Flag, command
+from spanjury.orchestration.cli.command import CommandGroup, DeferredCommand, Flag, command
 
 with lazily():
     from spanjury.orchestration.cli import (
         bench_spans,
-        calibrate,
         compare,
         distil_build,
         distil_gate,
@@ -24,30 +25,25 @@ with lazily():
         doctor,
         evaluate,
         exam_compare,
-        exam_discernment,
-        exam_faithfulness,
-        exam_repair,
-        exam_robustness,
         export,
         lists,
         marks,
         merge,
-        meta,
         metrics,
         metrics_score,
-        panel_cascade,
-        panel_study,
         perturb,
-        rank,
         resume,
         runs,
         runs_prune,
         sample,
         serve,
         serve_mcp,
+        study,
         view,
     )
-    from spanjury.orchestration.wiring import sources
+    from spanjury.orchestration.services.exams import agreement, calibration, panels, ranking
+    from spanjury.orchestration.services.exams import study as studies
+    from spanjury.orchestration.wiring import plugins, sources
 
 
 _LIST = "list"
@@ -65,10 +61,10 @@ class _Commands(CommandGroup):
         "export": lambda: export.export,
         "merge": lambda: merge.merge,
         "perturb": lambda: perturb.perturb,
-        "meta": lambda: meta.meta,
+        "meta": lambda: study.marked_command(agreement.Meta, name="meta"),
         "compare": lambda: compare.compare,
-        "calibrate": lambda: calibrate.calibrate,
-        "rank": lambda: rank.rank,
+        "calibrate": lambda: study.marked_command(calibration.Calibrate, name="calibrate"),
+        "rank": lambda: study.marked_command(ranking.Rank, name="rank"),
         "sample": lambda: sample.sample,
         "mcp": lambda: serve_mcp.mcp,
         "serve": lambda: serve.serve,
@@ -93,14 +89,31 @@ class _Distil(CommandGroup):
 
 
 class _Exam(CommandGroup):
+    """The exams, each a plugin, and what is made of their folders."""
+
     functions: ClassVar = {
-        "discernment": lambda: exam_discernment.discernment,
-        "faithfulness": lambda: exam_faithfulness.faithfulness,
-        "robustness": lambda: exam_robustness.robustness,
-        "repair": lambda: exam_repair.repair,
         "compare": lambda: exam_compare.compare,
         "card": lambda: exam_compare.card,
     }
+
+    def list_commands(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context
+    ) -> list[str]:
+        """Return the names of exams, then the other commands."""
+        return [*plugins.EXAMS.names(), *super().list_commands(ctx)]
+
+    def get_command(  # type: ignore[override]  # as above
+        self, ctx: typer.Context, cmd_name: str
+    ) -> Any:  # noqa: ANN401  typer does not name its type of a command
+        """Return the command of an exam, or another."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in plugins.EXAMS.names():
+            return own
+        return DeferredCommand(cmd_name, partial(_exam, cmd_name))
+
+
+def _exam(name: str) -> Callable[..., None]:
+    return study.study_command(studies.find_study(name), name=name)
 
 
 class _Metrics(CommandGroup):
@@ -123,8 +136,8 @@ class _Marks(CommandGroup):
 
 class _Panel(CommandGroup):
     functions: ClassVar = {
-        "study": lambda: panel_study.study,
-        "cascade": lambda: panel_cascade.cascade,
+        "study": lambda: study.marked_command(panels.PanelSeatStudy, name="study"),
+        "cascade": lambda: study.marked_command(panels.PanelCascade, name="cascade"),
     }
 
 
@@ -158,12 +171,12 @@ app = typer.Typer(
 )
 for name, commands, summary in (
     ("bench", _Bench, "Measure judges on texts whose errors people marked."),
-    ("distil", _Distil, "Make a small judge of large ones."),
+    ("distil", _Distil, "Distil a small judge from large ones."),
     ("exam", _Exam, "Examine judges."),
-    ("marks", _Marks, "People's marks of a run: who made them, out and in, agreement."),
-    ("metrics", _Metrics, "Classic metrics, from BLEU to BERTScore."),
-    ("panel", _Panel, "Panels and their seats: which ones are needed, and what they cost."),
-    ("runs", _Runs, "List runs, delete old ones or repair one; the list is the default."),
+    ("marks", _Marks, "List, export, import and compare people's marks of a run."),
+    ("metrics", _Metrics, "Score texts with classic metrics, from BLEU to BERTScore."),
+    ("panel", _Panel, "Study which seats a panel needs, and what they cost."),
+    ("runs", _Runs, "List runs (the default), delete old ones, or repair one."),
 ):
     app.add_typer(
         typer.Typer(cls=commands, rich_markup_mode=None),
@@ -194,8 +207,8 @@ def _every_command(
     data_limit: Annotated[
         tuple[str, ...],
         Flag(
-            "Raise or lower a limit of data files, as row=200MB; repeatable, before the"
-            " command. Names: row, cell, columns, depth, unpacked, ratio.",
+            "Change a limit of data files, for example row=200MB; repeatable, before the command."
+            " Names: row, cell, columns, depth, unpacked, ratio.",
             "NAME=NUMBER",
             env=True,
         ),

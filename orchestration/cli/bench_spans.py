@@ -1,6 +1,6 @@
 """`spanjury bench spans`: measure error spans and decisions on texts whose errors people marked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +10,11 @@ import typer
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exam import Output, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
+from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, missed_gates
 
 with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
@@ -33,15 +33,17 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
 
     files: Annotated[
         tuple[Path, ...],
-        typer.Argument(metavar="FILE", help="Texts with marked errors, as JSONL, MQM, factgenie."),
+        typer.Argument(
+            metavar="FILE", help="Texts with marked errors, in JSONL, MQM or factgenie format."
+        ),
     ]
     task: Task = None
-    aspect: Annotated[str, Flag("Aspect that the marked errors are of.")] = "consistency"
+    aspect: Annotated[str, Flag("Aspect of the marked errors.")] = "consistency"
     aspects_file: AspectsFiles = ()
     column: Columns = ()
-    limit: Annotated[int | None, Flag("Take the first N rows of each file.", min=1)] = None
+    limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
     by: Annotated[
-        str, Flag("Key of a row by which texts are grouped on pages, as system.", "KEY")
+        str, Flag("Key of a row by which pages group texts, for example system.", "KEY")
     ] = "kind"
 
 
@@ -52,10 +54,10 @@ class BenchFlags(Flags, title="Bench"):
     output: Output = Path("span-bench")
     html: Html = None
     require: Require = ()
-    markdown: Annotated[bool, Flag("Print the page in Markdown, not tables.")] = False
-    json: Annotated[bool, Flag("Print JSON, not tables.")] = False
+    markdown: Annotated[bool, Flag("Print Markdown instead of tables.")] = False
+    json: Annotated[bool, Flag("Print JSON instead of tables.")] = False
     draws: Annotated[
-        int, Flag("How often sources are drawn again; 0: no intervals.", min=0, rare=True)
+        int, Flag("Number of resamples of the sources; 0 for no intervals.", min=0, rare=True)
     ] = 1000
 
 
@@ -67,14 +69,14 @@ def spans(
     limits: LimitFlags,
     show: LogFlags,
 ) -> None:
-    """Compare error spans and decisions with what people marked.
+    """Compare judges' error spans and decisions with people's marks.
 
-    Baselines stand beside each judge. Rows hold the marks under spans; supported, true or
-    false, says whether there is any error. Without --judge and --model the offline judges are
-    examined, together and one by one.
+    Each judge is shown beside baselines. A row holds its marks under `spans`; `supported`, true
+    or false, says whether the text is free of errors. Without --judge and --model the offline
+    judges are examined, together and one by one.
     """
     if bench.markdown and bench.json:
-        raise ConfigError("--markdown and --json are two ways to print: choose one")
+        raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
     place = destination.Destination(folder=bench.output, page=bench.html)
     job = _job(texts, bench, judges=judges, limits=limits)
@@ -95,7 +97,7 @@ def spans(
         lambda folder: service.write_bench(folder, job, bench=planned, result=found)
     ):
         say(f"written: {path}")
-    exit_if_missed(_missed(gates, found))
+    exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
 
 
 def _job(
@@ -131,17 +133,5 @@ def _print(job: "service.BenchJob", found: "study.BenchResult", bench: BenchFlag
 
 def _gates(required: Sequence[str], planned: "study.Bench") -> "list[card.Gate]":
     """Read requirements; raise `ConfigError` for a measure that the bench will not give."""
-    known = values.measure_names(one.name for one in planned.sets)
-    gates = [card.parse_gate(text) for text in required]
-    for gate in gates:
-        if gate.name not in known:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
-    return gates
-
-
-def _missed(gates: "list[card.Gate]", found: "study.BenchResult") -> Iterator[str]:
-    """Yield the requirements that are not met, with what was measured."""
-    measured = {measure.name: [measure] for measure in values.measures_of(found.findings)}
-    for gate in gates:
-        if not gate.is_passed(measured):
-            yield f"{gate} (it is {measured[gate.name][0].figure})"
+    sets = [one.name for one in planned.sets if one.texts]
+    return [gate for text in required for gate in values.gates_on(card.parse_gate(text), sets)]

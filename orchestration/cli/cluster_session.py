@@ -7,7 +7,7 @@ from functools import partial
 import typer
 from anyio import to_thread
 
-from spanjury.judges.core import UNANSWERED, EvaluationError, Outcome, RunStoppedError
+from spanjury.judges.core import EvaluationError, Outcome, RunStoppedError
 from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.session import Session, require_coverage
@@ -22,7 +22,7 @@ from spanjury.orchestration.services.cluster import (
 
 _EVERY = 5.0
 """Seconds between two lines of progress."""
-_GO_ON = "the same command goes on"
+_GO_ON = "run the same command to continue"
 
 
 class _Counts:
@@ -30,6 +30,7 @@ class _Counts:
 
     def __init__(self, *, quiet: bool) -> None:
         self.outcomes: Counter[Outcome] = Counter()
+        self.unanswered = 0
         self._meter = Meter()
         self._judged = 0
         self._quiet = quiet
@@ -37,9 +38,9 @@ class _Counts:
 
     def add(self, record: ChunkRecord) -> None:
         self.outcomes.update(record.outcomes)
+        self.unanswered += record.unanswered
         self._judged += record.judged
-        self._meter.usage += record.spent
-        self._meter.cost += record.cost
+        self._meter.add(record.spent, dollars=record.cost)
         self._meter.unpriced = record.unpriced or self._meter.unpriced
         for reason in record.skipped:
             say(f"skipped: {reason}")
@@ -94,7 +95,7 @@ def run_cluster_job(job: ClusterJob, *, show: ShowFlags) -> None:
     say(str(counts))
     say(f"the results are in {session.results}")
     total = counts.outcomes.total()
-    if unanswered := sum(counts.outcomes[outcome] for outcome in UNANSWERED):
-        say(f"spanjury: {unanswered} of {total} assessments were not answered; {_GO_ON}")
+    if counts.unanswered:
+        say(f"spanjury: {counts.unanswered} of {total} assessments were not answered; {_GO_ON}")
         raise typer.Exit(ERROR)
     require_coverage(counts.outcomes[Outcome.SCORED] / total, at_least=show.min_coverage)

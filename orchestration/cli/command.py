@@ -1,12 +1,12 @@
 """A command: a function of groups of flags, which typer calls flag by flag."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import KW_ONLY, MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import wraps
 from pathlib import Path
-from types import GenericAlias
+from types import GenericAlias, MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -23,8 +23,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
+from spanjury.judges.core import PluginError
 from spanjury.orchestration.cli.exits import exits
 from spanjury.orchestration.cli.flag_values import plainly_taken
+from spanjury.orchestration.services.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
@@ -33,52 +35,23 @@ _EMPTY = inspect.Parameter.empty
 _SHOWS_ALL = "spanjury.shows_all"
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag that is spelled as its field: ``max_cost`` is ``--max-cost``, ``for_`` is ``--for``.
+def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
+    """Return the flag as typer knows it, for the field `name` of the type `kind`."""
+    variable = f"SPANJURY_{name.upper()}" if flag.env is True else flag.env or None
+    option: ParameterInfo = typer.Option(
+        *filter(None, (_spelled(name), flag.also)),
+        help=flag.help,
+        metavar=flag.metavar or _metavar(kind),
+        envvar=list(variable) if isinstance(variable, tuple) else variable,
+        min=flag.min,
+        max=flag.max,
+        hidden=flag.hidden,
+    )
+    return option
 
-    Parameters
-    ----------
-    help
-        Its line in the help.
-    metavar
-        The word for its value; by default N, NAME or FILE, as its type is.
-    also
-        One more spelling, as ``-o``.
-    env
-        Whether a variable of the environment stands for it, as ``SPANJURY_MAX_COST``; or which.
-    min, max
-        Its bounds.
-    rare
-        Whether few need it: ``--help-all`` alone shows it.
-    hidden
-        Whether no help shows it.
-    """
 
-    help: str
-    metavar: str | None = None
-    _: KW_ONLY
-    also: str | None = None
-    env: bool | str | tuple[str, ...] = False
-    min: float | None = None
-    max: float | None = None
-    rare: bool = False
-    hidden: bool = False
-
-    def option(self, name: str, kind: object) -> ParameterInfo:
-        """Return the flag as typer knows it, for the field `name` of the type `kind`."""
-        spelled = f"--{name.rstrip('_').replace('_', '-')}"
-        variable = f"SPANJURY_{name.upper()}" if self.env is True else self.env or None
-        option: ParameterInfo = typer.Option(
-            *filter(None, (spelled, self.also)),
-            help=self.help,
-            metavar=self.metavar or _metavar(kind),
-            envvar=list(variable) if isinstance(variable, tuple) else variable,
-            min=self.min,
-            max=self.max,
-            hidden=self.hidden,
-        )
-        return option
+def _spelled(name: str) -> str:
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _metavar(kind: object) -> str | None:
@@ -111,7 +84,19 @@ class _HelpWriter(Protocol):
 
 
 class SectionedCommand(TyperCommand):
-    """A command whose help has sections, and shows either what many need or everything."""
+    """A command whose help has sections, and shows either what many need or everything.
+
+    `bare` holds the flags that may stand alone, with the values that they have then.
+    """
+
+    bare: Mapping[str, str] = MappingProxyType({})
+
+    def parse_args(  # type: ignore[override]  # typer names no wider type of a context
+        self, ctx: typer.Context, args: list[str]
+    ) -> list[str]:
+        """Read the flags; what is behind one that stands alone is not taken for its value."""
+        given = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
+        return list(super().parse_args(ctx, given))
 
     def get_params(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context
@@ -170,20 +155,27 @@ class DeferredCommand(TyperCommand):
         self._load = load
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """Return the first sentence of what it does."""
-        self.help = inspect.getdoc(self._load())
+        """Return the first sentence of what it does, or why it cannot be loaded."""
+        try:
+            self.help = inspect.getdoc(self._load())
+        except PluginError as error:
+            return f"broken: {error}"[:limit]
         return str(super().get_short_help_str(limit))
 
     def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as above
         """Return the context of the command itself."""
-        return self.expanded().make_context(*args, **extra)
+        with exits():
+            expanded = self.expanded()
+        return expanded.make_context(*args, **extra)
 
     def expanded(self) -> SectionedCommand:
         """Return the command with its flags."""
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(self.name, cls=SectionedCommand)(command(self._load()))
+        function = self._load()
+        alone.command(self.name, cls=SectionedCommand)(command(function))
         made = typer.main.get_command(alone)
         assert isinstance(made, SectionedCommand)
+        made.bare = dict(_bare(get_type_hints(function, include_extras=True).items()))
         return made
 
 
@@ -219,9 +211,19 @@ def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[in
         yield from _flags(given.replace(name=name, default=default), part, title=hint.title)
 
 
+def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    """Yield the flags that may stand alone, with their values then."""
+    for name, hint in hints:
+        if _is_group(hint):
+            yield from _bare((one, part) for one, (part, _) in _parts(hint).items())
+        for note in get_args(hint)[1:]:
+            if isinstance(note, Flag) and note.bare is not None:
+                yield _spelled(name), note.bare
+
+
 def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Parameter:
     kind, note = get_args(hint)
-    info = note.option(given.name, kind) if isinstance(note, Flag) else copy(note)
+    info = _option(note, given.name, kind) if isinstance(note, Flag) else copy(note)
     info.rich_help_panel = f"{title}{_MORE}" if getattr(note, "rare", False) else title
     info.show_envvar = False  # the command shows it
     default = given.default
@@ -278,7 +280,7 @@ _HELP_ALL = inspect.Parameter(
         bool,
         typer.Option(
             "--help-all",
-            help="Show all flags, and the environment variables that stand for them.",
+            help="Show all flags and their environment variables.",
             callback=_show_all,
             is_eager=True,
             rich_help_panel=_HELP,

@@ -19,14 +19,14 @@ with lazily():
 def compare(
     *,
     first: Annotated[
-        Path, typer.Argument(help="results.jsonl, the folder of a run, scores of metrics.")
+        Path, typer.Argument(help="Folder of a run, file of results, or file of metric scores.")
     ],
-    second: Annotated[Path, typer.Argument(help="The same of another run.")],
-    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
-    draws: Annotated[int, Flag("Draws of the bootstrap.", min=1)] = 2000,
+    second: Annotated[Path, typer.Argument(help="The same for another run.")],
+    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
+    draws: Annotated[int, Flag("Number of bootstrap resamples.", min=1)] = 2000,
     output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
     html: Html = None,
-    json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
+    json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare the scores of two runs on the same texts, text by text."""
     place = destination.Destination(folder=output, page=html)

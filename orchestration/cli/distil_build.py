@@ -31,20 +31,20 @@ class TextFlags(DataFlags):
     data: Annotated[
         tuple[Path, ...],
         typer.Argument(
-            metavar="DATA", help="Files of systems' outputs; with --from-damage of good texts."
+            metavar="DATA", help="Files of systems' outputs, or of good texts with --from-damage."
         ),
     ]
     aspect: Annotated[
-        tuple[str, ...], Flag("Aspect to learn; all of the task by default; repeatable.")
+        tuple[str, ...], Flag("Aspect to learn; all aspects of the task by default; repeatable.")
     ] = ()
-    limit: Annotated[int | None, Flag("Take the first N rows of each file only.", min=1)] = None
+    limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeacherFlags(PanelFlags, title="Teachers"):
     """The flags that name the teachers."""
 
-    seed: Annotated[int, Flag("Seed of all draws, damage and judges.")] = 1
+    seed: Annotated[int, Flag("Seed for sampling, damage and judges.")] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,44 +53,65 @@ class SetFlags(Flags, title="Training set"):
 
     form: Annotated[
         Literal["generative", "tokens"],
-        Flag("'generative' teaches a language model to reply, 'tokens' an encoder to mark words."),
+        Flag("'generative' trains a language model to reply, 'tokens' an encoder to mark words."),
     ] = "generative"
     from_damage: Annotated[
-        bool, Flag("Use no teacher: damage the texts, and learn what was damaged.")
+        bool, Flag("Use no teacher: damage the texts, and train on the damage.")
     ] = False
     from_spans: Annotated[
-        tuple[Path, ...],
-        Flag("Texts in which people marked errors, for --form tokens; repeatable.", "FILE"),
+        tuple[str, ...],
+        Flag(
+            "Texts with errors that people marked, at most N, for --form tokens; repeatable.",
+            "FILE[=N]",
+        ),
+    ] = ()
+    held_out: Annotated[
+        tuple[str, ...],
+        Flag("Texts with marked errors to use for validation only; repeatable.", "FILE[=N]"),
     ] = ()
     recipe: Annotated[
-        str | None, Flag("Recipe of the damage; distil, or reader for --form tokens.")
+        str | None, Flag("Recipe of the damage; 'distil' by default, 'reader' with --form tokens.")
     ] = None
     output: Annotated[
-        Path, Flag("Folder for the set; it allows to resume.", "FOLDER", also="-o")
+        Path,
+        Flag("Folder for the training set; the same command resumes from it.", "FOLDER", also="-o"),
     ] = Path("distilled")
-    systems_per_input: Annotated[int, Flag("Outputs drawn for each input.", min=1, rare=True)] = 4
-    aspects_per_output: Annotated[int, Flag("Aspects drawn for each output.", min=1, rare=True)] = 3
-    damages_per_text: Annotated[int, Flag("Damaged texts for each good one.", min=1, rare=True)] = 4
+    systems_per_input: Annotated[
+        int, Flag("Outputs to sample for each input.", min=1, rare=True)
+    ] = 4
+    aspects_per_output: Annotated[
+        int, Flag("Aspects to sample for each output.", min=1, rare=True)
+    ] = 3
+    damages_per_text: Annotated[
+        int, Flag("Damaged versions of each good text.", min=1, rare=True)
+    ] = 4
     validation: Annotated[
         float, Flag("Share of inputs for validation.", "SHARE", min=0.0, max=0.9)
     ] = 0.1
-    test: Annotated[float, Flag("Share of inputs for tests.", "SHARE", min=0.0, max=0.9)] = 0.1
+    test: Annotated[float, Flag("Share of inputs for testing.", "SHARE", min=0.0, max=0.9)] = 0.1
     evaluation: Annotated[
-        tuple[Path, ...], Flag("File whose inputs must not be trained on; repeatable.", rare=True)
+        tuple[Path, ...],
+        Flag(
+            "File of evaluation data; its inputs are left out of training; repeatable.", rare=True
+        ),
     ] = ()
     reading: Annotated[
         Literal["stretched", "share"],
         Flag(
-            "Scores from 0 to 100: (mean-1)*25 on five labels, or 'share' for 20*mean.", rare=True
+            "Map mean scores to 0 to 100: 'stretched' by (mean-1)*25, 'share' by 20*mean.",
+            rare=True,
         ),
     ] = "stretched"
 
     twins: Annotated[
-        int, Flag("Damaged texts with clean twins, for --form tokens.", min=0, rare=True)
+        int, Flag("Number of damaged texts with clean twins, for --form tokens.", min=0, rare=True)
     ] = 16000
-    records: Annotated[int, Flag("Made-up records, for --form tokens.", min=0, rare=True)] = 1500
+    records: Annotated[
+        int, Flag("Number of made-up records, for --form tokens.", min=0, rare=True)
+    ] = 1500
     copies: Annotated[
-        int, Flag("Times that an epoch shows what people marked.", min=1, rare=True)
+        int,
+        Flag("Number of times an epoch repeats the texts that people marked.", min=1, rare=True),
     ] = 3
 
     @property
@@ -112,7 +133,9 @@ class SetFlags(Flags, title="Training set"):
 class LicenceFlags(Flags, title="Licences"):
     """The flags about permission to train."""
 
-    licence: Annotated[str, Flag("Licence of rows that name none, as CC-BY-4.0.", rare=True)] = ""
+    licence: Annotated[
+        str, Flag("Licence of rows that name none, for example CC-BY-4.0.", rare=True)
+    ] = ""
     teacher_licence: Annotated[
         tuple[str, ...],
         Flag(
@@ -122,10 +145,10 @@ class LicenceFlags(Flags, title="Licences"):
         ),
     ] = ()
     require_licence: Annotated[
-        bool, Flag("Refuse texts and teachers that do not permit training.", rare=True)
+        bool, Flag("Refuse texts and teachers whose licence does not permit training.", rare=True)
     ] = False
     accept_licence: Annotated[
-        tuple[str, ...], Flag("One more licence that permits training; repeatable.", rare=True)
+        tuple[str, ...], Flag("Another licence that permits training; repeatable.", rare=True)
     ] = ()
 
     @property
@@ -145,14 +168,14 @@ def build(
 ) -> None:
     """Make training data from a panel's reports on DATA, or from damage to DATA.
 
-    The panel is named with --panel, or with --judge and --model.
+    Name the panel with --panel, or with --judge and --model.
     """
     logging.log_to(show.log_file)
     if kept.form == "tokens":
         _build_tokens(texts, kept, teachers, licences=licences, limits=limits, show=show)
         return
     if kept.from_spans:
-        raise ConfigError("--from-spans goes with --form tokens")
+        raise ConfigError("--from-spans needs --form tokens")
     job = _job(texts, kept, teachers, licences=licences, limits=limits)
     material = distil.material_of(job)
     if job.panel is None:
@@ -188,10 +211,11 @@ def _build_tokens(
             "name --from-damage, --from-spans or teachers (--panel, --judge, --model)"
         )
     if kept.recipe and not kept.from_damage:
-        raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
+        raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     job = token_set.TokenSetJob(
         clean=texts.data if kept.from_damage else (),
-        marked=kept.from_spans,
+        marked=tuple(map(_marked_file, kept.from_spans)),
+        held_out=tuple(map(_marked_file, kept.held_out)),
         output=kept.output,
         recipe=kept.recipe or token_set.RECIPE,
         twins=kept.twins if kept.from_damage else 0,
@@ -270,12 +294,19 @@ def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None
     if _names_teachers(teachers) == kept.from_damage:
         raise ConfigError("name teachers (--panel, --judge, --model) or --from-damage, not both")
     if kept.recipe and not kept.from_damage:
-        raise ConfigError("--recipe is about damage to texts: it goes with --from-damage")
+        raise ConfigError("--recipe needs --from-damage: it is a recipe of damage to texts")
     return None if kept.from_damage else teachers.config()
 
 
 def _names_teachers(teachers: TeacherFlags) -> bool:
     return bool(teachers.panel or teachers.judge or teachers.model)
+
+
+def _marked_file(text: str) -> "token_set.MarkedFile":
+    path, equals, most = text.rpartition("=")
+    if equals and most.isdecimal() and int(most) > 0:
+        return token_set.MarkedFile(Path(path), most=int(most))
+    return token_set.MarkedFile(Path(text))
 
 
 def _teacher_licence(text: str) -> tuple[str, str]:

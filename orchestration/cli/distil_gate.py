@@ -3,25 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exam import Output, Recipe, Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
+from spanjury.orchestration.cli.study import Output, Recipe, Require, exit_if_missed
 
 with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import agreement, discernment, faithfulness, robustness
+    from spanjury.orchestration.services import agreement
     from spanjury.orchestration.services import job as jobs
+    from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.gate import (
         context,
         exams,
@@ -34,9 +36,7 @@ with lazily():
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.agreement.spans import estimates
-    from spanjury.orchestration.studies.discernment import findings as discernment_findings
     from spanjury.orchestration.studies.gate import demands, tables
-    from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import config, specs
 
 
@@ -44,10 +44,12 @@ with lazily():
 class ModelFlags(Flags, title="Distilled judge"):
     """The flags that name the distilled judge, its base, and what it is asked."""
 
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of `distil train`.")]
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder that `distil train` wrote.")
+    ]
     data: Annotated[
         tuple[Path, ...],
-        Flag("Folder of `distil build`: its test split is judged; repeatable.", "SET"),
+        Flag("Folder that `distil build` wrote; its test split is judged; repeatable.", "SET"),
     ]
     option: Annotated[
         tuple[str, ...],
@@ -58,10 +60,11 @@ class ModelFlags(Flags, title="Distilled judge"):
         ),
     ] = ()
     base: Annotated[
-        str | None, Flag("Folder or name of the base; the model's by default.", rare=True)
+        str | None,
+        Flag("Folder or name of the base model; by default the one that was trained.", rare=True),
     ] = None
-    no_base: Annotated[bool, Flag("Do not examine the base.", rare=True)] = False
-    seed: Annotated[int, Flag("Seed of all draws and judges.")] = 1
+    no_base: Annotated[bool, Flag("Do not examine the base model.", rare=True)] = False
+    seed: Annotated[int, Flag("Seed for sampling and judges.")] = 1
     output: Output = Path("gate")
     html: Html = None
 
@@ -72,10 +75,11 @@ class TeacherFlags(Flags, title="Teacher"):
     """The flags that name the teacher."""
 
     teacher: Annotated[
-        Path | None, Flag("Examine this panel, too: a TOML file.", also="--panel")
+        Path | None,
+        Flag("TOML file of the teacher's panel, which is examined as well.", also="--panel"),
     ] = None
-    judge: Annotated[tuple[str, ...], Flag("A judge of the teacher; repeatable.")] = ()
-    model: Annotated[tuple[str, ...], Flag("A model of the teacher; repeatable.")] = ()
+    judge: Annotated[tuple[str, ...], Flag("Judge of the teacher; repeatable.")] = ()
+    model: Annotated[tuple[str, ...], Flag("Model of the teacher; repeatable.")] = ()
     model_base_url: ModelBaseUrls = ()
 
     @property
@@ -100,18 +104,22 @@ class ExamFlags(DataFlags, title="More exams"):
     """The flags that name more exams, and their texts."""
 
     discernment: Annotated[
-        Path | None, Flag("Run this exam, too, on these good texts.", "DATA")
+        Path | None, Flag("Also run the exam of discernment, on these good texts.", "DATA")
     ] = None
     recipe: Recipe = "standard"
-    faithfulness: Annotated[Path | None, Flag("Run this exam, too, on these texts.", "DATA")] = None
-    robustness: Annotated[Path | None, Flag("Run this exam, too: attack these texts.", "DATA")] = (
-        None
-    )
+    faithfulness: Annotated[
+        Path | None, Flag("Also run the exam of faithfulness, on these texts.", "DATA")
+    ] = None
+    robustness: Annotated[
+        Path | None, Flag("Also run the exam of robustness, on these texts.", "DATA")
+    ] = None
     human: Annotated[
-        Path | None, Flag("Compare scores with people's, too; needs --aspect.", "DATA")
+        Path | None,
+        Flag("Also compare scores with people's scores of these texts; needs --aspect.", "DATA"),
     ] = None
     limit: Annotated[
-        int | None, Flag("Draw N examples of each set; of other data the first rows.", min=1)
+        int | None,
+        Flag("Sample N examples of each set; use the first N rows of other data.", min=1),
     ] = None
 
 
@@ -121,7 +129,8 @@ class RequireFlags(Flags, title="Requirements"):
 
     require: Require = ()
     require_over_base: Annotated[
-        tuple[str, ...], Flag("Measure that must be better than the base's; repeatable.", "MEASURE")
+        tuple[str, ...],
+        Flag("Measure that must be better than the base model's; repeatable.", "MEASURE"),
     ] = ()
 
     def demands(self, *, no_base: bool) -> "gates.Demands":
@@ -145,10 +154,10 @@ def gate(
     limits: LimitFlags,
     show: LogFlags,
 ) -> None:
-    """Examine the model of `train` beside its base and its teacher, on held-out examples.
+    """Compare a trained model with its base and its teacher on held-out examples.
 
-    Exits with 5 if a requirement is not met. Without any, 95 % of its reports must be readable
-    (reports.parsed>=.95), and spans.f1 better than the base's.
+    Exits with 5 if a requirement is not met. By default 95 % of the model's reports must be
+    readable (reports.parsed>=0.95), and its spans.f1 better than the base model's.
     """
     logging.log_to(show.log_file)
     place = destination.Destination(folder=model.output, page=model.html)
@@ -185,10 +194,12 @@ def _job(
 ) -> "gates.GateJob":
     """Read what is there and check what is asked, before any judge works."""
     if model.no_base and (model.base or required.require_over_base):
-        raise ConfigError("--no-base leaves nothing for --base and --require-over-base")
+        raise ConfigError("--no-base excludes --base and --require-over-base")
     trained = trained_model.read_trained_model(model.folder)
     if trained.marks_words and (model.base or required.require_over_base):
-        raise ConfigError("an encoder's base marks nothing: there is no judge to be better than")
+        raise ConfigError(
+            "the base of an encoder marks nothing: leave out --base and --require-over-base"
+        )
     demanded = required.demands(no_base=model.no_base or trained.marks_words)
     examples = material.material_of(
         trained, model.data, aspects_files=more.aspects_file, limit=more.limit
@@ -209,7 +220,7 @@ def _job(
         demands=demanded,
         output=model.output,
         limits=limits.limits(),
-        failures=limits.failures(),
+        failures=limits.failures(stopping.FailurePolicy(min_usable=0.0)),  # it measures that share
         cautions=examples.cautions,
     )
 
@@ -243,61 +254,50 @@ def _judges(
 def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[context.GateExam]":
     """Yield the exams that are named; a judge takes the place of the panel in their jobs."""
     if more.discernment is not None:
-        yield _discernment(more, more.discernment, seed=seed)
+        yield _study(
+            discernment.Discernment,
+            more,
+            more.discernment,
+            seed=seed,
+            topics=("discernment", "localisation", "invariance", "bias", "retest"),
+            recipe=more.recipe,
+        )
     if more.faithfulness is not None:
-        yield _faithfulness(more, more.faithfulness, seed=seed)
+        yield _study(faithfulness.Faithfulness, more, more.faithfulness, seed=seed)
     if more.robustness is not None:
-        yield _robustness(more, more.robustness, seed=seed)
+        yield _study(robustness.Robustness, more, more.robustness, seed=seed)
     if more.human is not None:
         yield _people(more, more.human, seed=seed, output=output)
 
 
-def _discernment(more: ExamFlags, data: Path, *, seed: int) -> "exams.Discernment":
-    job = discernment.ExamJob(
-        data=data,
-        panel=config.PanelConfig(),
-        recipe=more.recipe,
-        task=more.task,
-        aspects=more.aspect,
-        aspects_files=more.aspects_file,
-        columns=more.column,
-        limit=more.limit,
-        settings=discernment_findings.Settings(seed=seed),
-    )
-    return exams.Discernment(job=job, exam=discernment.exam_of(job))
-
-
-def _faithfulness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Faithfulness":
-    job = faithfulness.FaithfulnessJob(
-        data=data,
-        panel=config.PanelConfig(),
-        task=more.task,
-        aspects=more.aspect,
-        aspects_files=more.aspects_file,
-        columns=more.column,
-        limit=more.limit,
-        seed=seed,
-    )
-    return exams.Faithfulness(job=job, exam=faithfulness.exam_of(job))
-
-
-def _robustness(more: ExamFlags, data: Path, *, seed: int) -> "exams.Robustness":
-    job = robustness.RobustnessJob(
-        data=data,
-        panel=config.PanelConfig(),
-        task=more.task,
-        aspects=more.aspect,
-        aspects_files=more.aspects_file,
-        columns=more.column,
-        limit=more.limit,
-        settings=attempts.Settings(seed=seed),
-    )
-    return exams.Robustness(job=job, exam=robustness.exam_of(job))
+def _study(
+    kind: "type[study.PanelStudy[object]]",
+    more: ExamFlags,
+    data: Path,
+    *,
+    seed: int,
+    topics: tuple[str, ...] = (),
+    **own: object,
+) -> "exams.StudyExam":
+    """Return an exam of any judge on `data`; raise as `PanelStudy.plan` does."""
+    given: dict[str, Any] = {
+        "task": more.task,
+        "aspects": more.aspect,
+        "aspects_files": more.aspects_file,
+        "columns": more.column,
+        "limit": more.limit,
+        "seed": seed,
+        **own,
+    }
+    asked = kind(data, **given)
+    asked.plan()  # a slip costs nothing before the run is begun
+    name = kind.__name__.lower()
+    return exams.StudyExam(study=asked, name=name, topics=topics or (name,))
 
 
 def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
     if not more.aspect:
-        raise ConfigError("--human: name what people have rated with --aspect")
+        raise ConfigError("--human needs --aspect: name the aspect that people rated")
     job = jobs.Job(
         data=data,
         panel=config.PanelConfig(),

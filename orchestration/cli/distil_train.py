@@ -32,47 +32,67 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class ModelFlags(Flags, title="Model"):
     """The flags that name examples, the model that learns, and the folder it goes to."""
 
-    data: Annotated[Path, typer.Argument(metavar="DATA_FOLDER", help="Folder of `distil build`.")]
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA_FOLDER", help="Folder that `distil build` wrote.")
+    ]
     base: Annotated[
         str,
         Flag(
-            "The model that learns, with safetensors; for the token form an encoder.",
+            "Model to train, in safetensors format; an encoder for the token form.",
             "FOLDER|HUB_ID|embedded|minilm",
         ),
     ]
-    output: Annotated[Path, Flag("Folder for the model; it allows to resume.", "FOLDER", also="-o")]
+    output: Annotated[
+        Path, Flag("Folder for the model; the same command resumes from it.", "FOLDER", also="-o")
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFlags(Flags, title="Training"):
     """The flags of the training: each is one of `TrainingOptions`."""
 
-    epochs: Annotated[int, Flag("How often each example is learnt from.", min=1)] = 1
-    max_steps: Annotated[int | None, Flag("End after so many steps.", min=1)] = None
-    batch_size: Annotated[int, Flag("Examples that one step learns from.", min=1)] = 16
+    epochs: Annotated[int, Flag("Number of passes over the examples.", min=1)] = 1
+    max_steps: Annotated[int | None, Flag("Stop after this many steps.", min=1)] = None
+    batch_size: Annotated[int, Flag("Number of examples per step.", min=1)] = 16
     micro_batch_size: Annotated[
-        int, Flag("Examples in memory at once; halved where memory is short.", min=1, rare=True)
+        int,
+        Flag("Number of examples in memory at once; halved if memory is short.", min=1, rare=True),
     ] = 4
     learning_rate: Annotated[
         float | None,
-        Flag("The highest learning rate; 0.0002, or 0.0001 for tokens.", "RATE", min=0.0),
+        Flag(
+            "Highest learning rate; 0.0002 by default, 0.0001 for the token form.", "RATE", min=0.0
+        ),
     ] = None
     rank: Annotated[int, Flag("Rank of the LoRA matrices.", min=1, rare=True)] = 16
-    alpha: Annotated[int, Flag("The matrices count alpha / rank times.", min=1, rare=True)] = 32
+    alpha: Annotated[int, Flag("Scale of the LoRA matrices: alpha / rank.", min=1, rare=True)] = 32
     dropout: Annotated[
-        float, Flag("Share of the matrices' inputs to drop.", "SHARE", min=0.0, max=0.99, rare=True)
+        float,
+        Flag(
+            "Dropout rate for the inputs of the LoRA matrices.",
+            "SHARE",
+            min=0.0,
+            max=0.99,
+            rare=True,
+        ),
     ] = 0.0
     weight_decay: Annotated[float, Flag("Weight decay of AdamW.", "RATE", min=0.0, rare=True)] = (
         0.01
     )
     warmup: Annotated[
         float,
-        Flag("Share of the steps in which the rate rises.", "SHARE", min=0.0, max=0.99, rare=True),
+        Flag(
+            "Share of the steps in which the learning rate rises.",
+            "SHARE",
+            min=0.0,
+            max=0.99,
+            rare=True,
+        ),
     ] = 0.05
     explanation_weight: Annotated[
         float,
         Flag(
-            "Weight of a token of an explanation; of the others 1.",
+            "Weight of a token of an explanation; other tokens have weight 1.",
             "WEIGHT",
             min=0.0,
             max=1.0,
@@ -80,22 +100,24 @@ class TrainingFlags(Flags, title="Training"):
         ),
     ] = 0.2
     max_gradient_norm: Annotated[
-        float, Flag("Longer gradients are shortened to this.", "NORM", min=0.0, rare=True)
+        float,
+        Flag("Maximum norm of a gradient; longer ones are clipped.", "NORM", min=0.0, rare=True),
     ] = 1.0
     max_length: Annotated[
-        int | None, Flag("Tokens of an example; the model's limit by default.", min=1, rare=True)
+        int | None,
+        Flag("Maximum tokens of an example; the model's limit by default.", min=1, rare=True),
     ] = None
-    seed: Annotated[int, Flag("Seed of all draws.", min=0)] = 1
+    seed: Annotated[int, Flag("Random seed.", min=0)] = 1
     checkpoint_every: Annotated[int, Flag("Steps between two checkpoints.", min=1, rare=True)] = 50
     validate_every: Annotated[
-        int | None, Flag("Steps between two validations; an epoch by default.", min=1, rare=True)
+        int | None, Flag("Steps between two validations; one epoch by default.", min=1, rare=True)
     ] = None
-    device: Annotated[str, Flag("Device, as torch writes it; 'auto' is a GPU if there is one.")] = (
-        "auto"
-    )
+    device: Annotated[
+        str, Flag("Device, as torch names it; 'auto' uses a GPU if there is one.")
+    ] = "auto"
     attention: Annotated[
         Literal["auto", "eager", "sdpa", "xformers"],
-        Flag("'auto' is xformers on a GPU if it is installed, else PyTorch's.", rare=True),
+        Flag("'auto' uses xformers on a GPU if it is installed, otherwise PyTorch.", rare=True),
     ] = "auto"
 
     def options(self) -> "wiring.TrainingOptions":
@@ -113,23 +135,39 @@ class TrainingFlags(Flags, title="Training"):
 class TokenFlags(Flags, title="Training of the token form"):
     """The flags that only the token form has: each is one of `TokenOptions`."""
 
-    batch_tokens: Annotated[
-        int, Flag("Word pieces that one step learns from.", min=1, rare=True)
-    ] = 2600
+    batch_tokens: Annotated[int, Flag("Number of word pieces per step.", min=1, rare=True)] = 2600
     head_learning_rate: Annotated[
-        float, Flag("The highest learning rate of what is new.", "RATE", min=0.0, rare=True)
+        float, Flag("Highest learning rate of the new layers.", "RATE", min=0.0, rare=True)
     ] = 5e-4
     error_weight: Annotated[
-        float, Flag("Times that a word with an error counts.", min=0.0, rare=True)
+        float,
+        Flag("Weight of a word with an error; other words have weight 1.", min=0.0, rare=True),
     ] = 2.0
+    precision: Annotated[
+        Literal["float32", "bfloat16"],
+        Flag("Precision of matrix products; bfloat16 may halve the time.", rare=True),
+    ] = "float32"
+    order_weight: Annotated[
+        float,
+        Flag(
+            "Weight of ranking right sentences above wrong ones on the same source.",
+            min=0.0,
+            rare=True,
+        ),
+    ] = 0.5
     kind_dropout: Annotated[
         float,
-        Flag("Share of sentences learnt from without lexical kinds.", min=0.0, max=0.99, rare=True),
+        Flag(
+            "Share of sentences that are trained without lexical kinds.",
+            min=0.0,
+            max=0.99,
+            rare=True,
+        ),
     ] = 0.0
     patience: Annotated[
-        int, Flag("Validations without a lower loss that end training.", min=1, rare=True)
+        int, Flag("Stop after this many validations without a lower loss.", min=1, rare=True)
     ] = 3
-    threads: Annotated[int | None, Flag("Processor threads.", min=1, rare=True)] = None
+    threads: Annotated[int | None, Flag("Number of processor threads.", min=1, rare=True)] = None
 
     def options(self, training: TrainingFlags) -> "wiring.TokenOptions":
         """Return the options of the token form, with those that it shares."""
@@ -155,7 +193,7 @@ _SHARED = (
 def train(
     *, model: ModelFlags, training: TrainingFlags, tokens: TokenFlags, show: LogFlags
 ) -> None:
-    """Train a small model on what `build` has written; after Ctrl-C the same command goes on."""
+    """Train a small model on data from `build`; after Ctrl-C the same command continues."""
     logging.log_to(show.log_file)
     wiring.require(wiring.training)
     reporter = _Reporter(quiet=show.no_progress)
@@ -170,8 +208,8 @@ def train(
         say(f"too long: {trained.cut} sources cut, {trained.skipped} examples skipped")
     if not trained.finished:
         say(
-            f"stopped after step {trained.progress.step} of {trained.steps}; the same command"
-            " goes on from there"
+            f"stopped after step {trained.progress.step} of {trained.steps}; run the same"
+            " command to continue"
         )
         raise typer.Exit(INTERRUPTED)
     say(f"the model is in {model.output}; its card is {model.output / 'README.md'}")
@@ -190,7 +228,7 @@ def _train_generative(
     )
     say(f"{len(job.pairs)} examples to learn from, {len(job.validation)} to validate on")
     if service.same_answers(job):
-        say("all of them have the same answer: a model that learns it will give no other")
+        say("all examples have the same answer: the model will learn to give only that one")
     return wiring.training.train(job, tell=reporter.report, stopped=stop.requested)
 
 
@@ -209,7 +247,7 @@ def _train_tokens(
     trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
     if trained.finished:
         texts = token_train.fit_to_validation(model.data, model.output)
-        say(f"the judge's constants are fitted to it on {texts} texts")
+        say(f"the judge's constants were fitted to the model on {texts} texts")
     return trained
 
 
@@ -252,7 +290,7 @@ class _Stop:
         del frame
         self._requested = True
         signal.signal(number, signal.default_int_handler)
-        say("the current step is finished first; Ctrl-C again to stop at once")
+        say("stopping after the current step; Ctrl-C again to stop at once")
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import VERSION, EvaluationError, Segment, reason_of
+from spanjury.judges.core import VERSION, ConfigError, EvaluationError, Segment, reason_of
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR
-from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
+from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, Tokenizer
 
 with lazily():
     from importlib import metadata
@@ -43,20 +43,21 @@ _SAMPLE = Segment(
 def doctor(
     *,
     model: Annotated[
-        tuple[str, ...], Flag("Ask this model a small question; repeatable.", env=True)
+        tuple[str, ...], Flag("Send this model a short test question; repeatable.", env=True)
     ] = (),
     model_base_url: ModelBaseUrls = (),
+    tokenizer: Tokenizer = None,
     offline: Annotated[
-        bool, Flag("Load everything and judge a sample with the network forbidden.", env=True)
+        bool, Flag("Load everything and judge a sample while the network is forbidden.", env=True)
     ] = False,
     all: Annotated[  # noqa: A002  the flag's name
-        bool, Flag("Load the libraries of models, too, which takes half a minute.")
+        bool, Flag("Also load the libraries of models, which takes half a minute.")
     ] = False,
 ) -> None:
-    """Say whether all is well, what is installed, what loads and which models answer.
+    """Check what is installed, which plugins load and which models answer.
 
-    Exits with 1 if a plugin does not load, a model does not answer, or, with --offline,
-    the network was touched.
+    Exits with 1 if a plugin does not load, a model does not answer, or --offline finds that the
+    network was used.
     """
     if offline:
         with network.forbid_network() as watch:
@@ -64,7 +65,11 @@ def doctor(
         rows.append(_network(watch))
     else:
         rows = list(_installed(heavy=all))
-    rows.extend(anyio.run(_ask, name, model_base_url) for name in model)
+    for name in model:
+        asked = config.ModelConfig(
+            name=name, base_url=model_base_url, attempts=1, tokenizer=tokenizer
+        )
+        rows.extend(anyio.run(_ask, asked))
     failing = [what for what, state, _ in rows if state == _FAILS]
     broken = [what for what, state, _ in rows if state == _BROKEN]
     console.print_view(texts.Text(_verdict(failing, broken), "red" if failing else "green"))
@@ -92,6 +97,8 @@ def _installed(*, heavy: bool) -> Iterator[Finding]:
             yield name, metadata.version(name), ""
         except metadata.PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
+    if heavy:
+        yield _attention()
     for group in plugins.GROUPS:
         if group is plugins.METRICS:
             yield from _metrics()
@@ -99,6 +106,19 @@ def _installed(*, heavy: bool) -> Iterator[Finding]:
             yield group.group, "installed", f"{', '.join(group.names())}; --all loads them"
         else:
             yield from _loads(group)
+
+
+def _attention() -> Finding:
+    """Name who computes the attention of local models."""
+    what = "attention of local models"
+    try:
+        name, device = models.attention.attention_here()
+    except ConfigError as error:
+        return what, "absent", reason_of(error)
+    if name == "xformers":
+        return what, name, f"xformers {metadata.version(name)}, on {device}"
+    lacks = "" if device != "cuda" else "; xformers (extra gpu) has no kernel here"
+    return what, name, f"PyTorch's, on {device}{lacks}"
 
 
 def _loads(group: Registry[object]) -> Iterator[Finding]:
@@ -145,14 +165,18 @@ def _network(watch: "network.NetworkWatch") -> Finding:
     return "network", "untouched", "no name was looked up, no connection tried"
 
 
-async def _ask(name: str, base_urls: tuple[str, ...]) -> Finding:
+async def _ask(asked: "config.ModelConfig") -> tuple[Finding, ...]:
     began = anyio.current_time()
+    what = f"model {asked.name}"
     try:
-        async with models.open_model(
-            config.ModelConfig(name=name, base_url=base_urls, attempts=1)
-        ) as model:
+        async with models.open_model(asked) as model:
             reply = await model.complete(models.PROBE)
+            seconds = anyio.current_time() - began
+            named = await models.file_tokens(asked) or await model.template_tokens()
     except EvaluationError as error:
-        return f"model {name}", _FAILS, reason_of(error)
-    seconds = anyio.current_time() - began
-    return f"model {name}", "answers", f"{reply.text.strip()!r} after {seconds:.1f} s"
+        return ((what, _FAILS, reason_of(error)),)
+    answers = (what, "answers", f"{reply.text.strip()!r} after {seconds:.1f} s")
+    if named is None:
+        return answers, (f"{what}: special tokens", "listed", models.LIST_ALONE)
+    note = f"{len(named.tokens)} tokens, and spanjury's list"
+    return answers, (f"{what}: special tokens", "known", f"by {named.source}: {note}")

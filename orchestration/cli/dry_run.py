@@ -8,34 +8,93 @@ from rich.table import Table
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.job_session import plan_job
-from spanjury.orchestration.services.dry_run import Estimate, estimated
+from spanjury.orchestration.engine.metering import REPLY, in_words
+from spanjury.orchestration.services.dry_run import (
+    SAMPLE,
+    Reckoning,
+    measured,
+    reckoned,
+    require_keys,
+)
 from spanjury.orchestration.services.job import Job
 from spanjury.stats.estimation import TotalEstimate
 
 
+def print_reckoning(job: Job) -> None:
+    """Print what all rows of `job` would take, by the prompts that would be sent."""
+    planned = plan_job(job)
+    found = _reckoned(job, assessments=planned.assessments)
+    expected, most = found.expected, found.most
+    table = _table("estimate", "longest replies")
+    table.add_row("calls", f"{expected.calls:,}", f"{most.calls:,}")
+    table.add_row("tokens", f"{expected.tokens:,}", f"{most.tokens:,}")
+    table.add_row("dollars", f"{expected.dollars:,.4f}", f"{most.dollars:,.4f}")
+    CleanConsole().print(table)
+    say(
+        f"{planned.assessments} assessments; no model was asked. The estimate assumes replies of"
+        f" {REPLY} tokens, the other column the longest possible replies. A reply that cannot be"
+        " read is requested once more, and costs as much again. --dry-run=live judges"
+        f" {min(SAMPLE, planned.assessments)} assessments, and its calls cost money."
+    )
+    for seat in found.unforeseen:
+        say(f"the number of calls of {seat} depends on its replies: --dry-run=live measures it")
+    if job.panel.cascade is not None:
+        say("the estimate counts all seats, although a cascade may leave some out")
+    if job.panel.consolidate != "rules":
+        say("the estimate does not count calls of the consolidator")
+    _say_unpriced(found.unpriced)
+
+
 def print_estimate(job: Job) -> None:
     """Judge a sample of the rows of `job`, and print what all of them would take."""
-    estimate = anyio.run(estimated, job, plan_job(job))
-    CleanConsole().print(_table(estimate))
-    outcomes = Counter(report.outcome.value for report in estimate.reports)
+    planned = plan_job(job)
+    require_keys(job)
+    number = min(SAMPLE, planned.assessments)
     say(
-        f"from {len(estimate.reports)} of {estimate.assessments} assessments: "
-        + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
+        f"making {number} of {planned.assessments} assessments now, and their calls cost money:"
+        f" {_in_words(_reckoned(job, assessments=number))}"
     )
-    for reason in {report.reason for report in estimate.reports if report.reason}:
-        say(f"  {reason}")
-    if estimate.unpriced:
-        say(f"no price is known for {', '.join(estimate.unpriced)}")
-
-
-def _table(estimate: Estimate) -> Table:
-    table = Table("the whole run", "estimate", "95 % interval", title_justify="left")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    estimate = anyio.run(measured, job, planned)
+    table = _table("estimate", "95 % interval")
     table.add_row("calls", *_numbers(estimate.calls, "{:,.0f}"))
     table.add_row("tokens", *_numbers(estimate.tokens, "{:,.0f}"))
     table.add_row("dollars", *_numbers(estimate.cost, "{:,.4f}"))
     table.add_row("seconds", *_numbers(estimate.seconds, "{:,.0f}"))
+    CleanConsole().print(table)
+    outcomes = Counter(report.outcome.value for report in estimate.reports)
+    say(
+        f"from {len(estimate.reports)} of {planned.assessments} assessments: "
+        + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
+    )
+    for reason in {report.reason for report in estimate.reports if report.reason}:
+        say(f"  {reason}")
+    _say_unpriced(estimate.unpriced)
+
+
+def _reckoned(job: Job, *, assessments: int) -> Reckoning:
+    async def work() -> Reckoning:
+        return await reckoned(job, assessments=assessments)
+
+    return anyio.run(work)
+
+
+def _in_words(found: Reckoning) -> str:
+    expected, most = found.expected, found.most
+    calls = in_words(expected.calls, "calls")
+    tokens = f"about {in_words(expected.tokens, 'tokens')}, or {most.tokens:,} by long replies"
+    dollars = f"about {in_words(expected.dollars, 'dollars')}" if expected.dollars else ""
+    return ", ".join(filter(None, (calls, tokens, dollars)))
+
+
+def _say_unpriced(models: tuple[str, ...]) -> None:
+    if models:
+        say(f"no price is known for {', '.join(models)}")
+
+
+def _table(*columns: str) -> Table:
+    table = Table("the whole run", *columns, title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
     return table
 
 

@@ -34,18 +34,19 @@ class RowFlags(DataFlags):
         str,
         typer.Argument(
             metavar="DATA",
-            help="JSONL, CSV or TSV file, also .gz; with --engine ray also folders and URLs.",
+            help="JSONL, CSV or TSV file, also .gz; a folder or URL with --engine ray.",
         ),
     ]
     skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
-        Flag("'source' judges rows with the same inputs in turn.", env=True, rare=True),
+        Flag("'source' judges rows with the same inputs one after the other.", env=True, rare=True),
     ] = "file"
     shard: Annotated[
         str | None,
         Flag(
-            "Judge one part of the rows: 3/16; 16, where Kubernetes or Slurm says which; or auto.",
+            "Judge one part of the rows: 3/16; 16 if Kubernetes or Slurm numbers the parts; or"
+            " auto.",
             "PART",
             env=True,
             rare=True,
@@ -60,20 +61,28 @@ class RunFlags(Flags, title="Run"):
     output: Annotated[
         Path | None,
         Flag(
-            "File for the results; results.jsonl by default, here or in the run's folder.",
+            "File for the results; by default results.jsonl, here or in the run's folder.",
             also="-o",
             env=True,
         ),
     ] = None
     run_dir: Annotated[
         str | None,
-        Flag("Folder of the run; a new one among your data by default.", "FOLDER", env=True),
+        Flag(
+            "Folder of the run; by default a new one in your user data folder.", "FOLDER", env=True
+        ),
     ] = None
     dry_run: Annotated[
-        bool, Flag("Judge a sample, and print what the whole run would cost.", env=True)
-    ] = False
+        Literal["offline", "live"] | None,
+        Flag(
+            "Print the cost of the run without asking a model; =live judges a sample.",
+            "[=live]",
+            env=True,
+            bare="offline",
+        ),
+    ] = None
     no_memory: Annotated[
-        bool, Flag("Keep nothing; the run cannot be resumed.", env=True, rare=True)
+        bool, Flag("Keep no replies; the run cannot be resumed.", env=True, rare=True)
     ] = False
 
 
@@ -88,7 +97,7 @@ class ClusterFlags(Flags, title="Cluster"):
     ray_address: Annotated[
         str | None,
         Flag(
-            "Address of a running cluster; this machine by default.",
+            "Address of a running cluster; by default this machine is used.",
             "ADDRESS",
             env="RAY_ADDRESS",
             rare=True,
@@ -96,12 +105,21 @@ class ClusterFlags(Flags, title="Cluster"):
     ] = None
     ray_workers: Annotated[
         int | None,
-        Flag("Panels at the same time; one a core by default.", min=1, env=True, rare=True),
+        Flag(
+            "Number of panels that work at once; one per core by default.",
+            min=1,
+            env=True,
+            rare=True,
+        ),
     ] = None
     ray_chunk_rows: Annotated[
         int | None,
         Flag(
-            "Rows of a chunk, and of its shard; 64 by default.", "ROWS", min=1, env=True, rare=True
+            "Rows per chunk and per shard of results; 64 by default.",
+            "ROWS",
+            min=1,
+            env=True,
+            rare=True,
         ),
     ] = None
 
@@ -118,13 +136,14 @@ def evaluate(
 ) -> None:
     """Judge every row of DATA and write the results.
 
-    Without --judge and --model the offline judges work: no model, no key, no network.
+    Without --judge and --model the offline judges are used, without model, key or network.
     """
     logging.log_to(show.log_file)
     job = _job(rows, kept, judges=judges, limits=limits)
     if kept.dry_run:
-        _require_no_gate(gate, "--dry-run, which judges a sample,")
-        dry_run.print_estimate(job)
+        _require_no_gate(gate, "--dry-run, which judges a sample at most,")
+        estimate = dry_run.print_estimate if kept.dry_run == "live" else dry_run.print_reckoning
+        estimate(job)
     elif machines.engine == "ray":
         _require_no_gate(gate, "--engine ray")
         cluster_session.run_cluster_job(
@@ -205,7 +224,7 @@ def _cluster_job(
     if given := [flag for flag, is_given in refused.items() if is_given]:
         raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
     if kept.run_dir is None:
-        raise ConfigError("--engine ray needs --run-dir, a folder that all machines see")
+        raise ConfigError("--engine ray needs --run-dir, a folder that all machines can reach")
     return cluster.ClusterJob(
         data=rows.data,
         panel=job.panel,

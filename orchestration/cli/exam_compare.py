@@ -7,9 +7,9 @@ import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
-from spanjury.orchestration.cli.exam import Require, exit_if_missed
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.run import Html
+from spanjury.orchestration.cli.study import Require, exit_if_missed
 
 with lazily():
     from spanjury.orchestration.cli import console
@@ -21,15 +21,15 @@ with lazily():
 def compare(
     *,
     first: Annotated[
-        Path, typer.Argument(metavar="FOLDER_A", help="Output of the exam of one judge.")
+        Path, typer.Argument(metavar="FOLDER_A", help="Output folder of one judge's exam.")
     ],
     second: Annotated[
-        Path, typer.Argument(metavar="FOLDER_B", help="Output of the exam of another.")
+        Path, typer.Argument(metavar="FOLDER_B", help="Output folder of another judge's exam.")
     ],
     output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
     html: Html = None,
-    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
-    draws: Annotated[int, Flag("How often texts are drawn again.", min=100)] = 10_000,
+    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
+    draws: Annotated[int, Flag("Number of resamples of the texts.", min=100)] = 10_000,
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
     place = destination.Destination(folder=output, page=html)
@@ -43,7 +43,7 @@ def card(
     *,
     folders: Annotated[
         tuple[Path, ...],
-        typer.Argument(metavar="FOLDER", help="Outputs of exams of one judge."),
+        typer.Argument(metavar="FOLDER", help="Output folders of one judge's exams."),
     ],
     require: Require = (),
     output: Annotated[
@@ -51,7 +51,7 @@ def card(
     ] = None,
     html: Html = None,
 ) -> None:
-    """Join the exams of one judge on one page, and check what is required of it."""
+    """Combine the exams of one judge on one page, and check requirements."""
     place = destination.Destination(folder=output, page=html)
     gates = [study.parse_gate(text) for text in require]
     joined = exam_card.read_card(folders)
@@ -60,9 +60,4 @@ def card(
     console.print_report(study.card_report(joined, gates=gates))
     for path in place.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
         say(f"written: {path}")
-    exit_if_missed(
-        f"{gate} (it is "
-        + ", ".join(measure.figure for measure in joined.measures[gate.name])
-        + ")"
-        for gate in missed
-    )
+    exit_if_missed(gate.shortfall(joined.measures) for gate in missed)

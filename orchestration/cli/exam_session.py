@@ -1,6 +1,6 @@
-"""The session of an exam: it says how far it is, and that the same command goes on."""
+"""The session of an exam: it says how far it is, and that the same command continues it."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,11 +39,11 @@ class ExamSession(Session):
     def say_what_is_kept(self, reason: str = "") -> None:
         """Say how many results the memory keeps, and that the command may be repeated."""
         done = self._summary.whole.total
-        say(f"{reason}{done} assessments are kept; the same command goes on")
+        say(f"{reason}{done} assessments are kept; run the same command to continue")
 
 
 def run_exam(
-    exam: Callable[[ExamSession], Coroutine[object, object, T]],
+    exam: Callable[[ExamSession], Awaitable[T]],
     *,
     total: int,
     limits: Limits,

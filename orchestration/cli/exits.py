@@ -1,6 +1,6 @@
 """Exit codes, and how errors become them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import typer
@@ -34,6 +34,20 @@ def exits() -> Iterator[None]:
         raise typer.Exit(ERROR) from error
 
 
+_NAMED = 10
+"""Names of a list that are shown one by one."""
+
+
 def say(message: str) -> None:
     """Write a line for the user to standard error, without secrets and control characters."""
     typer.echo(shown(hide(message.replace("\n", " "))), err=True)
+
+
+def say_each(names: Sequence[str], what: str) -> None:
+    """Write how many there are of what, and the first names; nothing for none."""
+    if names:
+        say(f"{len(names)} {what}:")
+        for name in names[:_NAMED]:
+            say(f"  {name}")
+        if len(names) > _NAMED:
+            say(f"  and {len(names) - _NAMED} more")

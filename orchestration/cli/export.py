@@ -30,19 +30,22 @@ def export(
         typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
     ],
     output: Annotated[
-        Path | None, Flag("FILE.csv, .tsv or .jsonl; '-', the default, prints CSV.", also="-o")
+        Path | None,
+        Flag("File to write: .csv, .tsv or .jsonl; '-', the default, prints CSV.", also="-o"),
     ] = None,
     form: Annotated[
-        str | None, Flag("jsonl, csv, tsv, mqm or factgenie, whatever the file is called.", "FORM")
+        str | None,
+        Flag("Format, whatever the name of the file: jsonl, csv, tsv, mqm or factgenie.", "FORM"),
     ] = None,
     rows: Annotated[
-        str, Flag("A row for each of the 'assessments' or 'spans'.", "UNIT")
+        str,
+        Flag("Write one row per assessment ('assessments') or per error span ('spans').", "UNIT"),
     ] = "assessments",
     texts: Annotated[
-        bool, Flag("Add the texts: output, inputs, references, from the data of the run.")
+        bool, Flag("Add the texts from the run's data: output, inputs and references.")
     ] = False,
 ) -> None:
-    """Write the results of a run as JSON Lines, CSV or TSV, whether it is done or not."""
+    """Export the results of a run, finished or not, as JSON Lines, CSV or TSV."""
     target = None if output == Path("-") else output
     if form is not None and form in exports.MARKED_FORMS:
         _export_marked(run, target, form)
@@ -59,11 +62,11 @@ def export(
         count = chosen.to_file(target)
         say(f"{count} {chosen.unit} are in {target}")
     if chosen.results.suffix == _PART:
-        say(f"{chosen.results} is of a run that is open: {count} {chosen.unit} so far")
+        say(f"{chosen.results} belongs to an unfinished run: {count} {chosen.unit} so far")
     if chosen.texts is not None and (missing := chosen.texts.missing):
         say(
-            f"{len(missing)} texts are left empty, the first {min(missing)!r}: the data of the run"
-            " do not hold them any more as they were judged"
+            f"{len(missing)} texts were left empty, the first {min(missing)!r}: the run's data no"
+            " longer hold them as they were judged"
         )
 
 
@@ -90,7 +93,7 @@ def _segments(job: "jobs.Job") -> Iterator[Segment]:
 def _export_marked(run: Path, target: Path | None, form: str) -> None:
     """Write what was found as an annotator's marks in the texts, which are the run's data."""
     if target is None or run.is_file():
-        raise ConfigError(f"{form} goes to a file and needs a run's folder: got {run} -o {target}")
+        raise ConfigError(f"{form} needs a run's folder and an output file: got {run} -o {target}")
     job = runs.job_of(run_folders.find_run(run))
     marked = exports.marked_segments(_segments(job), _results(run))
     lines = exports.MARKED_FORMS[form](target, marked)

@@ -1,7 +1,7 @@
 """The session of a job: it is shown, held to its gate, and says how to go on if it ends early."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import typer
@@ -29,7 +29,7 @@ from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
     from spanjury.orchestration.cli import gated_run
-    from spanjury.orchestration.services import failing_rows, fitted_in_use
+    from spanjury.orchestration.services import failing_rows, fitted_in_use, runs
 
 
 def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
@@ -71,6 +71,7 @@ def run_job(
     begun
         Called when the panel is open, the run is ours alone and has its first result.
     """
+    runs.check_output(job)
     gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
     session = JobSession(
         job,
@@ -102,6 +103,8 @@ def run_job(
         raise typer.Exit(ERROR)
     if planned.assessments:
         require_coverage(session.view.summary.whole.coverage, at_least=show.min_coverage)
+    if session.useless:
+        raise typer.Exit(ERROR)
     if not passes:
         raise typer.Exit(GATE)
 
@@ -140,6 +143,11 @@ class JobSession(Session):
     def done(self) -> int:
         """The number of results so far."""
         return self.view.summary.whole.total
+
+    @property
+    def useless(self) -> Sequence[str]:
+        """The seats that were to answer, and gave nothing that can be used."""
+        return () if self._job.silent else self.view.summary.useless
 
     async def judge(self) -> None:
         """Judge everything, and show it."""
@@ -182,22 +190,26 @@ class JobSession(Session):
         A shard without a row passes.
         """
         self.view.close()
-        outcomes = self.view.summary.outcomes
-        unanswered = 0 if self._job.silent else sum(outcomes[outcome] for outcome in UNANSWERED)
-        if self._folder is not None and not unanswered:
+        summary = self.view.summary
+        unanswered = 0 if self._job.silent else summary.unanswered
+        lacks_answers = bool(unanswered or self.useless)
+        if self._folder is not None and not lacks_answers:
             self._folder.mark(done=True)
         say(f"{self._total} results are in {self._job.output}")
         if self._job.panel.is_fitted:
             for notice in fitted_in_use.notices(self._job.panel, self._job.output):
                 say(notice)
+        for seat in self.useless:
+            say(f"spanjury: no reply of {seat} can be used")
         if unanswered:
             say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
+        if lacks_answers:
             self.say_how_to_go_on()
         if self._job.silent:
             self._say_what_is_missing()
         passes = True
         if self._gated is not None and self._total:
-            passes = self._gated.close(is_complete=not UNANSWERED & outcomes.keys())
+            passes = self._gated.close(is_complete=not summary.unanswered)
         return not unanswered, passes
 
     def _say_what_is_missing(self) -> None:
@@ -205,8 +217,8 @@ class JobSession(Session):
         by_seat = self.view.summary.seats.values()
         if missing := sum(ends[outcome] for ends in by_seat for outcome in UNANSWERED):
             say(
-                f"{missing} reports were never given, and no model is asked here: 'spanjury resume'"
-                " with the same flags asks for them"
+                f"{missing} reports are missing, and this command asks no model: get them with"
+                " 'spanjury resume' and the same flags"
             )
 
     def close_failed(self, failed: RunFailedError) -> None:
@@ -240,8 +252,11 @@ class JobSession(Session):
     def say_how_to_go_on(self) -> None:
         """Say by which command the run is resumed, if it is kept."""
         if self._folder is not None:
-            flags = self._gated.arguments if self._gated is not None else []
-            say(f"go on with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
+            ends = self.view.summary.seats
+            are_kept = any(not ends[seat].keys() <= UNANSWERED for seat in self.useless)
+            flags = ["--retry-failed"] if are_kept else []
+            flags += self._gated.arguments if self._gated is not None else []
+            say(f"continue with: spanjury resume {shlex.join([_named(self._folder), *flags])}")
 
 
 def _named(run: RunFolder) -> str:

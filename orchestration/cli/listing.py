@@ -29,7 +29,7 @@ _LEAST = 12
 T = TypeVar("T")
 
 Word = Annotated[
-    str | None, typer.Argument(metavar="WORD", help="Only those whose names hold this.")
+    str | None, typer.Argument(metavar="WORD", help="List only names that contain this word.")
 ]
 
 
@@ -37,8 +37,8 @@ Word = Annotated[
 class ListFlags(Flags):
     """The flags of every list."""
 
-    long: Annotated[bool, Flag("Print all of each entry, in a table.")] = False
-    json: Annotated[bool, Flag("Print JSON, not a list.")] = False
+    long: Annotated[bool, Flag("Print every column, in a table.")] = False
+    json: Annotated[bool, Flag("Print JSON instead of a list.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,5 +173,5 @@ def matching(
         if word is None or any(word.casefold() in name.casefold() for name in names(entry))
     ]
     if word is not None and not kept:
-        raise ConfigError(f"no {what} has {word!r} in its name; without it all are listed")
+        raise ConfigError(f"no {what} has {word!r} in its name; leave it out to list all")
     return kept

@@ -17,7 +17,7 @@ with lazily():
 def judges(*, word: Word = None, form: ListFlags) -> None:
     """List the judges: what they mark, what they cannot see, and how often they are right.
 
-    Where standard output is no terminal, lines are whole: NAME, a tab, what it does.
+    Lines are complete if standard output is not a terminal: NAME, a tab, description.
     """
     broken = registries.JUDGES.broken()
     broken_names = {problem.plugin.name for problem in broken if not problem.shadowed}
@@ -33,8 +33,8 @@ def judges(*, word: Word = None, form: ListFlags) -> None:
 def tasks(*, word: Word = None, aspects_file: AspectsFiles = (), form: ListFlags) -> None:
     """List the tasks and their default aspects.
 
-    Where standard output is no terminal, lines are whole, with tabs between their cells: task,
-    aspects that are judged by default, other names.
+    Lines are complete if standard output is not a terminal, with tabs between cells: task,
+    default aspects, other names.
     """
     known = catalogues.Catalogue.load(*aspects_file).tasks()
     chosen = matching(known, word, names=lambda task: (task.name, *task.aliases), what="task")
@@ -66,8 +66,8 @@ def aspects(
 ) -> None:
     """List the aspects with their definitions.
 
-    Where standard output is no terminal, lines are whole, with tabs between their cells: task,
-    aspect, kind, what it sees, definition.
+    Lines are complete if standard output is not a terminal, with tabs between cells: task,
+    aspect, kind, visible inputs, definition.
     """
     catalogue = catalogues.Catalogue.load(*aspects_file)
     tasks = [task] if task else [known.name for known in catalogue.tasks()]
@@ -98,8 +98,8 @@ def aspects(
 def plugins(*, word: Word = None, form: ListFlags) -> None:
     """List the plugins and where they come from.
 
-    WORD may be a group, as 'judges'. Where standard output is no terminal, lines are whole, with
-    tabs between their cells: group, name, package, version.
+    WORD may be a group, such as 'judges'. Lines are complete if standard output is not a terminal,
+    with tabs between cells: group, name, package, version.
     """
     known = (plugin for group in registries.GROUPS for plugin in group.plugins())
 

@@ -1,22 +1,21 @@
 """The log of the command line; an embedded library sets none up."""
 
-import json
 import logging
 import os
 import sys
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from spanjury.judges.core import LOGGER, ConfigError, shown
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
 
-_OUTAGES: Mapping[str, str] = {
+with lazily():
+    import structlog
+
+_SENTENCES: Mapping[str, str] = {
     "outage.begun": "waiting for model {model}, {longest:.0f} s at most: {error}",
     "outage.ended": "model {model} answers again after {seconds:.0f} s",
-}
-"""The words for events that a user sees while a run goes on."""
-_FAMILIES: Mapping[str, str] = {
     "panel.one_family": (
         "{seats} ask models of one family, {family}: they tend to vote like one"
         " ('spanjury panel study' measures it)"
@@ -26,7 +25,9 @@ _FAMILIES: Mapping[str, str] = {
         " a judge may lean to its own ('spanjury panel study' measures it)"
     ),
 }
-"""The words for events that a user sees once, however often panels are opened."""
+"""The sentences for events that a user sees while a run goes on."""
+_ONCE = frozenset({"panel.one_family", "panel.own_family"})
+"""Events that a user sees once, however often panels are opened."""
 
 
 def log_to(file: Path | None) -> None:
@@ -45,7 +46,7 @@ def log_to(file: Path | None) -> None:
     ConfigError
         If the file cannot be written.
     """
-    new: list[logging.Handler] = [_Errors(), _Outages(), _Families()]
+    new: list[logging.Handler] = [_Lines()]
     if file is not None:
         new.append(_LogFile(file))
     logger = logging.getLogger(LOGGER)
@@ -59,56 +60,29 @@ def log_to(file: Path | None) -> None:
 
 
 class _Lines(logging.Handler):
-    """Writes lines to standard error."""
+    """Writes a line to standard error for each error, outage and seats of one family."""
 
-    def write(self, line: str) -> None:
-        """Write `line`; a reader who has left must not end the work it is about."""
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._shown: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write `record`; a reader who has left must not end the work it is about."""
+        event = getattr(record, "event", "")
+        if event in _SENTENCES:
+            line = _SENTENCES[event].format_map(getattr(record, "values", {}))
+        elif record.levelno >= logging.ERROR:
+            line = f"{record.levelname.lower()}: {record.getMessage()}"
+        else:
+            return
+        if line in self._shown:
+            return
+        if event in _ONCE:
+            self._shown.add(line)
         try:
             sys.stderr.write(f"{shown(line)}\n")
         except (OSError, ValueError):
             self.setLevel(logging.CRITICAL + 1)
-
-
-class _Errors(_Lines):
-    """Writes errors to standard error, one line each."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write `record`."""
-        self.write(f"{record.levelname.lower()}: {record.getMessage()}")
-
-
-class _Outages(_Lines):
-    """Writes to standard error that calls wait for a model, and that they go on."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write `record` if it is about an outage."""
-        line = _OUTAGES.get(getattr(record, "event", ""))
-        if line is not None:
-            self.write(line.format_map(getattr(record, "values", {})))
-
-
-class _Families(_Lines):
-    """Writes to standard error which seats are of one family, or judge their own; each once."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self._said: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write `record` if it is about families, and new."""
-        words = _FAMILIES.get(getattr(record, "event", ""))
-        if words is None:
-            return
-        line = words.format_map(getattr(record, "values", {}))
-        if line not in self._said:
-            self._said.add(line)
-            self.write(line)
 
 
 class _LogFile(logging.Handler):
@@ -116,6 +90,16 @@ class _LogFile(logging.Handler):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
+        render = structlog.stdlib.ProcessorFormatter
+        self.formatter = render(
+            foreign_pre_chain=[_without_exception],
+            processors=[
+                render.remove_processors_meta,
+                structlog.stdlib.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.JSONRenderer(),
+            ],
+        )
         self._path = path
         self._works = True
         try:
@@ -130,17 +114,15 @@ class _LogFile(logging.Handler):
         if not self._works:
             return
         try:
-            os.write(self._file, f"{json.dumps(_row(record))}\n".encode())
+            os.write(self._file, f"{self.format(record)}\n".encode())
         except OSError as error:
             self._works = False
             say(f"the log file {self._path} ends here: {error}")
 
 
-def _row(record: logging.LogRecord) -> Mapping[str, object]:
-    """Return the row for a record; a foreign one is its message."""
-    return {
-        **getattr(record, "values", {}),
-        "event": getattr(record, "event", record.getMessage()),
-        "level": record.levelname.lower(),
-        "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(),
-    }
+def _without_exception(
+    _: object, __: str, values: MutableMapping[str, object]
+) -> MutableMapping[str, object]:
+    """Drop the exception of a record that is not ours: its message may hold judged text."""
+    values.pop("exc_info", None)
+    return values

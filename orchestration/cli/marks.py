@@ -1,5 +1,6 @@
 """`spanjury marks`: people's marks of a run, out and in, and how far annotators agree."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import ERROR, say, say_each
 
 with lazily():
     from spanjury.orchestration.cli import console
@@ -22,19 +23,20 @@ with lazily():
     from spanjury.orchestration.studies.agreement import people_tables
     from spanjury.orchestration.studies.agreement.spans import estimates
 
-_NAMED = 10
-"""Marks that fit no row and are named one by one."""
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
 
 RunArgument = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
 ]
-TextsFlag = Annotated[Path | None, Flag("The texts of a bare file of results.", "FILE")]
+TextsFlag = Annotated[
+    Path | None,
+    Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
+]
 
 
 def list_marks(*, run: RunArgument) -> None:
-    """Say who marked how many texts of a run."""
+    """List annotators, and how many texts of a run each of them marked."""
     marks = marked_run.MarkedRun(run).marks
     people, damaged = readings.progress(marks)
     if people:
@@ -45,34 +47,40 @@ def list_marks(*, run: RunArgument) -> None:
         say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
     else:
         say(f"no one has marked {run}: mark its texts with 'spanjury view {run}'")
-    _say_damaged(damaged)
+    _end_if_damaged(damaged)
 
 
 def export(
     *,
     run: RunArgument,
-    output: Annotated[Path, Flag("The file to write.", "FILE", also="-o")],
+    output: Annotated[Path, Flag("File to write.", "FILE", also="-o")],
     form: Annotated[
         str | None,
-        Flag("rows, factgenie or mqm; by default as FILE ends, else rows.", "FORM"),
+        Flag(
+            "Format: rows, factgenie or mqm; by default what FILE ends with, otherwise rows.",
+            "FORM",
+        ),
     ] = None,
     annotator: Annotated[
-        tuple[str, ...], Flag("Whose marks; everyone's by default; repeatable.", "NAME")
+        tuple[str, ...],
+        Flag("Annotator whose marks to write; all annotators by default; repeatable.", "NAME"),
     ] = (),
-    unfinished: Annotated[bool, Flag("Write marks that are not done, too.")] = False,
+    unfinished: Annotated[bool, Flag("Also write unfinished marks.")] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Write people's marks as rows of data, as factgenie's lines or as an MQM table."""
-    read = readings.read_readings(marked_run.MarkedRun(run, data=data))
+    """Export people's marks as rows of data, factgenie lines or an MQM table."""
+    read = readings.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
     endings = (known for ending, known in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
     say(f"{len(chosen)} marks are in {output}, in {lines} lines")
     if (unsaid := len(read.readings) - len(chosen)) and not annotator:
-        say(f"{unsaid} marks are not done and were not written (--unfinished writes them)")
+        say(f"{unsaid} unfinished marks were left out (--unfinished exports them)")
     if read.other_versions:
-        say(f"{read.other_versions} marks are of texts, or versions of texts, that are not there")
-    _say_damaged(read.damaged)
+        say(
+            f"{read.other_versions} marks belong to texts, or versions of texts, that the data lack"
+        )
+    _end_if_damaged(read.damaged)
 
 
 def import_marks(
@@ -83,29 +91,33 @@ def import_marks(
         typer.Argument(metavar="FILE", help="Marked texts: rows, .factgenie.jsonl or .mqm.tsv."),
     ],
     annotator: Annotated[
-        str | None, Flag("Whose marks they are; by default whose the file says.", "NAME")
+        str | None, Flag("Annotator of the marks; by default the one that the file names.", "NAME")
     ] = None,
-    aspect: Annotated[str | None, Flag("The aspect of marks that name none.", "NAME")] = None,
-    replace: Annotated[bool, Flag("Replace other marks of the same person and row.")] = False,
+    aspect: Annotated[str | None, Flag("Aspect of marks that name none.", "NAME")] = None,
+    replace: Annotated[
+        bool, Flag("Replace marks that the same annotator already made on the same row.")
+    ] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Take people's marks of the same texts into a run; what fits no row is named."""
+    """Import people's marks of the same texts into a run, and name those that fit no row."""
     named = marked_run.MarkedRun(run, data=data)
     done = importing.import_marks(named, file, annotator=annotator, aspect=aspect, replaces=replace)
-    say(f"{done.marks} marks were taken into {named.marks}; {done.unchanged} were there already")
-    _say_each(done.kept, "marks differ from those of the run, which were kept (--replace)")
-    _say_each(done.unmatched, "marks do not fit the run and were left out")
+    say(f"{done.marks} marks were imported into {named.marks}; {done.unchanged} were there already")
+    say_each(
+        done.kept, "marks differ from the run's own, which were kept (--replace replaces them)"
+    )
+    say_each(done.unmatched, "marks do not fit the run and were left out")
 
 
 def agreement(
     *,
     run: RunArgument,
-    draws: Annotated[int, Flag("Draws of the bootstrap; 0: no intervals.", min=0)] = 1000,
-    seed: Annotated[int, Flag("Seed of the draws.")] = 1,
-    json: Annotated[bool, Flag("Print JSON, not a table.")] = False,
+    draws: Annotated[int, Flag("Number of bootstrap resamples; 0 for no intervals.", min=0)] = 1000,
+    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
+    json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Say how far annotators agree with each other, and which share of judges' spans they keep."""
+    """Measure how far annotators agree, and what share of judges' spans they keep."""
     marked = marked_run.MarkedRun(run, data=data)
     found = comparison.people_agreement(marked, settings=estimates.Settings(seed=seed, draws=draws))
     judged = verdicts.judges_spans(marked)
@@ -128,20 +140,13 @@ def agreement(
         say(found.note)
     if judged.stale:
         say(
-            f"{judged.stale} finished marks are in no share of judges' spans: the results have"
-            " other spans by now"
+            f"{judged.stale} finished marks are not counted in shares of judges' spans: the results"
+            " now hold other spans"
         )
 
 
-def _say_each(names: list[str], what: str) -> None:
+def _end_if_damaged(names: Sequence[str]) -> None:
+    """Name the marks that were left out, and end with 1 if there are any."""
     if names:
-        say(f"{len(names)} {what}:")
-        for name in names[:_NAMED]:
-            say(f"  {name}")
-        if len(names) > _NAMED:
-            say(f"  and {len(names) - _NAMED} more")
-
-
-def _say_damaged(damaged: int) -> None:
-    if damaged:
-        say(f"{damaged} marks are damaged and were left out")
+        say_each(names, "marks are damaged and were left out")
+        raise typer.Exit(ERROR)

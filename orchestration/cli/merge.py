@@ -22,7 +22,7 @@ def merge(
         ),
     ],
     output: Annotated[
-        Path | None, Flag("File for the results; beside the shards by default.", also="-o")
+        Path | None, Flag("File for the results; by default beside the shards.", also="-o")
     ] = None,
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""

@@ -22,26 +22,30 @@ with lazily():
     from spanjury.orchestration.services import metric_pages
     from spanjury.orchestration.wiring import metrics
 
-Json = Annotated[bool, Flag("Print JSON, not a table.")]
+Json = Annotated[bool, Flag("Print JSON instead of a table.")]
 MetricTexts = Annotated[
-    Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder, hf:…")
+    Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder or hf:….")
 ]
 
 
 def list_metrics(
     *,
     word: Word = None,
-    reference_free: Annotated[bool, Flag("Only those that take no references.")] = False,
-    dimension: Annotated[str | None, Flag("Only those for this quality, as factuality.")] = None,
-    category: Annotated[str | None, Flag("Only those of this category, as readability.")] = None,
-    task: Annotated[str | None, Flag("Only those used on this task.")] = None,
-    available: Annotated[bool, Flag("Only those that can be run here as they are.")] = False,
+    reference_free: Annotated[bool, Flag("List only metrics that need no references.")] = False,
+    dimension: Annotated[
+        str | None, Flag("List only metrics of this quality, for example factuality.")
+    ] = None,
+    category: Annotated[
+        str | None, Flag("List only metrics of this category, for example readability.")
+    ] = None,
+    task: Annotated[str | None, Flag("List only metrics that are used on this task.")] = None,
+    available: Annotated[bool, Flag("List only metrics that this machine can run.")] = False,
     form: ListFlags,
 ) -> None:
-    """List the metrics, and what each lacks on this machine.
+    """List the metrics, and what this machine lacks for each.
 
-    Where standard output is no terminal, lines are whole, with tabs between their cells: metric,
-    category, what it needs, which values are better, what is lacking.
+    Lines are complete if standard output is not a terminal, with tabs between cells: metric,
+    category, needs, better values, what this machine lacks.
     """
     cards = metrics.metric_cards()
     _check(dimension, "dimension", {one for card in cards.values() for one in card.dimensions})
@@ -70,7 +74,7 @@ def card(
     *,
     name: Annotated[str, typer.Argument(help="Name of a metric.")],
     json: Json = False,
-    markdown: Annotated[bool, Flag("Print a page in Markdown.")] = False,
+    markdown: Annotated[bool, Flag("Print the card as Markdown.")] = False,
 ) -> None:
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
     found = metrics.find_card(name)
@@ -94,13 +98,13 @@ def show(
     *,
     data: MetricTexts,
     row: Annotated[str, Flag("Id of the row.", "ID")],
-    metric: Annotated[str, Flag("NAME or NAME:option=value,… of one metric.")],
-    output: Annotated[Path, Flag("The page: a file in .html.", also="-o")],
+    metric: Annotated[str, Flag("Metric: NAME or NAME:option=value,….")],
+    output: Annotated[Path, Flag("File for the page, which ends in .html.", also="-o")],
     column: Columns = (),
 ) -> None:
     """Write a page that shows what a metric sees in one row of DATA.
 
-    Shared n-grams (bleu, sacrebleu, rouge-1, rouge-2), the longest common subsequence
+    It shows shared n-grams (bleu, sacrebleu, rouge-1, rouge-2), the longest common subsequence
     (rouge-l), a map of similar tokens (bertscore), or which tokens move where (wmd, moverscore).
     """
     metric_pages.show_metric(data, output, row=row, metric=metric, columns=column)

@@ -32,7 +32,9 @@ class ScoredFlags(Flags, title="Texts and metrics"):
     data: MetricTexts
     metric: Annotated[
         tuple[str, ...],
-        Flag("NAME or NAME:option=value,…; name=… renames its scores; repeatable.", env=True),
+        Flag(
+            "Metric: NAME or NAME:option=value,…; name=… renames its scores; repeatable.", env=True
+        ),
     ] = ()
     reference: Annotated[
         tuple[Path, ...], Flag("File or folder with one reference for each text; repeatable.")
@@ -45,19 +47,17 @@ class ScoredFlags(Flags, title="Texts and metrics"):
 def score(
     *,
     texts: ScoredFlags,
-    output: Annotated[
-        Path | None, Flag("Write the scores of each text to this file.", also="-o")
-    ] = None,
-    by_system: Annotated[bool, Flag("Print a row for each system, too.")] = False,
+    output: Annotated[Path | None, Flag("File for the scores of each text.", also="-o")] = None,
+    by_system: Annotated[bool, Flag("Also print a row for each system.")] = False,
     workers: Annotated[
-        int | None, Flag("Processes at the same time; one a core by default.", min=1, env=True)
+        int | None, Flag("Number of processes; one per core by default.", min=1, env=True)
     ] = None,
     json: Json = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Measure the texts of DATA by metrics.
+    """Score the texts of DATA with metrics.
 
-    Without --metric all metrics are run for which the data and this machine suffice.
+    Without --metric, every metric is run that the data and this machine allow.
     """
     job = service.MetricsJob(
         data=texts.data,

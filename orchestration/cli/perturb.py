@@ -7,10 +7,10 @@ import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
-from spanjury.orchestration.cli.exam import Recipe
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.panel import Seed, WriterFlags
+from spanjury.orchestration.cli.study import Recipe
 
 with lazily():
     import anyio
@@ -25,13 +25,13 @@ def perturb(
         Path, typer.Argument(metavar="DATA", help="Good texts: a JSONL, CSV or TSV file.")
     ],
     recipe: Recipe,
-    output: Annotated[Path, Flag("File for the damaged texts, JSONL.", also="-o")],
+    output: Annotated[Path, Flag("JSONL file for the damaged texts.", also="-o")],
     column: Columns = (),
     limit: RowLimit = None,
     seed: Seed = None,
     writer: WriterFlags,
 ) -> None:
-    """Damage good texts by a recipe; the damage is marked as gold error spans."""
+    """Damage good texts by a recipe, and mark the damage as gold error spans."""
     logging.log_to(None)
     model = writer.config()
     job = service.DamageJob(

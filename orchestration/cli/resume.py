@@ -19,9 +19,9 @@ with lazily():
     from spanjury.orchestration.wiring import runs as run_folders
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
-RetryFailed = Annotated[bool, Flag("Ask again where a judge failed.", env=True)]
+RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
 OtherOutput = Annotated[
-    Path | None, Flag("File for the results; that of the run by default.", also="-o")
+    Path | None, Flag("File for the results; by default the run's own.", also="-o")
 ]
 
 
@@ -36,11 +36,11 @@ def resume(
     gate: GateFlags,
     show: ShowFlags,
 ) -> None:
-    """Go on with a run that was interrupted, or change it.
+    """Continue an interrupted run, or change it.
 
-    What was answered is not asked again, and all results are written. What the flags change, as
-    a judge, a model, an option or an aspect, is judged again, and nothing else; what no flag
-    names stays as it was.
+    Judges are not asked again for reports that the run already has, and all results are written.
+    Only what the flags change, such as a judge, a model, an option or an aspect, is judged again.
+    Everything else stays as it was.
     """
     logging.log_to(show.log_file)
     folder = run_folders.find_run(run)
@@ -82,10 +82,10 @@ def rescore(
     gate: GateFlags,
     show: ShowFlags,
 ) -> None:
-    """Make the results of a run again, without a call to any model.
+    """Recompute the results of a run without calling any model.
 
-    The replies of the run are read, aggregated and consolidated again; what was never answered
-    has no score.
+    The stored replies of the run are read, aggregated and consolidated again. An assessment
+    that was never answered has no score.
     """
     logging.log_to(show.log_file)
     folder = run_folders.find_run(run)

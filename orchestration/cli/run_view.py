@@ -157,7 +157,7 @@ class View:
         if words := self._rest():
             console.print(Text(words, "dim"), soft_wrap=True)  # a command that is cut is useless
         if words := spent(self._meter):
-            console.show(Text(words, "dim"))
+            console.print(Text(words, "dim"), soft_wrap=True)
 
     def _rest(self) -> str:
         """Say what was not shown, and what shows it."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import ERROR, say, say_each
 from spanjury.orchestration.cli.listing import ListFlags, Listing, print_listing
 
 with lazily():
@@ -23,15 +23,17 @@ _FEW = 10
 
 Home = Annotated[
     Path | None,
-    typer.Argument(metavar="FOLDER", help="Folder of runs; that among your data by default."),
+    typer.Argument(
+        metavar="FOLDER", help="Folder of runs; by default the one in your user data folder."
+    ),
 ]
 
 
 def list_runs(*, folder: Home = None, form: ListFlags) -> None:
-    """List runs: those among your data, or in a folder; the newest first.
+    """List the runs in your user data folder or in FOLDER, newest first.
 
-    Its age is the time since a run was written to. Where standard output is no terminal, lines are
-    whole, with tabs between their cells: run, state, age, rows, size, data, when it was begun.
+    Age is the time since the last write to a run. Lines are complete if standard output is not a
+    terminal, with tabs between cells: run, state, age, rows, size, data, time of its start.
     """
     home, entries = run_list.runs_in(folder)
     print_listing(listing_of(entries), form)
@@ -69,22 +71,37 @@ def repair(
     *,
     run: Annotated[
         Path,
-        typer.Argument(metavar="RUN", help="Folder or name of a run, or the file of a memory."),
+        typer.Argument(
+            metavar="RUN", help="Folder or name of a run, or a file of its memory or marks."
+        ),
     ],
 ) -> None:
-    """Save every value that can be read in a damaged memory, in a new file.
+    """Repair the damaged files of a run: save every value and mark that can still be read.
 
-    The damaged file is kept beside it. A resume asks again for what is lost.
+    The damaged file is kept beside the new one. `spanjury resume` asks again for lost values. Lost
+    marks are named, and the command exits with 1.
     """
-    memory = run_folders.find_memory(run)
-    repaired = repairing.repair_memory(memory)
+    lost = False
+    for path in run_folders.find_databases(run):
+        repaired = repairing.repair(path)
+        lost |= bool(repaired.names) or repaired.may_lack_others
+        _say_repaired(path, repaired)
+        if repaired.kept and path == run_folders.RunFolder(path.parent).memory:
+            say(f"continue with: spanjury resume {shlex.quote(str(run))}")
+    if lost:
+        raise typer.Exit(ERROR)
+
+
+def _say_repaired(path: Path, repaired: "repairing.Repaired") -> None:
+    rows = repaired.rows
     if repaired.kept is None:
-        say(f"{memory}: nothing is damaged, all {repaired.saved} values are what was put")
+        say(f"{path}: nothing is damaged, all {repaired.saved} {rows} are intact")
         return
-    say(f"{memory}: {repaired.saved} values are saved, {repaired.lost} are known to be lost")
+    say(f"{path}: {repaired.saved} {rows} are saved, {repaired.lost} are known to be lost")
+    say_each(repaired.names, f"{rows} are lost")
+    if repaired.may_lack_others:
+        say(f"more {rows} may be lost in pages that cannot be read: there is no backup")
     say(f"the damaged file is kept as {repaired.kept}")
-    if run_folders.RunFolder(memory.parent).exists:
-        say(f"go on with: spanjury resume {shlex.quote(str(run))}")
 
 
 def counted(entries: "Sequence[run_list.RunEntry]") -> str:

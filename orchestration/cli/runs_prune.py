@@ -22,26 +22,28 @@ def prune(
     *,
     folder: Home = None,
     older_than: Annotated[
-        str, Flag("Runs that were not written to for so long: 12h, 30d or 2w.", "AGE")
+        str, Flag("Delete runs that were not written to for this long: 12h, 30d or 2w.", "AGE")
     ],
-    keep: Annotated[int, Flag("Keep the N newest runs, however old they are.", min=0)] = 0,
-    open: Annotated[bool, Flag("Also runs that have not come to their end.")] = False,  # noqa: A002  the flag is --open
-    with_marks: Annotated[bool, Flag("Also runs that people marked, with their marks.")] = False,
-    with_other_files: Annotated[
-        bool, Flag("Also runs that hold files which are not a run's, with these.")
+    keep: Annotated[int, Flag("Keep the N newest runs, whatever their age.", min=0)] = 0,
+    open: Annotated[bool, Flag("Also delete unfinished runs.")] = False,  # noqa: A002  the flag is --open
+    with_marks: Annotated[
+        bool, Flag("Also delete runs that people marked, with their marks.")
     ] = False,
-    dry_run: Annotated[bool, Flag("Say what would be deleted, and delete nothing.")] = False,
+    with_other_files: Annotated[
+        bool, Flag("Also delete runs whose folders hold other files, with those files.")
+    ] = False,
+    dry_run: Annotated[bool, Flag("Show the runs to delete, but delete nothing.")] = False,
     yes: Annotated[bool, Flag("Delete without asking.")] = False,
 ) -> None:
-    """Delete old runs: their folders, with the memory of all that was asked.
+    """Delete the folders of old runs, with all stored replies.
 
-    It lists them first, and asks. What a run wrote elsewhere, by -o, stays. A run on which a
-    process works is never deleted.
+    The command lists the runs and asks first. Files that a run wrote elsewhere with -o stay. A
+    run is never deleted while a process works on it.
     """
     before = _before(older_than)
     if not (yes or dry_run or sys.stdin.isatty()):
         raise ConfigError(
-            "prune asks before it deletes, and there is no terminal to answer on: give --yes, or"
+            "prune asks before it deletes, but there is no terminal to answer on: give --yes, or"
             " --dry-run to see what it would delete"
         )
     rule = pruning.PruneRule(
@@ -53,7 +55,7 @@ def prune(
     )
     home, entries = run_list.runs_in(folder)
     if not dry_run and (left := pruning.finish_removals(home)):
-        say(f"deleted: what an earlier prune had left of {left} runs")
+        say(f"deleted: the rest of {left} runs that an earlier prune began to delete")
     choice = pruning.choose(entries, rule)
     for one in choice.protected:
         say(f"kept: {one.entry.run.path.name}: {one.reason}")
@@ -81,10 +83,10 @@ def _show(chosen: "Sequence[run_list.RunEntry]") -> None:
     print_listing(listing_of(chosen), ListFlags())
     for entry in chosen:
         if entry.contents.marks:
-            say(f"{entry.run.path.name} also holds, and goes with: people's marks")
+            say(f"{entry.run.path.name} also holds, and will lose: people's marks")
         if entry.contents.others:
             others = ", ".join(entry.contents.others)
-            say(f"{entry.run.path.name} also holds, and goes with: {others}")
+            say(f"{entry.run.path.name} also holds, and will lose: {others}")
 
 
 def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:

@@ -22,23 +22,26 @@ def sample(
         Path,
         typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
     ],
-    output: Annotated[Path, Flag("File for the rows of the texts, JSONL.", also="-o")],
-    number: Annotated[int, Flag("How many texts.", also="-n", min=1)] = 50,
+    output: Annotated[Path, Flag("JSONL file for the sampled texts.", also="-o")],
+    number: Annotated[int, Flag("Number of texts to sample.", also="-n", min=1)] = 50,
     for_: Annotated[
         Literal["calibration", "disagreement", "audit"],
-        Flag("Texts over all scores, texts on which seats differ, or more of unusual ones."),
+        Flag("Sample texts over all scores, texts on which seats differ, or mostly unusual texts."),
     ] = "calibration",
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
     ] = (),
-    seed: Annotated[int, Flag("Seed of the draw.", min=0)] = 1,
-    data: Annotated[Path | None, Flag("The texts of a bare file of results.", "FILE")] = None,
+    seed: Annotated[int, Flag("Random seed.", min=0)] = 1,
+    data: Annotated[
+        Path | None,
+        Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
+    ] = None,
     column: Columns = (),
 ) -> None:
-    """Draw texts of a run for people to mark; every text has a chance, which its row keeps.
+    """Sample texts of a run for people to mark; each row keeps its sampling probability.
 
-    Mark them with `spanjury view RUN --rows FILE`; then name the file by --sample to `spanjury
-    calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which know these chances then.
+    Mark them with `spanjury view RUN --rows FILE`. Then pass the file with --sample to `spanjury
+    calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which use these probabilities.
     """
     job = drawing.SampleJob(
         run=run,

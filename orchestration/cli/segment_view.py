@@ -8,11 +8,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanjury.judges.core import Decision, ErrorSpan, Outcome, PanelReport, Result, one_line
+from spanjury.orchestration.engine.thresholds import VOUCHED
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
 _DECISION_STYLES = {
     Decision.OK: "not bold green",
-    Decision.DOUBTFUL: "not bold yellow",
+    Decision.UNSURE: "not bold yellow",
     Decision.FAULTY: "bold red",
 }
 _LONG = 1500
@@ -21,6 +22,8 @@ _AROUND = 120
 """Characters shown on either side of a span in a long text."""
 _QUOTE = 60
 """Characters shown of a quote that is not in the text, or of evidence."""
+_SENTENCES = 4
+"""The most unverified sentences shown of a report."""
 _EVIDENCE = 2
 """The most places shown of an error's evidence."""
 
@@ -37,6 +40,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
             lines.append(_span_line(len(spans), span))
             if span.evidence:
                 lines.append(_evidence_line(span))
+        lines.extend(_unverified(result.report))
         lines.extend(_failed_seats(result.report))
         lines.extend(_unasked_seats(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
@@ -57,22 +61,49 @@ def _aspect_line(result: Result) -> RenderableType:
     if report.decision is not None:
         line.append(report.decision.value, style=_DECISION_STYLES[report.decision])
         line.append("; ", style="not bold")
-    line.append(f"{report.score:.2f} of {scale.high}, {scale.label(report.score)}", "not bold")
+    if report.cannot_tell:
+        line.append(
+            f"cannot tell: P(error) {report.error_probability:.2f}; {report.score:.2f} of"
+            f" {scale.high}",
+            "not bold",
+        )
+        return Padding(line, (0, 0, 0, 2))
+    label = scale.label(report.score)
+    # A score that was made otherwise may be the best one, whatever the probability of an error.
+    is_likely = (report.error_probability or 0.0) >= VOUCHED
+    is_best = label == scale.labels[-1] and not is_likely
+    praise = "" if is_likely and label == scale.labels[-1] else f", {label}"
+    line.append(f"{report.score:.2f} of {scale.high}{praise}", "not bold")
     if not any(span.interval for span in report.spans):
-        is_best = scale.label(report.score) == scale.labels[-1]
         line.append(*_without_places(report, is_best=is_best))
     return Padding(line, (0, 0, 0, 2))
 
 
+def _unverified(report: PanelReport) -> Iterator[RenderableType]:
+    """Quote the sentences that keep a text from being ok, with the reason for each."""
+    if report.decision not in {Decision.UNSURE, Decision.FAULTY}:
+        return
+    for sentence in report.unverified[:_SENTENCES]:
+        words = f": {one_line(', '.join(sentence.words))}" if sentence.words else ""
+        line = Text("not verified: ", style="yellow")
+        line.append(_quoted(sentence.text), style="default")
+        reason = one_line(sentence.reason).rstrip(".")
+        line.append(f" P(error) {sentence.probability:.2f}; {reason}{words}", style="dim")
+        yield Padding(line, (0, 0, 0, 4))
+    if (more := len(report.unverified) - _SENTENCES) > 0:
+        said = f"not verified: {more} more sentence{'s' * (more > 1)}"
+        yield Padding(Text(said, style="dim"), (0, 0, 0, 4))
+
+
 def _without_places(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
     """Return what a report without a marked place says of the text, and its style."""
-    if report.decision in {Decision.DOUBTFUL, Decision.FAULTY}:
+    if report.decision in {Decision.UNSURE, Decision.FAULTY}:
         return ("; no place could be marked", "not bold dim")
     if report.spans:
         return ("", "")
     if is_best:
         return ("; no error found", "not bold green")
-    return ("; no error marked: its doubts have no place", "not bold dim")
+    return ("; no error marked", "not bold dim")
 
 
 def _span_line(number: int, span: ErrorSpan) -> RenderableType:

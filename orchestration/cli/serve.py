@@ -41,15 +41,15 @@ class ServedPanelFlags(Flags, title="Judges"):
 
     panel: Annotated[
         tuple[str, ...],
-        Flag("A panel that requests may name, by its TOML file; repeatable.", "NAME=FILE"),
+        Flag("Panel that requests may name, and its TOML file; repeatable.", "NAME=FILE"),
     ] = ()
     judge: Annotated[
         tuple[str, ...],
-        Flag("A judge of the default panel, as NAME:option=value,…; repeatable.", env=True),
+        Flag("Judge of the default panel: NAME or NAME:option=value,…; repeatable.", env=True),
     ] = ()
     model: Annotated[
         tuple[str, ...],
-        Flag("A model of it by its LiteLLM name, or 'embedded'; repeatable.", env=True),
+        Flag("LiteLLM name of a model of the default panel, or 'embedded'; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
     seed: Seed = None
@@ -61,11 +61,13 @@ class ServedPanelFlags(Flags, title="Judges"):
         """Return the panels by name; raise `ConfigError` if flags do not fit together."""
         named = dict(map(self._named, self.panel))
         if len(named) < len(self.panel):
-            raise ConfigError("--panel: two panels have one name")
+            raise ConfigError("--panel: two panels have the same name")
         if _DEFAULT not in named:
             named[_DEFAULT] = self._flags().config()
         elif self.judge or self.model:
-            raise ConfigError("--panel default=… names it all: leave out --judge and --model")
+            raise ConfigError(
+                "--panel default=… names judges and models: leave out --judge and --model"
+            )
         return named
 
     def _named(self, spec: str) -> "tuple[str, configs.PanelConfig]":
@@ -92,7 +94,7 @@ class ListenFlags(Flags, title="Service"):
     host: Annotated[
         str,
         Flag(
-            "Address to listen at; any but a loopback one needs a token, in"
+            "Address to listen on; any but a loopback address needs a token, in"
             " SPANJURY_SERVE_TOKEN or --token-file.",
             "ADDRESS",
             env="SPANJURY_SERVE_HOST",
@@ -100,25 +102,33 @@ class ListenFlags(Flags, title="Service"):
     ] = "127.0.0.1"
     port: Annotated[
         int,
-        Flag("Port to listen at; 0 for any that is free.", min=0, env="SPANJURY_SERVE_PORT"),
+        Flag("Port to listen on; 0 for any free port.", min=0, env="SPANJURY_SERVE_PORT"),
     ] = 8765
+    health_port: Annotated[
+        int | None,
+        Flag(
+            "Port that serves only /healthz and /readyz; 0 for any free port.",
+            min=0,
+            env="SPANJURY_SERVE_HEALTH_PORT",
+        ),
+    ] = None
     token_file: Annotated[
         Path | None,
         Flag(
-            "File of TENANT:TOKEN lines; a tenant sees its own batches only.",
+            "File of TENANT:TOKEN lines; a tenant sees only its own batches.",
             env="SPANJURY_SERVE_TOKEN_FILE",
         ),
     ] = None
     state_dir: Annotated[
         Path | None,
         Flag(
-            "Folder of the batches; among your data by default.",
+            "Folder for batches; by default in your user data folder.",
             "FOLDER",
             env="SPANJURY_SERVE_STATE",
         ),
     ] = None
     log_file: Annotated[
-        Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
+        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
     ] = None
 
 
@@ -126,40 +136,68 @@ class ListenFlags(Flags, title="Service"):
 class BoundFlags(Flags, title="Bounds"):
     """The flags that bound what clients may ask for."""
 
-    max_checks: Annotated[int, Flag("Checks at once; others get 429.", min=1, rare=True)] = 100
+    max_checks: Annotated[
+        int, Flag("Maximum concurrent checks; others wait.", min=1, rare=True)
+    ] = 100
+    max_check_wait: Annotated[
+        float,
+        Flag(
+            "Maximum expected wait of a check; beyond it, the answer is 429.",
+            "SECONDS",
+            min=0.0,
+            rare=True,
+        ),
+    ] = 10.0
     max_http_connections: Annotated[
-        int, Flag("Connections at once; others get 503.", min=1, rare=True)
+        int,
+        Flag(
+            "Maximum concurrent connections; idle ones are closed for new ones, or these get 503.",
+            min=1,
+            rare=True,
+        ),
     ] = 1_000
-    max_body: Annotated[int, Flag("Bytes of a request.", "BYTES", min=1, rare=True)] = 2**22
+    max_body: Annotated[int, Flag("Maximum size of a request.", "BYTES", min=1, rare=True)] = 2**22
     max_output: Annotated[
-        int, Flag("Characters of a text of a check.", "CHARACTERS", min=1, rare=True)
+        int, Flag("Maximum length of a text in a check.", "CHARACTERS", min=1, rare=True)
     ] = 100_000
     max_source: Annotated[
-        int, Flag("Characters of all it is compared with.", "CHARACTERS", min=1, rare=True)
+        int,
+        Flag(
+            "Maximum total length of the texts that it is compared with.",
+            "CHARACTERS",
+            min=1,
+            rare=True,
+        ),
     ] = 1_000_000
-    max_batch_body: Annotated[int, Flag("Bytes of a batch.", "BYTES", min=1, rare=True)] = 2**28
-    max_rows: Annotated[int, Flag("Rows of a batch.", "ROWS", min=1, rare=True)] = 100_000
+    max_batch_body: Annotated[int, Flag("Maximum size of a batch.", "BYTES", min=1, rare=True)] = (
+        2**28
+    )
+    max_rows: Annotated[
+        int, Flag("Maximum number of rows in a batch.", "ROWS", min=1, rare=True)
+    ] = 100_000
     max_batches: Annotated[
-        int, Flag("Batches that are judged at once; others wait.", min=1, rare=True)
+        int, Flag("Maximum batches judged at once; others wait.", min=1, rare=True)
     ] = 2
     max_waiting: Annotated[
-        int, Flag("Batches that may wait; others get 429.", min=1, rare=True)
+        int, Flag("Maximum batches that wait; others get 429.", min=1, rare=True)
     ] = 100
     check_seconds: Annotated[
-        float, Flag("Longest time of a check; then 504.", "SECONDS", min=0.01, rare=True)
+        float, Flag("Time limit for a check; then 504.", "SECONDS", min=0.01, rare=True)
     ] = 300.0
     body_seconds: Annotated[
-        float, Flag("Longest time for a body to arrive; then 408.", "SECONDS", min=0.01, rare=True)
+        float,
+        Flag("Time limit for a request body to arrive; then 408.", "SECONDS", min=0.01, rare=True),
     ] = 20.0
     head_seconds: Annotated[
-        float, Flag("Longest time for a head to arrive.", "SECONDS", min=0.01, rare=True)
+        float,
+        Flag("Time limit for the headers of a request to arrive.", "SECONDS", min=0.01, rare=True),
     ] = 10.0
     drain_seconds: Annotated[
         float,
-        Flag("Longest time for checks to end after SIGTERM.", "SECONDS", min=0.0, rare=True),
+        Flag("Time limit for running checks after SIGTERM.", "SECONDS", min=0.0, rare=True),
     ] = 30.0
     keep_days: Annotated[
-        float, Flag("Days for which batches that have ended are kept.", "DAYS", min=0.0, rare=True)
+        float, Flag("Number of days to keep finished batches.", "DAYS", min=0.0, rare=True)
     ] = 7.0
 
     def limits(self) -> "settings.ServiceLimits":
@@ -172,6 +210,7 @@ class BoundFlags(Flags, title="Bounds"):
             source=self.max_source,
             rows=self.max_rows,
             checks=self.max_checks,
+            check_wait=self.max_check_wait,
             connections=self.max_http_connections,
             check_seconds=self.check_seconds,
             body_seconds=self.body_seconds,
@@ -187,10 +226,10 @@ def serve(
     limits: LimitFlags,
     bounds: BoundFlags,
 ) -> None:
-    """Judge for other programs, over HTTP; docs/service.md describes it.
+    """Serve panels to other programs over HTTP; docs/service.md describes the service.
 
-    It listens to this machine alone, unless it is given an address and a token. Limits of cost,
-    tokens and time are those of each batch.
+    The service listens on this machine only, unless it has an address and a token. Limits on
+    cost, tokens and time apply to each batch.
     """
     require(run)
     logging.log_to(listen.log_file)
@@ -213,6 +252,7 @@ def serve(
             aspects_files=judges.aspects_file,
             host=listen.host,
             port=listen.port,
+            health_port=listen.health_port,
             tokens=tokens.read_tokens(token, listen.token_file),
             limits=bounds.limits(),
         ),

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
@@ -42,36 +43,36 @@ class ServeFlags(Flags, title="Server"):
     http: Annotated[
         bool,
         Flag(
-            "Serve over HTTP, at /mcp, in place of standard input and output.",
+            "Serve over HTTP at /mcp, instead of over standard input and output.",
             env="SPANJURY_MCP_HTTP",
         ),
     ] = False
     host: Annotated[
         str,
         Flag(
-            "Address for HTTP; any but a loopback one needs a token, in SPANJURY_SERVE_TOKEN or"
-            " --token-file.",
+            "Address for HTTP; any but a loopback address needs a token, in SPANJURY_SERVE_TOKEN"
+            " or --token-file.",
             "ADDRESS",
             env="SPANJURY_MCP_HOST",
         ),
     ] = "127.0.0.1"
     port: Annotated[
-        int, Flag("Port for HTTP; 0 for any that is free.", min=0, env="SPANJURY_MCP_PORT")
+        int, Flag("Port for HTTP; 0 for any free port.", min=0, env="SPANJURY_MCP_PORT")
     ] = 8766
     token_file: Annotated[
         Path | None, Flag("File of TENANT:TOKEN lines, for HTTP.", env="SPANJURY_SERVE_TOKEN_FILE")
     ] = None
     aspects_file: AspectsFiles = ()
     log_file: Annotated[
-        Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
+        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
     ] = None
 
 
 def mcp(*, judges: PanelFlags, serving: ServeFlags) -> None:
     """Serve a panel to agents over the Model Context Protocol.
 
-    A client starts this command and speaks to it by its standard input and output, or reaches it
-    over HTTP. It ends when the client does, or at Ctrl-C.
+    A client starts this command and talks to it over standard input and output, or connects over
+    HTTP. The command ends with its client, or at Ctrl-C.
     """
     logging.log_to(serving.log_file)
     # The SDK would have every library write its notes to standard error.
@@ -99,6 +100,8 @@ def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) ->
 def _serve_http(panel: "configs.PanelConfig", serving: ServeFlags) -> int:
     held = tokens.read_tokens(os.environ.get(tokens.VARIABLE), serving.token_file)
     listening.require_access(serving.host, held)
+    if held.quotas:
+        raise ConfigError("quotas apply to `spanjury serve` only: leave them out for mcp")
     with listening.listening(serving.host, serving.port) as listener:
         url = f"{listening.url_of(serving.host, listener.getsockname()[1])}{over_http.PATH}"
 

@@ -48,8 +48,8 @@ class Session:
                     self._signal = number
                     self.stop_token.request(_SIGNALS[number], grace=GRACE)
                     say(
-                        f"{_SIGNALS[number]}: what is under way may take {GRACE:g} s more;"
-                        " Ctrl-C again to drop it"
+                        f"{_SIGNALS[number]}: running assessments have {GRACE:g} s to finish;"
+                        " Ctrl-C again to drop them"
                     )
         await sleep_forever()
 

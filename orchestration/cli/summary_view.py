@@ -1,23 +1,25 @@
 """The closing tables of a run, with its failures and its calls."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from spanjury.judges.core import Decision, Outcome, StopReason, Usage, one_line
-from spanjury.orchestration.engine.summary import Row, Summary
+from spanjury.orchestration.engine.summary import Risk, Row, Summary
 
 _REASONS = 3
 """The most reasons for missing scores that are shown."""
+_GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 
 
 def summary_view(summary: Summary) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge."""
     return Group(
         _means(summary),
-        *_alarms(summary),
+        *_risks(summary),
+        *_hint(summary),
         *_failures(summary),
         *_unasked(summary),
         *_usage(summary),
@@ -31,7 +33,7 @@ def _means(summary: Summary) -> RenderableType:
     with_systems = any(system for _, _, system in summary.rows)
     if with_systems:
         table.add_column("system", overflow="fold")
-    for heading in ("faulty /\ndoubtful", "mean\nscore", "coverage", "spans\n/ text"):
+    for heading in ("faulty /\nunsure", "decided", "mean\nscore", "coverage", "spans\n/ text"):
         table.add_column(heading, justify="right", no_wrap=True)  # names give way, figures do not
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
@@ -51,9 +53,10 @@ def _systems(summary: Summary, key: tuple[str, str]) -> dict[str, Row]:
     return {system: row for (*aspect, system), row in summary.rows.items() if (*aspect,) == key}
 
 
-def _cells(row: Row) -> tuple[str, str, str, str]:
+def _cells(row: Row) -> tuple[str, ...]:
     return (
         _shares(row),
+        "-" if row.decided is None else f"{row.decided:.0%}",
         "-" if row.mean is None else f"{row.mean:.2f}",
         f"{row.coverage:.0%} ({row.scored}/{row.total})",
         "-" if row.spans_per_text is None else f"{row.spans_per_text:.2f}",
@@ -61,29 +64,43 @@ def _cells(row: Row) -> tuple[str, str, str, str]:
 
 
 def _shares(row: Row) -> str:
-    """Return the shares of the decisions that are faulty and doubtful."""
-    faulty, doubtful = row.share(Decision.FAULTY), row.share(Decision.DOUBTFUL)
-    return "-" if faulty is None else f"{faulty:.0%} / {doubtful:.0%}"
+    """Return the shares of the decisions that are faulty and unsure."""
+    faulty, unsure = row.share(Decision.FAULTY), row.share(Decision.UNSURE)
+    return "-" if faulty is None else f"{faulty:.0%} / {unsure:.0%}"
 
 
-def _alarms(summary: Summary) -> Iterator[RenderableType]:
-    """Say how often the decisions blame a text without error, as far as that is known."""
-    shares: dict[str, dict[str, float]] = {}
-    for alarm in summary.alarms:
-        if alarm.rate is not None:
-            graver = "doubtful or faulty" if alarm.decision is Decision.DOUBTFUL else "faulty"
-            shares.setdefault(alarm.measured_on, {})[graver] = alarm.rate
-    for texts, rates in shares.items():
-        called = ", ".join(
-            f"{rate:.0%} {word}" for word, rate in sorted(rates.items(), reverse=True)
-        )
-        yield Text(f"False alarms on {texts}: {called}.", "dim")
-    unknown = sum(count for alarm, count in summary.alarms.items() if alarm.rate is None)
+def _risks(summary: Summary) -> Iterator[RenderableType]:
+    """Say how often the decisions are wrong, as far as that is known."""
+    known: dict[str, dict[Decision, Risk]] = {}
+    for risk in summary.risks:
+        if risk.share is not None:
+            known.setdefault(risk.measured_on, {})[risk.decision] = risk
+    for texts, risks in known.items():
+        called = ", ".join(risks[one].words for one in _GRAVEST_FIRST if one in risks)
+        what = "Misses" if Decision.OK in risks else "False alarms"
+        yield Text(f"{what} on {texts}: {called}.", "dim")
+    yield from _unknown(summary, "False-alarm rate", {Decision.UNSURE, Decision.FAULTY})
+    yield from _unknown(summary, "Miss rate", {Decision.OK})
+
+
+def _unknown(
+    summary: Summary, rate: str, decisions: Collection[Decision]
+) -> Iterator[RenderableType]:
+    made = {risk: count for risk, count in summary.risks.items() if risk.decision in decisions}
+    unknown = sum(count for risk, count in made.items() if risk.share is None)
     if unknown:
-        count = summary.alarms.total()
-        which = "" if unknown == count else f" for {unknown} of {count} faulty or doubtful"
-        reason = "no threshold was measured for these judges"
-        yield Text(f"False-alarm rate not known{which}: {reason}.", "dim")
+        count = sum(made.values())
+        words = " or ".join(one.value for one in _GRAVEST_FIRST if one in decisions)
+        which = "" if unknown == count else f" for {unknown} of {count} {words}"
+        yield Text(f"{rate} not known{which}: it was not measured for these judges.", "dim")
+
+
+def _hint(summary: Summary) -> Iterator[RenderableType]:
+    """Say who can decide what these judges cannot."""
+    unsure = summary.whole.decisions[Decision.UNSURE]
+    if unsure and not any(usage.calls for usage in summary.usage.values()):
+        texts = "1 text" if unsure == 1 else f"{unsure} texts"
+        yield Text(f"{texts} unsure: --model NAME, or another judge, would decide.")
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:

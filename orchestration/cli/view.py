@@ -38,15 +38,21 @@ class TextFlags(Flags, title="Texts"):
     """The flags that say where the judged texts are, if no run's folder does."""
 
     data: Annotated[
-        Path | None, Flag("File of the texts, where no run's folder says which it is.")
+        Path | None, Flag("File of the texts, for a results file outside a run's folder.")
     ] = None
     column: Annotated[
         tuple[str, ...],
-        Flag("Column of a field in it, as output=summary; repeatable.", "NAME=COLUMN"),
+        Flag(
+            "Column of --data that holds a field, for example output=summary; repeatable.",
+            "NAME=COLUMN",
+        ),
     ] = ()
     rows: Annotated[
         Path | None,
-        Flag("Show the texts of this file only, by id and system: of 'spanjury sample'.", "FILE"),
+        Flag(
+            "Show only the texts that this file of 'spanjury sample' names, by id and system.",
+            "FILE",
+        ),
     ] = None
     aspects_file: AspectsFiles = ()
 
@@ -55,19 +61,19 @@ class TextFlags(Flags, title="Texts"):
 class ServerFlags(Flags, title="Server"):
     """The flags of a page that asks this program for what it shows."""
 
-    port: Annotated[int, Flag("Port to listen at; any that is free by default.", min=0)] = 0
-    no_browser: Annotated[bool, Flag("Print the address, and open no browser.")] = False
+    port: Annotated[int, Flag("Port to listen on; any free port by default.", min=0)] = 0
+    no_browser: Annotated[bool, Flag("Print the address without opening a browser.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFlags(Flags, title="One file"):
     """The flags of a page that needs no server."""
 
-    html: Annotated[Path | None, Flag("Write the page to this file, with all that it shows.")] = (
-        None
-    )
-    limit: Annotated[int | None, Flag("Put the first N rows into it only.", min=1)] = None
-    worst: Annotated[int | None, Flag("Put the N rows of lowest score into it only.", min=1)] = None
+    html: Annotated[Path | None, Flag("Write the page to this file, which needs no server.")] = None
+    limit: Annotated[int | None, Flag("Put only the first N rows into the file.", min=1)] = None
+    worst: Annotated[
+        int | None, Flag("Put only the N rows with the lowest scores into the file.", min=1)
+    ] = None
 
 
 def view(
@@ -75,17 +81,18 @@ def view(
     runs: Annotated[
         tuple[Path, ...],
         typer.Argument(
-            metavar="RUN", help="Folder or name of a run, or its results; two are compared."
+            metavar="RUN",
+            help="Folder or name of a run, or a file of results; two are shown side by side.",
         ),
     ],
-    title: Annotated[str, Flag("Title of the page; the names of the runs by default.")] = "",
+    title: Annotated[str, Flag("Title of the page; by default the names of the runs.")] = "",
     texts: TextFlags,
     serving: ServerFlags,
     file: FileFlags,
 ) -> None:
     """Show the texts of a run with their error spans, or two runs side by side, in a browser.
 
-    The page is served to this machine alone until Ctrl-C; --html writes it to one file.
+    The page is served to this machine only, until Ctrl-C; --html writes it to a file instead.
     """
     _check(file)
     if file.html is None:  # before rows are read, which would go on meanwhile
@@ -133,9 +140,9 @@ def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[marks.Routes]
 
 def _check(file: FileFlags) -> None:
     if file.html is None and (file.limit or file.worst):
-        raise ConfigError("--limit and --worst make a file smaller: name it with --html")
+        raise ConfigError("--limit and --worst need --html: they make its file smaller")
     if file.limit and file.worst:
-        raise ConfigError("--limit and --worst do not go together: name one of them")
+        raise ConfigError("--limit and --worst exclude each other: choose one")
     if file.html is not None:
         files.check_page(file.html)
 
@@ -151,8 +158,8 @@ def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
         say(f"spanjury: {note}")
     if len(data) > _LARGE_FILE or rows > _MANY_ROWS:
         say(
-            "a page of this size opens slowly: without --html larger runs are shown part by part;"
-            " --worst N or --limit N make the file smaller"
+            "a page of this size opens slowly: leave out --html to load it part by part, or make"
+            " it smaller with --worst N or --limit N"
         )
 
 

@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     ErrorSpan,
     EventLog,
     ModelError,
+    OverBudgetError,
     SpanRef,
     Verdict,
     fingerprint,
@@ -97,6 +98,8 @@ class AgentConsolidator:
             )
         except ModelError as error:
             return await self._fall_back(verdict, error.outcome.value)
+        except OverBudgetError:
+            return await self._fall_back(verdict, "over the budget")
         if talk.output is None:
             return await self._fall_back(verdict, talk.outcome.value)
         return consolidated(talk.output, case)

@@ -1,24 +1,18 @@
 """The budget of a cascade: the most that all rows of a run may take, and what is left of it.
 
-It is of the run, however often this is resumed: a reply that is remembered counts as it cost
-then. Rows are served in their order. Before seats are asked, what they took on the rows so far
-is set aside, so that the budget is exceeded by no more than the calls under way miss their mean.
-
-A run that was killed had asked about rows further on than the one that it would come to next. What
-was granted is therefore kept as a sum, too, with the grants under way: a run that goes on has that
-less from its beginning, and not only once it comes to these rows.
+It is the run's, however often this is resumed, and holds for every call that is in its ledger.
+Rows are served in their order. Before seats are asked, what they took on average so far is set
+aside, so that rows under way at the same time do not begin what the budget does not suffice for;
+each of their calls must fit into it all the same (`Meter.reserve`).
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
-from spanjury.judges.core import ConfigError, SeatReport, Segment, TokenPrice, Usage
-
-Unit = Literal["dollars", "calls", "tokens"]
+from spanjury.judges.core import ConfigError, Segment, TokenPrice, Usage
+from spanjury.orchestration.engine.metering import Meter, Unit, in_words, spending
 
 _AMOUNT = re.compile(r"\$?\s*(\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?")
 _CHARACTERS = 6
@@ -42,25 +36,12 @@ class Budget:
         return self.words(self.amount)
 
     def words(self, amount: float) -> str:
-        """Return `amount` with the unit.
-
-        Examples
-        --------
-        >>> parse_budget("300calls").words(1), parse_budget("5").words(0.25)
-        ('1 call', '$0.25')
-        """
-        if self.unit == "dollars":
-            return f"${amount:.4g}"
-        count = f"{amount:,.0f}" if amount == round(amount) else f"{amount:,.1f}"
-        return f"{count} {self.unit[:-1] if count == '1' else self.unit}"
+        """Return `amount` with the unit."""
+        return in_words(amount, self.unit)
 
     def taken(self, usage: Usage, price: TokenPrice | None) -> float:
         """Return what `usage` takes of the budget."""
-        if self.unit == "calls":
-            return usage.calls
-        if self.unit == "tokens":
-            return usage.prompt + usage.completion
-        return 0.0 if price is None else price.cost(usage)
+        return spending(usage, price).of(self.unit)
 
     def least(self, segment: Segment, price: TokenPrice | None) -> float:
         """Return what one call about `segment` takes at the least: its texts must be read."""
@@ -91,6 +72,8 @@ class Allowance:
     prices
         The price of the model of each seat that asks one, None for one that is not known. The
         other seats are free.
+    meter
+        The ledger of the run.
 
     Raises
     ------
@@ -98,14 +81,13 @@ class Allowance:
         If the budget is in dollars and a price is not known.
     """
 
-    def __init__(self, budget: Budget, *, prices: Mapping[str, TokenPrice | None]) -> None:
+    def __init__(
+        self, budget: Budget, *, prices: Mapping[str, TokenPrice | None], meter: Meter
+    ) -> None:
         self.budget = budget
-        self.spent = 0.0
+        self.meter = meter
         self._prices = prices
-        self._set_aside = 0.0
-        self._granted = 0.0
-        self._open: dict[str, float] = {}
-        self._carried: frozenset[str] = frozenset()
+        self._reported = 0.0
         self._seen: dict[str, tuple[int, float]] = {}
         unpriced = sorted(seat for seat, price in prices.items() if price is None)
         if unpriced and budget.unit == "dollars":
@@ -116,29 +98,14 @@ class Allowance:
 
     @property
     def left(self) -> float:
-        """The amount that may still be spent, without what is set aside for calls under way."""
-        granted = self._granted + sum(self._open.values())
-        return max(0.0, self.budget.amount - max(self.spent + self._set_aside, granted))
+        """The amount that may still be spent, without what is set aside for rows under way."""
+        # A judge with a model of its own, or a run of an earlier version, has reports only.
+        spent = max(self._reported, self.meter.of_run.of(self.budget.unit))
+        return max(0.0, self.budget.amount - spent - self.meter.set_aside)
 
-    def carry(self, kept: bytes) -> None:
-        """Take up what `kept` says that an earlier process of the run was granted."""
-        self._granted, self._open = json.loads(kept)
-        self._carried = frozenset(self._open)
-
-    def kept(self) -> bytes:
-        """Return what was granted so far, and to whom that is under way."""
-        return json.dumps([self._granted, self._open]).encode()
-
-    def is_granted(self, name: str) -> bool:
-        """Say whether an earlier process was granted what is called so, and ended meanwhile."""
-        return name in self._carried
-
-    def grant(self, name: str, seats: Sequence[str], segment: Segment) -> None:
-        """Note that `seats` are asked about `segment` for the first time, under a name.
-
-        What is granted and then given up stays granted: the call may have been paid.
-        """
-        self._open[name] = self.expected(seats, segment)
+    def holding(self) -> AbstractContextManager[None]:
+        """Keep every call of the run within the budget as long as this lasts."""
+        return self.meter.holding(self.budget.unit, self.budget.amount)
 
     def require_row(self, segment: Segment) -> None:
         """Raise `ConfigError` if not even `segment` could be judged by all seats."""
@@ -160,27 +127,15 @@ class Allowance:
     @contextmanager
     def setting_aside(self, seats: Sequence[str], segment: Segment) -> Iterator[None]:
         """Set aside what asking `seats` takes, until they were asked or that was given up."""
-        amount = self.expected(seats, segment)
-        self._set_aside += amount
-        try:
+        with self.meter.setting_aside(self.expected(seats, segment), self.budget.unit):
             yield
-        finally:
-            self._set_aside -= amount
 
     def count(self, seat: str, usage: Usage) -> None:
         """Count what one report took, or took when it was made."""
         taken = self.budget.taken(usage, self._prices.get(seat))
         times, total = self._seen.get(seat, (0, 0.0))
         self._seen[seat] = times + 1, total + taken
-        self.spent += taken
-
-    def count_reports(self, name: str, reports: Sequence[SeatReport]) -> None:
-        """Count what `reports` took that were granted under a name, if not by then finished."""
-        before = self.spent
-        for one in reports:
-            self.count(one.seat, one.report.usage)
-        if self._open.pop(name, None) is not None:
-            self._granted += self.spent - before
+        self._reported += taken
 
     def _expected(self, seat: str, segment: Segment) -> float:
         times, total = self._seen.get(seat, (0, 0.0))

@@ -153,7 +153,11 @@ async def each(
             if stop_token.is_requested:
                 stop_token.interrupted = True
                 return
-            await do(thing)
+            try:
+                await do(thing)
+            except RunStoppedError as stopped:
+                stop_token.request(str(stopped))
+                stop_token.interrupted = True
 
     with first_error_alone(), stop_token:
         async with create_task_group() as group:
@@ -259,6 +263,9 @@ async def _pipe(
                 slot.results.append(await assess(*pair))
             except RunFailedError as failure:
                 stop_token.fail(failure)
+            except RunStoppedError as stopped:
+                stop_token.request(str(stopped))
+                stop_token.interrupted = True
             order.finish(slot)
 
     try:

@@ -1,7 +1,8 @@
 """The decision of a panel: from its seats' reports and its merged errors to one word.
 
 Where the seats' probabilities have thresholds that were measured for these judges, they
-decide, and the false-alarm rate is known. Errors that other seats mark decide by their
+decide, and the rates of false alarms and misses are known: a text is faulty from one threshold on,
+ok below the other, and unsure between them. Errors that other seats mark decide by their
 severity, and how often that is wrong is not known. The graver of the two holds. Where a
 calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
 false alarms, which errors of any severity would break. To such a score the seats that a cascade did
@@ -12,7 +13,7 @@ that none is ``faulty`` without an error or a probability over its threshold.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -28,14 +29,15 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.orchestration.engine.thresholds import Signal, Thresholds
+from spanjury.orchestration.engine.thresholds import (
+    MOST_CERTAIN,
+    VOUCHED,
+    Signal,
+    Thresholds,
+    spread,
+)
 
-MOST_CERTAIN = 0.999
-"""The nearest to certainty that one seat's probability counts: no seat overrules all others."""
-UNMEASURED = 0.5
-"""The probability from which on a text is doubtful where no thresholds were measured."""
-
-_GRAVITY = (Decision.OK, Decision.DOUBTFUL, Decision.FAULTY)
+_GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +49,58 @@ class Decided:
     probability: float | None
 
 
-def combined_probability(stated: Sequence[float]) -> float | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """The probability of an error that the seats state together.
+
+    Parameters
+    ----------
+    probability
+        Recalibrated where that was measured for these judges; None where no seat states one.
+    is_measured
+        Whether it was.
+    is_everyones
+        Whether every seat states one.
+    """
+
+    probability: float | None
+    is_measured: bool
+    is_everyones: bool
+
+
+def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> Stated:
+    """Return what `seats`, which gave a score, state together.
+
+    Parameters
+    ----------
+    thresholds
+        Those that were measured, for these judges or others.
+    """
+    known = [seat.report.error_probability for seat in seats]
+    measured = _fitting(_stating(seats), thresholds)
+    by_judge = dict(measured.weights) if measured else {}
+    weights = [
+        by_judge.get(_judge(seat), 1.0)
+        for seat in seats
+        if seat.report.error_probability is not None
+    ]
+    combined = combined_probability([share for share in known if share is not None], weights)
+    if combined is not None and measured is not None:
+        sure = [seat for seat in seats if _judge(seat) in measured.sure]
+        combined = max(measured.recalibrated(combined), surest_error(sure))
+    return Stated(
+        probability=combined,
+        is_measured=measured is not None,
+        is_everyones=None not in known,
+    )
+
+
+def combined_probability(
+    stated: Sequence[float], weights: Sequence[float] | None = None
+) -> float | None:
     """Return the probability that the mean of the logits of `stated` stands for; None for none.
+
+    `weights`, one for each and positive, are those of the logits; None for equal ones.
 
     Examples
     --------
@@ -58,8 +110,14 @@ def combined_probability(stated: Sequence[float]) -> float | None:
     if len(stated) < 2:  # noqa: PLR2004
         return stated[0] if stated else None
     bounded = (min(max(share, 1.0 - MOST_CERTAIN), MOST_CERTAIN) for share in stated)
-    odds = math.exp(fmean(math.log(share / (1.0 - share)) for share in bounded))
+    odds = math.exp(fmean((math.log(share / (1.0 - share)) for share in bounded), weights))
     return odds / (1.0 + odds)
+
+
+def surest_error(seats: Iterable[SeatReport]) -> float:
+    """Return the highest probability of a grave error that `seats` mark; 0 without any."""
+    marked = (span for seat in seats for span in seat.report.spans if is_grave(span))
+    return max((span.probability or 0.0 for span in marked), default=0.0)
 
 
 def decide(
@@ -69,6 +127,7 @@ def decide(
     score: float,
     scale: Scale,
     thresholds: Sequence[Thresholds] = (),
+    stated: Stated | None = None,
     bare_score: float | None = None,
     expected: Collection[str] = (),
 ) -> Decided:
@@ -84,15 +143,15 @@ def decide(
         The panel's, on `scale`.
     thresholds
         Those that were measured; the ones that are for other judges do not count.
+    stated
+        What the seats state; None for what they do by `thresholds`.
     bare_score
         The panel's before it was mapped to people's; None where it was not.
     expected
         Names of the seats that were not asked, where the score takes what is expected of them.
     """
-    stating = [seat for seat in seats if seat.report.error_probability is not None]
-    known = [seat.report.error_probability for seat in stating]
-    probability = combined_probability([share for share in known if share is not None])
-    measured = _fitting(frozenset(map(_judge, stating)), thresholds)
+    probability = (stated or stated_by(seats, thresholds)).probability
+    measured = _fitting(_stating(seats), thresholds)
     in_score = frozenset((*(seat.seat for seat in seats), *expected))
     by_score = _fitting(in_score, thresholds, signal="score")
     if by_score is not None:
@@ -101,7 +160,7 @@ def decide(
     elif measured is None or probability is None:
         rulings = [_by_spans(spans, score=score, scale=scale)]
         if probability is not None:
-            rulings.append(_by_unmeasured(probability, spans))
+            rulings.append(_by_unmeasured(probability))
     else:
         covered = {seat.seat for seat in seats if _judge(seat) in measured.covered}
         others = {seat.seat for seat in seats} - covered
@@ -116,15 +175,37 @@ def decide(
 def decision_signature(thresholds: Sequence[Thresholds]) -> str:
     """Return what can change a decision: the rules and the thresholds."""
     known = sorted(
-        f"{sorted(one.judges)} {sorted(one.beside)} {one.doubtful} {one.faulty}"
-        for one in thresholds
+        f"{sorted(one.judges)} {sorted(one.beside)} {one.unsure} {one.faulty}" for one in thresholds
     )
     return signature("decision", thresholds=fingerprint(*known), code=code_digest(__name__))
 
 
+def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresholds]) -> str:
+    """Return what can change the probability that judges of these signatures state together.
+
+    It is empty where nothing was measured for any of them.
+    """
+    judges = frozenset(map(_name, signatures))
+    known = sorted(
+        f"{sorted(one.judges)} {one.weights} {sorted(one.sure)} {one.slope} {one.intercept}"
+        for one in thresholds
+        if one.judges <= judges and one.signal == "probability"
+    )
+    return fingerprint(*known) if known else ""
+
+
 def _judge(seat: SeatReport) -> str:
     """Return the name of a seat's judge, whatever the seat is called."""
-    return seat.signature.partition("|")[0]
+    return _name(seat.signature)
+
+
+def _name(signature: str) -> str:
+    return signature.partition("|")[0]
+
+
+def _stating(seats: Sequence[SeatReport]) -> frozenset[str]:
+    """Return the judges that state a probability."""
+    return frozenset(_judge(seat) for seat in seats if seat.report.error_probability is not None)
 
 
 def _fitting(
@@ -147,29 +228,39 @@ def _by_thresholds(
     spans: Sequence[ErrorSpan],
 ) -> tuple[Decision, DecisionBasis]:
     """Compare with the thresholds; of the errors, only those count that the alarms include."""
-    levels = (
-        (Decision.FAULTY, measured.faulty, measured.faulty_alarms),
-        (Decision.DOUBTFUL, measured.doubtful, measured.doubtful_alarms),
-    )
-    for decision, threshold, alarms in levels:
-        if probability >= threshold:
-            return decision, DecisionBasis(
-                ground=Ground.PROBABILITY,
-                reason=_at_least(probability, threshold, spans),
-                threshold=threshold,
-                false_alarms=alarms,
-                measured_on=measured.measured_on,
-            )
-    below = f"probability of an error is {probability:.2f}, below {measured.doubtful:.2f}."
+    if probability >= measured.faulty:
+        return Decision.FAULTY, DecisionBasis(
+            ground=Ground.PROBABILITY,
+            reason=_at_least(probability, measured.faulty, spans),
+            threshold=measured.faulty,
+            false_alarms=measured.faulty_alarms,
+            spread=spread(measured.alarms_by),
+            measured_on=measured.measured_on,
+        )
+    if probability >= measured.unsure:
+        limits = f"between {measured.unsure:.2f} and {min(1.0, measured.faulty):.2f}"
+        return Decision.UNSURE, DecisionBasis(
+            ground=Ground.PROBABILITY,
+            reason=f"Cannot tell: the probability of an error is {probability:.2f}, {limits}.",
+            threshold=measured.unsure,
+            false_alarms=measured.unsure_alarms,
+            measured_on=measured.measured_on,
+        )
+    below = f"probability of an error is {probability:.2f}, below {measured.unsure:.2f}."
     if any(map(is_grave, own)):
-        return Decision.DOUBTFUL, DecisionBasis(
+        return Decision.UNSURE, DecisionBasis(
             ground=Ground.SPANS,
             reason=f"An error of severity 4 or 5 is marked, though the {below}",
-            false_alarms=measured.doubtful_alarms,
+            false_alarms=measured.unsure_alarms,
             measured_on=measured.measured_on,
         )
     return Decision.OK, DecisionBasis(
-        ground=Ground.PROBABILITY, reason=f"The {below}", threshold=measured.doubtful
+        ground=Ground.PROBABILITY,
+        reason=f"The {below}",
+        threshold=measured.unsure,
+        misses=measured.misses,
+        spread=spread(measured.misses_by) if measured.misses is not None else None,
+        measured_on=measured.misses_measured_on,
     )
 
 
@@ -181,10 +272,10 @@ def _by_lost_score(
     lost = (scale.high - score) / width
     levels = (
         (Decision.FAULTY, measured.faulty, measured.faulty_alarms),
-        (Decision.DOUBTFUL, measured.doubtful, measured.doubtful_alarms),
+        (Decision.UNSURE, measured.unsure, measured.unsure_alarms),
     )
     for decision, threshold, alarms in levels:
-        if lost >= threshold and (spans or decision is Decision.DOUBTFUL):
+        if lost >= threshold and (spans or decision is Decision.UNSURE):
             return decision, DecisionBasis(
                 ground=Ground.SCORE,
                 reason=f"The score of the judges is {score:.2f},"
@@ -192,7 +283,7 @@ def _by_lost_score(
                 false_alarms=alarms,
                 measured_on=measured.measured_on,
             )
-    above = scale.high - measured.doubtful * width
+    above = scale.high - measured.unsure * width
     reason = f"The score of the judges is {score:.2f}, above {above:.2f}."
     if any(map(is_grave, spans)):
         reason += (
@@ -201,17 +292,15 @@ def _by_lost_score(
     return Decision.OK, DecisionBasis(ground=Ground.SCORE, reason=reason)
 
 
-def _by_unmeasured(
-    probability: float, spans: Sequence[ErrorSpan]
-) -> tuple[Decision, DecisionBasis]:
-    """Doubt a text that is likelier faulty than not; how often that is wrong is not known."""
-    if probability >= UNMEASURED:
-        decision, reason = Decision.DOUBTFUL, _at_least(probability, UNMEASURED, spans)
+def _by_unmeasured(probability: float) -> tuple[Decision, DecisionBasis]:
+    """Vouch for no text from `VOUCHED` on; how often that is wrong is not known."""
+    said = f"he probability of an error is {probability:.2f}"
+    if probability >= VOUCHED:
+        decision = Decision.UNSURE
+        reason = f"Cannot tell: t{said}, and no threshold was measured for these judges."
     else:
-        decision = Decision.OK
-        reason = f"The probability of an error is {probability:.2f}, below {UNMEASURED:.2f}."
-    basis = DecisionBasis(ground=Ground.PROBABILITY, reason=reason, threshold=UNMEASURED)
-    return decision, basis
+        decision, reason = Decision.OK, f"T{said}, below {VOUCHED:.2f}."
+    return decision, DecisionBasis(ground=Ground.PROBABILITY, reason=reason, threshold=VOUCHED)
 
 
 def _by_spans(
@@ -223,10 +312,10 @@ def _by_spans(
         return Decision.FAULTY, DecisionBasis(ground=Ground.SPANS, reason=reason)
     if spans:
         reason = "Errors are reported, none of severity 4 or 5 with a place."
-        return Decision.DOUBTFUL, DecisionBasis(ground=Ground.SPANS, reason=reason)
+        return Decision.UNSURE, DecisionBasis(ground=Ground.SPANS, reason=reason)
     if score <= (scale.low + scale.high) / 2:
         reason = "The score is in the lower half of the scale; no place could be marked."
-        return Decision.DOUBTFUL, DecisionBasis(ground=Ground.SCORE, reason=reason)
+        return Decision.UNSURE, DecisionBasis(ground=Ground.SCORE, reason=reason)
     return Decision.OK, DecisionBasis(ground=Ground.SPANS, reason="No error is marked.")
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from spanjury.judges.core import (
+    USABLE,
     Aspect,
     Decision,
     DecisionBasis,
@@ -25,6 +26,7 @@ from spanjury.judges.core import (
     Result,
     Segment,
     Unasked,
+    Unverified,
     Usage,
     stamped,
 )
@@ -33,9 +35,7 @@ from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import asked_about, canonical, digest
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.summary import Alarm, Figures
-
-_ANSWERED = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
+from spanjury.orchestration.engine.summary import Figures, Risk
 
 
 class FinishedRow(NamedTuple):
@@ -56,6 +56,7 @@ class FinishedRow(NamedTuple):
             reason=said.reason,
             unasked=said.unasked,
             error_probability=said.error_probability,
+            unverified=said.unverified,
             signature=said.signature,
             aggregation=said.aggregation,
             consolidator=said.consolidator,
@@ -135,8 +136,8 @@ def _digest_of(*functions: Callable[..., object]) -> str:
 def _is_finished(result: Result) -> bool:
     """Say whether each seat gave a plain report that is an answer; others remember their own."""
     report = result.report
-    return report.outcome in _ANSWERED and all(
-        type(seat.report) is Report and seat.report.outcome in _ANSWERED for seat in report.seats
+    return report.outcome in USABLE and all(
+        type(seat.report) is Report and seat.report.outcome in USABLE for seat in report.seats
     )
 
 
@@ -149,6 +150,8 @@ class _Seat(msgspec.Struct):
 class _Basis(msgspec.Struct):
     false_alarms: float | None
     measured_on: str
+    misses: float | None = None
+    spread: tuple[float, float] | None = None
 
 
 class _Row(msgspec.Struct):
@@ -180,6 +183,7 @@ class _Said(msgspec.Struct):
     decision_basis: DecisionBasis | None
     error_probability: float | None
     unasked: Unasked | None
+    unverified: tuple[Unverified, ...] = ()
 
 
 _ROW = msgspec.json.Decoder(_Row)
@@ -187,9 +191,10 @@ _SAID = msgspec.json.Decoder(_Said)
 
 
 def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:
-    alarm, basis = None, row.decision_basis
-    if row.decision and basis and row.decision is not Decision.OK:
-        alarm = Alarm(row.decision, basis.false_alarms, basis.measured_on)
+    risk, basis = None, row.decision_basis
+    if row.decision and basis:
+        share = basis.misses if basis.false_alarms is None else basis.false_alarms
+        risk = Risk(row.decision, share, basis.measured_on, basis.spread)
     return Figures(
         task=aspect.task.name,
         aspect=aspect.name,
@@ -199,7 +204,7 @@ def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:
         reason=row.reason,
         spans=len(row.spans),
         decision=row.decision,
-        alarm=alarm,
+        risk=risk,
         seats=[(seat.judge, seat.outcome, seat.usage) for seat in row.seats],
         unasked=row.unasked,
     )

@@ -9,12 +9,16 @@ the judge on its panel, and the number of the draw within the assessment.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar, Token
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
+
+from anyio import Lock
 
 from spanjury.judges.core import (
     UNANSWERED,
+    USABLE,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -24,6 +28,7 @@ from spanjury.judges.core import (
     Memory,
     ModelError,
     Outcome,
+    OverBudgetError,
     ParseError,
     PermanentModelError,
     Reply,
@@ -31,9 +36,11 @@ from spanjury.judges.core import (
     Rescorable,
     Rescoring,
     Segment,
+    TemplateTokens,
     reason_of,
 )
 from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.text import unlisted
 from spanjury.orchestration.engine.memory_codec import (
     KeptValues,
     ReportKeys,
@@ -41,11 +48,14 @@ from spanjury.orchestration.engine.memory_codec import (
     read_reply,
     read_report,
     read_rescoring,
+    read_tokens,
     written,
 )
 
-FAILED = frozenset(Outcome) - {Outcome.SCORED, Outcome.ABSTAINED}
+FAILED = frozenset(Outcome) - USABLE
 """Outcomes of a judge that should have scored and did not."""
+LIST_ALONE = "spanjury's list alone: the model's tokenizer cannot be asked"
+"""Source of the special tokens of a model whose tokenizer names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,10 @@ class RememberedJudge:
             except (JudgeError, ModelError) as error:
                 await self.memory.put(key, written(_unscored(error)))
                 raise
+            except OverBudgetError:
+                if kept is None:
+                    raise
+                return kept  # what failed before is not asked again
             if type(report) is Report:
                 await self.memory.put(key, written(report))
             return report
@@ -229,6 +243,11 @@ class RememberedModel:
             await self.memory.put(key, written(reply))
             return reply
 
+    def recalls(self, request: ChatRequest) -> bool:
+        """Say whether the first reply to `request` in this assessment is remembered."""
+        key = _under_way().draw(digest("reply", self.signature, canonical(request)), number=1)
+        return self._kept.get(key, read_reply) is not None
+
     def _recalled(self, key: str) -> Reply | None:
         assessment = _under_way()
         if assessment.fresh:
@@ -236,6 +255,70 @@ class RememberedModel:
         reply = self._kept.get(key, read_reply)
         assessment.remembered += reply is not None
         return reply
+
+
+class RememberedTokens:
+    """The special tokens of a model: its tokenizer is asked once, whatever the run.
+
+    So a run that goes on, or asks nothing, sends the same requests as the one before.
+
+    Parameters
+    ----------
+    ask
+        Asks the tokenizer; returns None if it cannot be asked, and raises `ModelError` if it does
+        not answer: then the next request asks again.
+    memory
+        Keeps what it says; or None.
+    signature
+        The model's.
+    note
+        Is called with the words that say who named the tokens, once that is known.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Awaitable[TemplateTokens | None]],
+        *,
+        memory: Memory | None,
+        signature: str,
+        note: Callable[[str], None],
+    ) -> None:
+        self._ask = ask
+        self._memory = memory
+        self._kept = None if memory is None else KeptValues(memory, whose=signature)
+        self._key = digest("template-tokens", signature)
+        self._note = note
+        self._known: tuple[str, ...] | None = None
+        self._failures = 0
+        self._lock = Lock()
+
+    async def get(self) -> tuple[str, ...]:
+        """Return the tokens that have to be named to what takes them apart."""
+        if self._known is None:
+            await self._learn(self._failures)
+        return self._known or ()
+
+    async def _learn(self, failures: int) -> None:
+        """Find the tokens, unless another task has asked since there were so many `failures`."""
+        async with self._lock:
+            if self._known is None and self._failures == failures:
+                self._known = await self._found()
+
+    async def _found(self) -> tuple[str, ...] | None:
+        kept = None if self._kept is None else self._kept.get(self._key, read_tokens)
+        try:
+            tokens = kept or await self._ask()
+        except ModelError:
+            self._failures += 1
+            return None
+        if tokens is None:
+            self._note(LIST_ALONE)
+            return ()
+        self._note(tokens.source)
+        named = replace(tokens, tokens=unlisted(tokens.tokens))
+        if self._memory is not None and kept is None:
+            await self._memory.put_soon(self._key, written(named))
+        return named.tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +364,12 @@ class _Assessment:
 
     def next_draw(self, base: str) -> Callable[[str], str]:
         """Begin the next draw of the reply at `base`; return what makes its key of a base."""
-        if self.place is None:
-            return str
         self.asked[base] += 1
-        place, number = self.place, str(self.asked[base])
-        return lambda base: digest(base, place, number)
+        return partial(self.draw, number=self.asked[base])
+
+    def draw(self, base: str, *, number: int) -> str:
+        """Return the key of the draw of this `number`, from 1, of the reply at `base`."""
+        return base if self.place is None else digest(base, self.place, str(number))
 
 
 _ASSESSMENT: ContextVar[_Assessment | None] = ContextVar("assessment", default=None)

@@ -33,8 +33,10 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
     StoreError,
+    TemplateTokens,
     TokenLogprob,
     ToolCall,
+    Unverified,
     Usage,
 )
 from spanjury.judges.core.identity_cache import IdentityCache
@@ -51,7 +53,7 @@ _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 """The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
 
 
-def written(said: Report | Rescoring | Reply) -> bytes:
+def written(said: Report | Rescoring | Reply | TemplateTokens) -> bytes:
     """Return every field of `said` as JSON, those that are added to its type later, too.
 
     Examples
@@ -65,7 +67,7 @@ def written(said: Report | Rescoring | Reply) -> bytes:
     return _LENIENT.encode(said).encode()
 
 
-def _is_strict(said: Report | Rescoring | Reply) -> bool:
+def _is_strict(said: Report | Rescoring | Reply | TemplateTokens) -> bool:
     """Say whether no number can be infinite or none: strict JSON writes null for them."""
     if isinstance(said, Report):
         return said.score is None or math.isfinite(said.score)
@@ -82,6 +84,10 @@ def read_report(value: bytes) -> Report:
             span["found_by"] = tuple(span["found_by"])
             span["evidence"] = tuple(Evidence(**place) for place in span.get("evidence", ()))
         row["spans"] = tuple(ErrorSpan(**span) for span in row["spans"])
+        row["unverified"] = tuple(
+            Unverified(**{**sentence, "words": tuple(sentence["words"])})
+            for sentence in row.get("unverified", ())
+        )
         row["usage"] = Usage(**row["usage"])
         return Report(**row)
 
@@ -105,6 +111,13 @@ def read_reply(value: bytes) -> Reply:
         row["logprobs"] = tuple(TokenLogprob(**token) for token in row["logprobs"])
         row["tool_calls"] = tuple(ToolCall(**call) for call in row["tool_calls"])
         return Reply(**row)
+
+
+def read_tokens(value: bytes) -> TemplateTokens:
+    """Return the tokens that were written; raise `StoreError` if they are none."""
+    with _reading("list of special tokens"):
+        row = json.loads(value)
+        return TemplateTokens(tokens=tuple(map(str, row["tokens"])), source=str(row["source"]))
 
 
 @contextmanager

@@ -1,14 +1,89 @@
-"""A meter: the calls of a run's models are counted as they happen, and stopped at a limit."""
+"""The ledger of a run: every call to a model is reserved before it is sent, and settled after.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+It promises that a limit holds for all calls together, whoever makes them: seats, the consolidator,
+a writer of damage, probes and retries. A call is sent only if the most that it may take fits into
+every limit beside what is spent and what is reserved; where it may fit once others are settled, it
+waits for these. With a memory a reservation is on disk before the call is sent, so that one which
+a kill left open counts as spent. A limit is therefore exceeded only by a reply that took more than
+its bound.
+"""
 
-from spanjury.judges.core import ChatModel, ChatRequest, ConfigError, Reply, TokenPrice, Usage
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import msgspec
+from anyio import Event
+
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    ConfigError,
+    Memory,
+    OverBudgetError,
+    Reply,
+    Report,
+    RunStoppedError,
+    TokenPrice,
+    Usage,
+)
+from spanjury.judges.core.keys import digest
+
+Unit = Literal["dollars", "calls", "tokens"]
+
+SEATS, CUT_OFF = "seats", "cut off"
+"""Makers of calls: those who are not named otherwise, and calls that a kill left open."""
+
+_KEY = digest("ledger")
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(dict[str, tuple[int, int, float]])
+MOST_PER_BYTE = 1 / 3
+"""Tokens in a byte of UTF-8 at most, on average, until replies say that there are more."""
+_PER_BYTE = 1 / 4
+REPLY = 200
+"""Tokens in a byte of a prompt, and in a reply that `max_tokens` does not bound, as expected."""
+_FRAME = 64
+"""Tokens that a server's template adds to the prompt at most; a prompt of fewer bytes is short."""
+_TOLERANCE = 1e-9
+_MAKER: ContextVar[str] = ContextVar("maker", default=SEATS)
+_ASIDE: ContextVar["_Aside | None"] = ContextVar("aside", default=None)
+_IS_REFUSED: ContextVar[bool] = ContextVar("is_refused", default=False)
+_ASKED: ContextVar["set[Judged] | None"] = ContextVar("asked", default=None)
 
 
-class LimitedModel(ChatModel, Protocol):
-    """A model that allows so many calls at once, and says how many are under way."""
+Judged = Callable[[Report], None]
+"""Takes the report of an assessment for which a model was asked."""
+
+
+class Payer(Protocol):
+    """A tenant that pays for calls, and has limits of its own beside those of the run."""
+
+    async def reserve(self, most: "Spending") -> "Meter":
+        """Reserve a call that takes so much at most; return the ledger to settle it in.
+
+        Raise `RunStoppedError` if it does not fit.
+        """
+        ...
+
+
+_PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
+
+
+@contextmanager
+def paid_by(payer: Payer | None) -> Iterator[None]:
+    """Have `payer` pay for the calls that are made in this context; None for no further payer."""
+    token = _PAYER.set(payer)
+    try:
+        yield
+    finally:
+        _PAYER.reset(token)
+
+
+class LimitedModel(Protocol):
+    """A model that allows so many calls at once, and says how many are under way or wait."""
 
     @property
     def limit(self) -> int:
@@ -18,6 +93,10 @@ class LimitedModel(ChatModel, Protocol):
     @property
     def under_way(self) -> int:
         """Return the number of calls under way now."""
+        ...
+
+    def waiting(self, now: float) -> str:
+        """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
         ...
 
 
@@ -31,6 +110,8 @@ class Limits:
     ----------
     max_cost
         Dollars.
+    max_calls
+        Calls that are sent to models, those that fail among them.
     max_tokens
         Tokens of prompts and replies together.
     max_seconds
@@ -38,43 +119,154 @@ class Limits:
     """
 
     max_cost: float | None = None
+    max_calls: int | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        given = (self.max_cost, self.max_tokens, self.max_seconds)
+        given = (self.max_cost, self.max_calls, self.max_tokens, self.max_seconds)
         if any(limit is not None and limit <= 0 for limit in given):
             raise ConfigError(f"limits must be positive, got {self!r}")
 
+    @property
+    def of_spending(self) -> "tuple[Bound, ...]":
+        """The limits of all but time."""
+        by_unit: Mapping[Unit, float | None] = {
+            "dollars": self.max_cost,
+            "calls": self.max_calls,
+            "tokens": self.max_tokens,
+        }
+        return tuple(Bound(unit, most) for unit, most in by_unit.items() if most is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that may be spent of one unit: in one go at a run, or in all of them.
+
+    One that is a budget ends the asking, and not the run.
+    """
+
+    unit: Unit
+    most: float
+    is_of_run: bool = False
+    is_budget: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Calls, tokens and dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(
+            self.calls + other.calls, self.tokens + other.tokens, self.dollars + other.dollars
+        )
+
+    def __sub__(self, other: "Spending") -> "Spending":
+        return Spending(
+            self.calls - other.calls, self.tokens - other.tokens, self.dollars - other.dollars
+        )
+
+    def of(self, unit: Unit) -> float:
+        """Return the amount in one unit."""
+        if unit == "calls":
+            return self.calls
+        return self.tokens if unit == "tokens" else self.dollars
+
+
+NOTHING = Spending()
+
+
+def spending(usage: Usage, price: TokenPrice | None) -> Spending:
+    """Return what `usage` took; without a price it is free."""
+    dollars = 0.0 if price is None else price.cost(usage)
+    return Spending(usage.calls, usage.prompt + usage.completion, dollars)
+
+
+def in_words(amount: float, unit: Unit) -> str:
+    """Return an amount with its unit.
+
+    Examples
+    --------
+    >>> in_words(1, "calls"), in_words(1500, "tokens"), in_words(0.25, "dollars")
+    ('1 call', '1,500 tokens', '$0.25')
+    """
+    if unit == "dollars":
+        return f"${amount:.4g}"
+    count = f"{amount:,.0f}" if amount == round(amount) else f"{amount:,.1f}"
+    return f"{count} {unit[:-1] if count == '1' else unit}"
+
+
+@dataclass(slots=True, eq=False)
+class _Aside:
+    """An amount that is set aside for a row, and becomes less as its calls are settled."""
+
+    left: float
+    unit: Unit
+
+    def take(self, spent: Spending) -> None:
+        self.left = max(0.0, self.left - spent.of(self.unit))
+
 
 class Meter:
-    """Count the calls of all models of a panel, and stop the run where a limit is reached.
+    """The ledger of one go at a run, and of the run as far as a memory keeps it.
 
-    What is remembered costs nothing and is not counted. Calls that are under way when a
-    limit is reached go on, so it is exceeded by what they cost.
+    What is remembered costs nothing and is not counted.
 
     Parameters
     ----------
     limits
-        `max_cost` and `max_tokens` are kept here.
+        All but `max_seconds` are kept here.
     stop
-        Called with the reason at every call by which a limit is reached or exceeded.
+        Called with the reason when a limit is reached, or the next call does not fit into it.
+    is_whole
+        The limits are those of all goes at the run together.
     """
 
     def __init__(
-        self, *, limits: Limits = Limits(), stop: Callable[[str], None] = lambda _: None
+        self,
+        *,
+        limits: Limits = Limits(),
+        stop: Callable[[str], None] = lambda _: None,
+        is_whole: bool = False,
     ) -> None:
         self.usage = Usage()
-        self.cost = 0.0
         self.unpriced: tuple[str, ...] = ()
-        self._limits = limits
+        self.made: dict[str, Spending] = {}
+        """Spending of this go, by who made the calls."""
+        self.before: dict[str, Spending] = {}
+        """Spending of earlier goes at the run, by the same keys."""
+        self._bounds = [Bound(one.unit, one.most, is_whole) for one in limits.of_spending]
         self._stop = stop
         self._models: list[LimitedModel] = []
+        self._memory: Memory | None = None
+        self._key = _KEY
+        self._reserved = NOTHING
+        self._settled: Event | None = None  # made for those who wait
+        self._asides: set[_Aside] = set()
 
     @property
     def tokens(self) -> int:
         """Tokens read and written."""
-        return self.usage.prompt + self.usage.completion
+        return self.spent.tokens
+
+    @property
+    def cost(self) -> float:
+        """Dollars."""
+        return self.spent.dollars
+
+    @property
+    def spent(self) -> Spending:
+        """Spending of this go, without calls that are under way."""
+        return sum(list(self.made.values()), NOTHING)
+
+    @property
+    def of_run(self) -> Spending:
+        """Spending of all goes at the run, without calls that are under way."""
+        return sum(self.before.values(), self.spent)
 
     @property
     def limit(self) -> int:
@@ -86,45 +278,306 @@ class Meter:
         """Return the number of calls under way now."""
         return sum(model.under_way for model in self._models)
 
-    def on(self, model: LimitedModel, *, name: str, price: TokenPrice | None) -> ChatModel:
-        """Return `model` with its calls counted.
+    def waiting(self, now: float) -> Sequence[str]:
+        """Say for whom calls wait, and how long, as models say it."""
+        return [words for model in list(self._models) if (words := model.waiting(now))]
 
-        Raise `ConfigError` if the cost is limited and no price is known.
+    def attach(self, model: LimitedModel) -> None:
+        """Count the calls of `model` among those under way."""
+        self._models.append(model)
+
+    def account(
+        self, *, name: str, price: TokenPrice | None, judged: Judged | None = None
+    ) -> "Account":
+        """Return the account of a model's calls; `judged` is that of `Account`.
+
+        Raise `ConfigError` if dollars are limited and no price is known.
         """
         if price is None:
-            if self._limits.max_cost is not None:
+            if any(bound.unit == "dollars" for bound in self._bounds):
                 raise ConfigError(
                     f"no price is known for model {name!r}, so its cost cannot be limited: give"
                     " its price in a panel file, or limit tokens"
                 )
             self.unpriced = (*self.unpriced, name)
-        self._models.append(model)
-        return _Metered(model=model, meter=self, price=price)
+        return Account(self, price, judged)
 
-    def count(self, usage: Usage, *, price: TokenPrice | None) -> None:
-        """Add the usage of one call."""
+    @property
+    def budgets(self) -> tuple[Bound, ...]:
+        """The budgets that are kept."""
+        return tuple(bound for bound in self._bounds if bound.is_budget)
+
+    def hold(self, bound: Bound) -> None:
+        """Keep this bound, too."""
+        self._bounds.append(bound)
+
+    @contextmanager
+    def holding(self, unit: Unit, most: float) -> Iterator[None]:
+        """Keep a budget of the run, too, as long as this lasts."""
+        bound = Bound(unit, most, is_of_run=True, is_budget=True)
+        self.hold(bound)
+        try:
+            yield
+        finally:
+            self._bounds.remove(bound)
+
+    @property
+    def set_aside(self) -> float:
+        """The amount that is set aside, and not spent yet."""
+        return sum(aside.left for aside in self._asides)
+
+    @contextmanager
+    def setting_aside(self, amount: float, unit: Unit) -> Iterator[None]:
+        """Set an amount aside for the calls that are made in this context, as long as it lasts."""
+        aside = _Aside(amount, unit)
+        self._asides.add(aside)
+        token = _ASIDE.set(aside)
+        try:
+            yield
+        finally:
+            _ASIDE.reset(token)
+            self._asides.remove(aside)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Refuse all calls that are made in this context: only what is remembered is had."""
+        token = _IS_REFUSED.set(True)
+        try:
+            yield
+        finally:
+            _IS_REFUSED.reset(token)
+
+    @contextmanager
+    def kept_in(self, memory: Memory, *, key: str = _KEY) -> Iterator[None]:
+        """Go on with the ledger that `memory` has, and keep it there as long as this lasts."""
+        if self._memory is not None:
+            yield
+            return
+        read = _DECODER.decode(memory.get(key) or b"{}")
+        kept = {name: Spending(*values) for name, values in read.items()}
+        self.before = {
+            name: kept.get(name, NOTHING) - self.made.get(name, NOTHING)
+            for name in {*kept, *self.made}
+        }
+        self._memory, self._key = memory, key
+        try:
+            yield
+        finally:
+            self._memory = None
+
+    async def reserve(self, most: Spending) -> None:
+        """Return when a call that takes so much at most may be sent.
+
+        Raise `OverBudgetError` if a budget does not allow for it, `RunStoppedError` if another
+        limit does not, and `StoreError` if the reservation cannot be kept.
+        """
+        if _IS_REFUSED.get():
+            raise OverBudgetError("nothing is asked here")
+        while not self.take(most):
+            self._settled = self._settled or Event()
+            await self._settled.wait()
+        is_kept = False
+        try:
+            if self._memory is not None:
+                await self._memory.put(self._key, self._written())
+            is_kept = True
+        finally:
+            if not is_kept:
+                self.release(most)
+
+    def take(self, most: Spending) -> bool:
+        """Reserve a call, or return False if it must wait until others are settled.
+
+        Raise as `reserve` does.
+        """
+        bound = self.bound_exceeded_by(most)
+        if bound is None:
+            self._reserved += most
+        elif not self._reserved.calls:
+            self._refuse(bound, most)
+        return bound is None
+
+    async def settle(
+        self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
+    ) -> None:
+        """Put what a call took in the place of its reservation."""
+        self.release(most)
+        self.count(usage, price=price, maker=maker)
+        if self._memory is not None and not self._reserved.calls:
+            await self._memory.put_soon(
+                self._key, self._written()
+            )  # else the next reservation does
+
+    def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
+        """Add the usage of a call."""
         self.usage += usage
-        self.cost += 0.0 if price is None else price.cost(usage)
-        limits = self._limits
-        if limits.max_cost is not None and self.cost >= limits.max_cost:
-            self._stop(f"${self.cost:.4g} are spent, and ${limits.max_cost:g} is the limit")
-        if limits.max_tokens is not None and self.tokens >= limits.max_tokens:
-            self._stop(f"{self.tokens} tokens are spent, and {limits.max_tokens} is the limit")
+        taken = spending(usage, price)
+        self.made[maker] = self.made.get(maker, NOTHING) + taken
+        if (aside := _ASIDE.get()) is not None:
+            aside.take(taken)
+        for bound in self._bounds:
+            if not bound.is_budget and (spent := self._used(bound)) >= bound.most:
+                self._stop(_reached(spent, bound))
+
+    def add(self, usage: Usage, *, dollars: float) -> None:
+        """Add what was counted elsewhere."""
+        self.usage += usage
+        spent = Spending(usage.calls, usage.prompt + usage.completion, dollars)
+        self.made[SEATS] = self.made.get(SEATS, NOTHING) + spent
+
+    def _used(self, bound: Bound) -> float:
+        return (self.of_run if bound.is_of_run else self.spent).of(bound.unit)
+
+    def bound_exceeded_by(self, most: Spending) -> Bound | None:
+        """Return the limit into which a call does not fit that takes so much at most."""
+        for bound in self._bounds:
+            taken = self._used(bound) + (self._reserved + most).of(bound.unit)
+            if taken > bound.most * (1 + _TOLERANCE):
+                return bound
+        return None
+
+    def _refuse(self, bound: Bound, most: Spending) -> None:
+        reason = _reached(self._used(bound), bound)
+        if self._used(bound) < bound.most:
+            reason += f": the next call may take {in_words(most.of(bound.unit), bound.unit)}"
+        if bound.is_budget:
+            raise OverBudgetError(reason)
+        self._stop(reason)
+        raise RunStoppedError(reason)
+
+    def release(self, most: Spending) -> None:
+        """Give up a reservation, or several."""
+        self._reserved -= most
+        if not self._reserved.calls:
+            self._reserved = NOTHING  # sums of dollars are not exact
+        if self._settled is not None:
+            self._settled.set()
+            self._settled = None
+
+    def _written(self) -> bytes:
+        """Return the ledger of the run as it is if this process is killed now."""
+        ledgers = (self.made, self.before, {CUT_OFF: self._reserved})
+        kept: dict[str, tuple[float, ...]] = {}
+        for ledger in ledgers:
+            for name, one in ledger.items():
+                calls, tokens, dollars = kept.get(name, (0, 0, 0.0))
+                kept[name] = calls + one.calls, tokens + one.tokens, dollars + one.dollars
+        return _ENCODER.encode(kept)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Metered:
-    """A model whose calls are counted."""
+def _reached(spent: float, bound: Bound) -> str:
+    used = in_words(spent, bound.unit)
+    verb = "is" if used == "1 call" else "are"
+    most = f"${bound.most:g}" if bound.unit == "dollars" else f"{bound.most:g}"
+    return f"{used} {verb} spent, and {most} is the {'budget' if bound.is_budget else 'limit'}"
 
-    model: ChatModel
+
+@dataclass(slots=True)
+class Account:
+    """The account of one model's calls in a ledger; `judged` may be None."""
+
     meter: Meter
     price: TokenPrice | None
+    judged: Judged | None = None
+    _per_byte: float = field(default=MOST_PER_BYTE, init=False)
+
+    async def reserve(self, request: ChatRequest, *, maker: str = "") -> "Reservation":
+        """Reserve a call; return once it may be sent. Raise as `Meter.reserve` does.
+
+        Parameters
+        ----------
+        maker
+            Who makes it; empty for whoever asks.
+        """
+        most = most_of(request, per_byte=self._per_byte)
+        reserved = spending(most, self.price)
+        await self.meter.reserve(reserved)
+        size = _size(request)
+        payer, paid = _PAYER.get(), None
+        try:
+            paid = None if payer is None else await payer.reserve(reserved)
+        finally:
+            if payer is not None and paid is None:
+                self.meter.release(reserved)
+        # A probe is for all who ask.
+        if not maker and self.judged is not None and (asked := _ASKED.get()) is not None:
+            asked.add(self.judged)
+        return Reservation(self, most, reserved, size, maker or _MAKER.get(), paid)
+
+    def learn(self, usage: Usage, *, size: int) -> None:
+        """Take longer prompts into account than were expected; short ones are all template."""
+        if size >= _FRAME:
+            self._per_byte = max(self._per_byte, (usage.prompt - _FRAME) / size)
+
+
+@contextmanager
+def noting_models() -> Iterator[set[Judged]]:
+    """Yield a set that holds, for each model that is asked in this context, who takes reports."""
+    asked: set[Judged] = set()
+    token = _ASKED.set(asked)
+    try:
+        yield asked
+    finally:
+        _ASKED.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A call that may be sent: the most that it may take, who makes it, and who pays for it."""
+
+    account: Account
+    most: Usage
+    reserved: Spending
+    size: int
+    maker: str
+    paid: Meter | None = None
+
+    async def settle(self, usage: Usage | None) -> None:
+        """Put what the call took in the place of this; None where that is unknown: all of it."""
+        account, taken = self.account, self.most
+        if usage is not None:
+            taken = usage
+            account.learn(usage, size=self.size)
+        for meter in (account.meter, self.paid):
+            if meter is not None:
+                await meter.settle(self.reserved, taken, price=account.price, maker=self.maker)
+
+
+def most_of(request: ChatRequest, *, per_byte: float = MOST_PER_BYTE) -> Usage:
+    """Return the most that a call may take, its prompt reckoned by bytes."""
+    prompt = _FRAME + math.ceil(_size(request) * per_byte)
+    return Usage(calls=1, prompt=prompt, completion=request.decoding.max_tokens)
+
+
+def expected_of(request: ChatRequest) -> Usage:
+    """Return what a call may be expected to take: 4 bytes a token, and a reply of `REPLY`."""
+    reply = min(REPLY, request.decoding.max_tokens)
+    return Usage(calls=1, prompt=math.ceil(_size(request) * _PER_BYTE), completion=reply)
+
+
+def _size(request: ChatRequest) -> int:
+    """Return the bytes of texts and tools that are sent; at least 1."""
+    texts = [message.content for message in request.messages]
+    texts += (request.prefix, request.forced, *map(str, request.tools))
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBy:
+    """A model whose calls are somebody else's than a seat's."""
+
+    model: ChatModel
+    maker: str
 
     @property
     def signature(self) -> str:
+        """The model's own."""
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:
-        reply = await self.model.complete(request)
-        self.meter.count(reply.usage, price=self.price)
-        return reply
+        """Return the model's reply; raise as the model does."""
+        token = _MAKER.set(self.maker)
+        try:
+            return await self.model.complete(request)
+        finally:
+            _MAKER.reset(token)

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     Outcome,
     PanelReport,
     RunFailedError,
+    RunStoppedError,
     SeatReport,
     Segment,
     Usage,
@@ -29,13 +30,21 @@ from spanjury.judges.core import (
     fingerprint,
     reason_of,
     release_values,
+    score_of_probability,
     signature,
     stamped,
+    still_unverified,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
-from spanjury.orchestration.engine.decision import decide, decision_signature
+from spanjury.orchestration.engine.decision import (
+    Stated,
+    decide,
+    decision_signature,
+    probability_signature,
+    stated_by,
+)
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.seats import Seat, seat_report
 from spanjury.orchestration.engine.thresholds import Thresholds
@@ -51,6 +60,9 @@ with lazily():
     from spanjury.orchestration.engine import staging
 
 log = EventLog()
+
+BY_PROBABILITY = "probability"
+"""The name of the aggregation where the score follows from the panel's probability."""
 
 Observer = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
 """Opens a context around each assessment of a panel; what that gives is handed the report."""
@@ -73,14 +85,17 @@ class Panel:
     seats
         One or more, under distinct names.
     aggregation, aggregation_name
-        Makes one score of the scored seats'.
+        Makes one score of the scored seats'. Where all of these state a probability of an error,
+        and it was measured for these judges, the plain mean gives way: the score then follows from
+        the panel's probability (`score_of_probability`).
     consolidator
         Makes one list of the scored seats' spans. It does not see the spans of a seat
         whose score is an outlier (`far_from_all`); the score keeps that seat.
     span_score
         Makes the score of the consolidated spans, instead of the aggregation; None for that.
     thresholds
-        Of the probability of an error, for the judges that they were measured with.
+        Of the probability of an error, for the judges that they were measured with, and how it is
+        recalibrated.
     calibration
         Made for this panel of people's marks: it maps scores and has thresholds of its own, aspect
         by aspect; None for none.
@@ -118,11 +133,15 @@ class Panel:
             raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
         if self.stages is not None:
             self.stages.cascade.require_seats(names)
+        probability = probability_signature(
+            (seat.signature for seat in self.seats), self.thresholds
+        )
         panel = signature(
             "panel",
             seats=self._judges,
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
             consolidator=fingerprint(self.consolidator.signature),
+            **({"probability": probability} if probability else {}),
             decision=fingerprint(decision_signature(self.thresholds)),
             **({"calibration": self.calibration.digest} if self.calibration else {}),
             **({"cascade": fingerprint(self.stages.signature)} if self.stages else {}),
@@ -135,12 +154,9 @@ class Panel:
         return self.observer is not unobserved
 
     def begin_budget(self, first: Segment) -> None:
-        """Take up the budget of a run whose first row is of `first`, if there is one.
-
-        Raise `ConfigError` if it would not suffice for all seats to judge that.
-        """
-        if self.stages is not None:
-            self.stages.begin(first, judges=self._judges)
+        """Raise `ConfigError` if a budget does not suffice for all seats to judge the first row."""
+        if self.stages is not None and self.stages.allowance is not None:
+            self.stages.allowance.require_row(first)
 
     def note_remembered(self, system: str, usages: Iterable[tuple[str, Usage]]) -> None:
         """Take note of a row that is remembered whole: of whose text it is, and what seats took."""
@@ -213,12 +229,12 @@ class Panel:
     ) -> tuple[SeatReport, ...]:
         """Return the reports of `seats`; none waits for another."""
         reports: dict[str, SeatReport] = {}
-        failures: list[RunFailedError] = []
+        failures: list[RunFailedError | RunStoppedError] = []
 
         async def ask(seat: Seat) -> None:
             try:
                 reports[seat.name] = await seat_report(seat, segment, aspect)
-            except RunFailedError as error:
+            except (RunFailedError, RunStoppedError) as error:
                 failures.append(error)  # other seats may wait for what is paid already
 
         if len(seats) == 1:  # a task of its own would cost as much as all else here
@@ -237,6 +253,13 @@ class Panel:
     @property
     def _score_name(self) -> str:
         return "from-spans" if self.span_score else self.aggregation_name
+
+    def _score_probability(self, stated: Stated) -> float | None:
+        """Return the probability that the score follows from; None where it is made otherwise."""
+        # A cascade is fitted to the mean, and compares texts of which not all seats were asked.
+        by_mean = self.aggregation_name == "mean" and not self.span_score and self.stages is None
+        follows = by_mean and stated.is_measured and stated.is_everyones
+        return stated.probability if follows else None
 
     def _calibration(self, aspect: Aspect) -> AspectCalibration | None:
         return self.calibration.on(aspect.task.name, aspect.name) if self.calibration else None
@@ -265,16 +288,20 @@ class Panel:
         merged = await self.consolidator.consolidate(agreed)
         calibrated = self._calibration(verdict.aspect)
         by_spans = self._span_score(calibrated)
+        stated = stated_by(scored, self.thresholds)
+        likely, unasked = self._score_probability(stated), verdict.unasked
         expected: tuple[str, ...] = ()
-        if verdict.unasked and verdict.unasked.score is not None:
-            bare: float | None = verdict.unasked.score
-            expected = verdict.unasked.seats
+        bare: float | None
+        if likely is not None:
+            bare = score_of_probability(likely, verdict.aspect.scale)
+        elif unasked and unasked.score is not None:
+            bare, expected = unasked.score, unasked.seats
         else:
             bare = by_spans.of(agreed, merged.spans) if by_spans else self._aggregated(scores)
         if bare is None:
             reason = (
-                "no seat that was consolidated names the errors that its score is due to so that "
-                "one is kept and counts"
+                "the score cannot be computed from spans: every error that a judge reported lacks "
+                "a location in the text"
             )
             return self._unscored(verdict, outcome=Outcome.ABSTAINED, reason=reason)
         seen = {ref.seat for refs in (*merged.sources, merged.left_out) for ref in refs}
@@ -288,6 +315,7 @@ class Panel:
             score=score,
             scale=verdict.aspect.scale,
             thresholds=thresholds,
+            stated=stated,
             bare_score=bare,
             expected=expected,
         )
@@ -299,11 +327,12 @@ class Panel:
             signature=stamped(self.signature),
             seats=verdict.seats,
             unasked=verdict.unasked,
-            aggregation=self._score_name,
+            aggregation=self._score_name if likely is None else BY_PROBABILITY,
             consolidator=merged.consolidator,
             set_aside=tuple(seat.seat for seat in unseen),
             left_out=len(merged.left_out),
-            error_probability=decided.probability,
+            error_probability=stated.probability,
+            unverified=still_unverified([seat.report.unverified for seat in scored], merged.spans),
             decision=decided.decision,
             basis=decided.basis,
         )

@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import Outcome
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.judges.core import USABLE, Outcome
+from spanjury.orchestration.engine.metering import CUT_OFF, NOTHING, Meter, Spending
 from spanjury.orchestration.engine.summary import Summary
 
 _RECENT = 10.0
@@ -14,7 +14,6 @@ _ENOUGH = 10
 """Seconds and calls at least over which speeds are taken, if a minute has so many calls."""
 _LONG = 60.0
 """Seconds over which the time left is estimated: results may be rare."""
-_NO_FAILURES = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
 _MILLION = 1_000_000
 
 
@@ -34,6 +33,8 @@ class Progress:
         How often seats came to each outcome that is a failure.
     seconds_left
         At the recent speed; None where nothing was done recently, or nothing is left.
+    waiting
+        For which models calls wait, and how long.
     """
 
     done: int
@@ -46,6 +47,7 @@ class Progress:
     under_way: int
     limit: int
     seconds_left: float | None
+    waiting: Sequence[str]
 
     @property
     def line(self) -> str:
@@ -60,6 +62,7 @@ class Progress:
         return ", ".join(self._figures())
 
     def _figures(self) -> Iterator[str]:
+        yield from self.waiting
         if self.asks:
             yield f"{_speed(self.calls_per_second)} calls/s"
             yield f"{_speed(self.tokens_per_second)} tokens/s"
@@ -113,6 +116,7 @@ class Tracker:
             under_way=meter.under_way,
             limit=meter.limit,
             seconds_left=self._seconds_left(now),
+            waiting=meter.waiting(now.at),
         )
 
     def _recent(self, now: "_Sample") -> "_Sample":
@@ -148,20 +152,37 @@ class _Sample:
 
 
 def spent(meter: Meter) -> str:
-    """Say what this run of the command asked of models; empty if it asked nothing."""
-    if not meter.usage.calls:
-        return ""
-    calls = "1 call" if meter.usage.calls == 1 else f"{meter.usage.calls:,} calls"
-    parts = (calls, f"{_amount(meter.tokens)} tokens", _cost(meter))
-    return f"this run: {', '.join(filter(None, parts))}"
+    """Say what was asked of models, by this run of the command and before; empty for nothing."""
+    words = []
+    if made := {name: one for name, one in meter.made.items() if one.calls}:
+        by_maker = "; ".join(f"{name} {_in_words(one, meter)}" for name, one in made.items())
+        words.append(f"this run: {_in_words(meter.spent, meter)}")
+        words += [f"({by_maker})"] if len(made) > 1 else []
+    if any(one.calls for one in meter.before.values()):
+        words.append(f"with what was asked before: {_in_words(meter.of_run, meter)}")
+        if cut := meter.before.get(CUT_OFF, NOTHING).calls:
+            words.append(f"({cut:,} cut off, which count in full)")
+    return " ".join(words)
+
+
+def _in_words(one: Spending, meter: Meter) -> str:
+    calls = "1 call" if one.calls == 1 else f"{one.calls:,} calls"
+    cost = _dollars(one.dollars, meter)
+    return ", ".join(filter(None, (calls, f"{_amount(one.tokens)} tokens", cost)))
 
 
 def _cost(meter: Meter) -> str:
+    """Write what this go has cost; empty where nothing was asked."""
+    spent = meter.spent
+    return _dollars(spent.dollars, meter) if spent.calls else ""
+
+
+def _dollars(amount: float, meter: Meter) -> str:
     """Write dollars, with ``~`` before them if some models have no price."""
-    if not meter.usage.calls or (meter.unpriced and not meter.cost):
+    if meter.unpriced and not amount:
         return ""
-    digits = 2 if meter.cost >= 0.01 or not meter.cost else 4  # noqa: PLR2004  one cent
-    return f"{'~' if meter.unpriced else ''}${meter.cost:,.{digits}f}"
+    digits = 2 if amount >= 0.01 or not amount else 4  # noqa: PLR2004  one cent
+    return f"{'~' if meter.unpriced else ''}${amount:,.{digits}f}"
 
 
 def _failures(summary: Summary) -> tuple[tuple[Outcome, int], ...]:
@@ -170,7 +191,7 @@ def _failures(summary: Summary) -> tuple[tuple[Outcome, int], ...]:
     # Lists are made at once, so that a thread that goes on counting does not disturb.
     for outcomes in list(summary.seats.values()):
         for outcome, count in list(outcomes.items()):
-            if outcome not in _NO_FAILURES:
+            if outcome not in USABLE:
                 counts[outcome] += count
     return tuple(counts.most_common())
 

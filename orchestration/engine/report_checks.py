@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     JudgeError,
     Report,
     Segment,
+    Unverified,
 )
 
 log = EventLog()
@@ -31,6 +32,12 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     if report.score is not None and report.score not in aspect.scale:
         scale = aspect.scale
         raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
+    _check_spans(report, segment)
+    _check_unverified(report, segment)
+    return _with_true_evidence(report, segment)
+
+
+def _check_spans(report: Report, segment: Segment) -> None:
     for span in report.spans:
         if not isinstance(span, ErrorSpan):
             raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
@@ -39,7 +46,15 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
         for place in span.evidence:
             if not isinstance(place, Evidence):
                 raise JudgeError(f"the judge gave {place!r} as evidence, not an Evidence")
-    return _with_true_evidence(report, segment)
+
+
+def _check_unverified(report: Report, segment: Segment) -> None:
+    for sentence in report.unverified:
+        if not isinstance(sentence, Unverified):
+            raise JudgeError(f"the judge listed {sentence!r} as unverified, not an Unverified")
+        interval = (sentence.start, sentence.end)
+        if segment.output[slice(*interval)] != sentence.text:
+            raise JudgeError(f"{interval} of the output does not read {sentence.text!r}")
 
 
 def _with_true_evidence(report: Report, segment: Segment) -> Report:

@@ -6,12 +6,14 @@ on, or makes its results again, then stops where it stopped before.
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 
 from spanjury.judges.core import (
     Aggregation,
     Aspect,
     Memory,
+    OverBudgetError,
     Report,
     Scale,
     SeatReport,
@@ -105,8 +107,6 @@ class Staging:
         Keeps how far rows went; None to keep nothing.
     is_silent
         No model is asked: a row stops where it did, whatever the panel makes of it now.
-    ledger
-        Where the memory has what this run was granted; empty until it has begun.
     """
 
     cascade: Cascade
@@ -117,26 +117,15 @@ class Staging:
     memory: Memory | None = None
     is_silent: bool = False
     signature: str = field(init=False)
-    ledger: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         limit = {"budget": str(self.budget).replace(" ", "")} if self.budget else {}
         whole = signature(self.cascade.signature, **limit)
         object.__setattr__(self, "signature", whole)  # the dataclass is frozen
 
-    def begin(self, first: Segment, *, judges: str) -> None:
-        """Take up the budget of a run, by its first row; without one, do nothing.
-
-        Raise `ConfigError` if it does not suffice for that row.
-        """
-        if self.allowance is None:
-            return
-        self.allowance.require_row(first)
-        if self.memory is not None and not self.ledger:
-            ledger = digest("granted", self.signature, judges, *asked_about(first, b""))
-            object.__setattr__(self, "ledger", ledger)  # the dataclass is frozen
-            if kept := self.memory.get(ledger):
-                self.allowance.carry(kept)
+    def holding_budget(self) -> AbstractContextManager[None]:
+        """Keep the calls of the run within the budget as long as this lasts."""
+        return nullcontext() if self.allowance is None else self.allowance.holding()
 
     async def collect(
         self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str
@@ -155,33 +144,56 @@ class Staging:
         )
         for number, stage in enumerate(self.cascade.stages):
             stop = self._stop(row, number)
-            if stop is not None:
+            try:
+                if stop is None:
+                    given = await self._asked(ask, stage.seats, row, number=number)
+                else:
+                    given = await self._remembered(ask, stage.seats, row=row, stop=stop)
+            except OverBudgetError as error:
+                stop = stop or Stop(why=StopReason.BUDGET, reason=f"{error}.")
+                given = ()
+            if not given and stop is not None:
                 await self._note_stop(row, number, stop)
                 return StagedReports(tuple(row.given), self._unasked(row, number, stop))
-            row.given.extend(await self._asked(ask, stage.seats, row, number=number))
+            row.given.extend(given)
         return StagedReports(tuple(row.given), None)
 
     async def _asked(
         self, ask: Ask, seats: Sequence[str], row: _Row, *, number: int
     ) -> Sequence[SeatReport]:
-        """Ask the seats of a stage, and count what that takes."""
-        allowance, name = self.allowance, f"{row.key}:{number}"
+        """Ask the seats of a stage; raise `OverBudgetError` if the budget ends before they report.
+
+        A stage that was begun before is begun whatever is left, since it may be remembered.
+        """
+        allowance = self.allowance
         if allowance is None:
             return await ask(seats)
         with allowance.setting_aside(seats, row.segment):
             if row.course.granted < number:
-                if not allowance.is_granted(name):
-                    allowance.grant(name, seats, row.segment)
-                    await self._keep_granted(allowance)
                 row.course.granted = number
                 await self._keep(row)
-            reports = await ask(seats)
-        allowance.count_reports(name, reports)
-        return reports
+            return self._counted(await ask(seats))
 
-    async def _keep_granted(self, allowance: Allowance) -> None:
-        if self.memory is not None and self.ledger:
-            await self.memory.put_soon(self.ledger, allowance.kept())
+    async def _remembered(
+        self, ask: Ask, seats: Sequence[str], *, row: _Row, stop: Stop
+    ) -> Sequence[SeatReport]:
+        """Return the reports that an earlier go at the run has paid, though nothing is left now.
+
+        Raise `OverBudgetError` if there are none; a row that stopped here before does so again.
+        """
+        allowance, is_new = self.allowance, stop is not row.course.stop
+        if allowance is None or stop.why is not StopReason.BUDGET or not is_new:
+            return ()
+        if not allowance.meter.before:
+            return ()
+        with allowance.meter.refusing():
+            return self._counted(await ask(seats))
+
+    def _counted(self, reports: Sequence[SeatReport]) -> Sequence[SeatReport]:
+        assert self.allowance is not None
+        for one in reports:
+            self.allowance.count(one.seat, one.report.usage)
+        return reports
 
     def _stop(self, row: _Row, number: int) -> Stop | None:
         """Return why the stage of that `number` is not to be asked; None to ask it."""
@@ -202,9 +214,7 @@ class Staging:
 
     def _over_budget(self, row: _Row, number: int) -> Stop | None:
         allowance, seats = self.allowance, self.cascade.stages[number].seats
-        if allowance is None or allowance.is_granted(f"{row.key}:{number}"):
-            return None
-        if allowance.allows(seats, row.segment):
+        if allowance is None or allowance.allows(seats, row.segment):
             return None
         words = allowance.budget.words
         reason = (

@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 
 import anyio
 from anyio import CancelScope, create_task_group
-from anyio.lowlevel import checkpoint
+from anyio.abc import TaskStatus
 
 from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
 
@@ -17,6 +17,9 @@ GRACE = 10.0
 
 LONGEST_OUTAGE = 60.0
 """Seconds for which a run waits for a model that does not answer, by default."""
+
+LEAST_USABLE, USABLE_WINDOW = 0.1, 50
+"""Share of the last assessments that a model must answer usably, and how many these are."""
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[object, object, T]]
@@ -51,10 +54,11 @@ class StopToken:
         reason
             Why, for the user; not empty.
         grace
-            Seconds that what is under way may still take before it is cancelled.
+            Seconds that what is under way may still take before it is cancelled; the shortest
+            of all requests counts.
         """
         self.reason = self.reason or reason
-        self._grace = grace
+        self._grace = min(self._grace, grace)
         self._limit()
 
     def fail(self, failure: RunFailedError) -> None:
@@ -95,11 +99,16 @@ async def run_watched(work: Work[T], *watchers: Work[object]) -> T:
     with first_error_alone():
         async with create_task_group() as group:
             for watch in watchers:
-                group.start_soon(watch)
-            await checkpoint()
+                await group.start(_begun, watch)
             result = await work()
             group.cancel_scope.cancel()
     return result
+
+
+async def _begun(watch: Work[object], *, task_status: TaskStatus[None]) -> None:
+    """Run `watch`; whoever waits for its start goes on when it first waits itself."""
+    task_status.started()
+    await watch()
 
 
 async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | None) -> T:
@@ -120,17 +129,29 @@ async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | 
 class FailurePolicy:
     """The measures of a run against models that cannot be used or do not answer.
 
-    Raises `ConfigError` if the outage is negative or has no end.
+    Raises `ConfigError` if the outage is negative or has no end, or the share is none.
 
     Parameters
     ----------
     max_outage
         Seconds for which calls wait for a model that does not answer; 0 to end the run at once.
+    min_usable
+        Share of the last assessments, 0 to 1, that each model must answer so that it can be used,
+        or the run ends; 0 demands nothing.
+    usable_window
+        How many assessments these are; when the run begins, a third suffices.
     """
 
     preflight: bool = True
     max_outage: float = LONGEST_OUTAGE
+    min_usable: float = LEAST_USABLE
+    usable_window: int = USABLE_WINDOW
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_outage < math.inf:
             raise ConfigError(f"max_outage must be 0 or more seconds, got {self.max_outage!r}")
+        if not 0 <= self.min_usable <= 1 or self.usable_window < 1:
+            raise ConfigError(
+                "min_usable must be a share, 0 to 1, of 1 or more assessments, got"
+                f" {self.min_usable!r} of {self.usable_window!r}"
+            )

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spanjury.judges.core import (
+    UNANSWERED,
+    USABLE,
     Decision,
     Outcome,
     PanelReport,
@@ -50,6 +52,13 @@ class Row:
         made = self.decisions.total()
         return self.decisions[decision] / made if made else None
 
+    @property
+    def decided(self) -> float | None:
+        """Share of the assessments that were decided, as ok or faulty; None without decisions."""
+        if not self.decisions:
+            return None
+        return (self.decisions[Decision.OK] + self.decisions[Decision.FAULTY]) / self.total
+
     def add(self, figures: "Figures") -> None:
         """Count one result in."""
         self.total += 1
@@ -64,12 +73,26 @@ class Row:
 _NOTHING = Usage()
 
 
-class Alarm(NamedTuple):
-    """A decision that a text is doubtful or faulty, and how often it is wrong."""
+class Risk(NamedTuple):
+    """A decision, and how often it is wrong: its false alarms or, of ``ok``, its misses."""
 
     decision: Decision
-    rate: float | None
+    share: float | None
     measured_on: str
+    spread: tuple[float, float] | None = None
+
+    @property
+    def words(self) -> str:
+        """Return how many texts get the decision wrongly, by kind of text; empty if unknown."""
+        if self.share is None:
+            return ""
+        right = "wrong" if self.decision is Decision.OK else "right"
+        called = "unsure or faulty" if self.decision is Decision.UNSURE else self.decision.value
+        said = f"{self.share:.0%} of {right} texts are called {called}"
+        if self.spread is None:
+            return said
+        low, high = (round(100 * share) for share in self.spread)
+        return f"{said} ({low}-{high}% by kind of text)"
 
 
 class Figures(NamedTuple):
@@ -86,7 +109,7 @@ class Figures(NamedTuple):
     reason: str
     spans: int
     decision: Decision | None
-    alarm: Alarm | None
+    risk: Risk | None
     seats: Sequence[tuple[str, Outcome, Usage]]
     unasked: Unasked | None = None
 
@@ -103,17 +126,18 @@ def figures_of(result: Result) -> Figures:
         reason=report.reason,
         spans=len(report.spans),
         decision=report.decision,
-        alarm=_alarm(report),
+        risk=risk_of(report),
         seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
         unasked=report.unasked,
     )
 
 
-def _alarm(report: PanelReport) -> Alarm | None:
+def risk_of(report: PanelReport) -> Risk | None:
+    """Return the decision of `report` with how often it is wrong; None without a decision."""
     decision, basis = report.decision, report.basis
-    if not decision or not basis or decision is Decision.OK:
+    if not decision or not basis:
         return None
-    return Alarm(decision, basis.false_alarms, basis.measured_on)
+    return Risk(decision, basis.share, basis.measured_on, basis.spread)
 
 
 @dataclass(slots=True)
@@ -131,13 +155,14 @@ class Summary:
         and one that failed by an error as nothing.
     reasons
         Why there is no score -> how often; the text is that of the first seat to fail.
-    alarms
-        Decision that is not ``ok``, its false-alarm rate, and what that was measured on -> how
-        often.
+    risks
+        Decision, with how often it is wrong -> how often it was made.
     unasked
         Seat -> how often it was not asked; none without a cascade.
     stops
         Why no further seats were asked -> how often.
+    unanswered
+        Results that lack an answer: of a seat, or of the panel.
     """
 
     rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
@@ -146,9 +171,15 @@ class Summary:
     seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
-    alarms: Counter[Alarm] = field(default_factory=Counter)
+    risks: Counter[Risk] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     stops: Counter[StopReason] = field(default_factory=Counter)
+    unanswered: int = 0
+
+    @property
+    def useless(self) -> Sequence[str]:
+        """The seats of which no report can be used."""
+        return [seat for seat, ends in self.seats.items() if not USABLE & ends.keys()]
 
     def add(self, result: Result) -> None:
         """Count one result in."""
@@ -165,11 +196,13 @@ class Summary:
         self.outcomes[figures.outcome] += 1
         if figures.score is None:
             self.reasons[figures.reason] += 1
-        if figures.alarm is not None:
-            self.alarms[figures.alarm] += 1
+        if figures.risk is not None:
+            self.risks[figures.risk] += 1
         if figures.unasked is not None:
             self.unasked.update(figures.unasked.seats)
             self.stops[figures.unasked.why] += 1
+        ends = (figures.outcome, *(outcome for _, outcome, _ in figures.seats))
+        self.unanswered += not UNANSWERED.isdisjoint(ends)
         for seat, outcome, usage in figures.seats:
             self.seats.setdefault(seat, Counter())[outcome] += 1
             if usage != _NOTHING:

@@ -2,16 +2,28 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.judges.core import ErrorSpan, PanelReport, one_line
+from spanjury.judges.core import Decision, ErrorSpan, PanelReport, one_line
+from spanjury.orchestration.engine.summary import risk_of
 from spanjury.orchestration.services.text_report import TextReport
 
 
 def in_words(report: PanelReport) -> str:
     """Return the decision and its ground, and the errors with their evidence, line by line.
 
-    A report without a score says why it has none.
+    Sentences that are not verified follow, unless the text is ok. A report without a score says
+    why it has none.
     """
-    return "\n".join([_verdict(report), *error_lines(report.spans)])
+    unverified = () if report.decision is Decision.OK else report.unverified
+    return "\n".join(
+        [
+            _verdict(report),
+            *error_lines(report.spans),
+            *(
+                f'not verified: "{one_line(one.text)}": {one_line(one.reason)}'
+                for one in unverified
+            ),
+        ]
+    )
 
 
 def report_in_words(report: TextReport) -> str:
@@ -76,9 +88,16 @@ def texts_of(values: Mapping[str, object]) -> dict[str, str | Sequence[str]]:
     return texts
 
 
+def _unverified_lines(report: PanelReport) -> Iterator[str]:
+    for one in report.unverified if report.decision is not Decision.OK else ():
+        yield f'not verified: "{one_line(one.text)}": {one_line(one.reason)}'
+
+
 def _verdict(report: PanelReport) -> str:
     if report.score is None:
         return why_unscored(report)
     if report.decision is None or report.basis is None:
         return one_line(report.rationale) or "no decision"
-    return one_line(f"{report.decision.value}: {report.basis.reason}")
+    risk = risk_of(report)
+    rate = f" {risk.words}." if risk is not None and risk.words else ""
+    return one_line(f"{report.decision.value}: {report.basis.reason}{rate}")

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result
+from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result, Unverified
+from spanjury.orchestration.engine.summary import risk_of
 
-Advice = Literal["ok", "doubtful", "faulty", "undecided"]
+Advice = Literal["ok", "unsure", "faulty", "undecided"]
 """A decision; ``undecided`` where an aspect has none and no other is worse than ``ok``."""
 Better = Literal["a", "b", "no difference", "unscored"]
 """The better text on an aspect; ``unscored`` where no judge scored both."""
 
-_GRAVEST_FIRST: tuple[Advice, ...] = ("faulty", "doubtful", "undecided", "ok")
+_GRAVEST_FIRST: tuple[Advice, ...] = ("faulty", "unsure", "undecided", "ok")
 _ADVICE: dict[Decision | None, Advice] = {
     Decision.OK: "ok",
-    Decision.DOUBTFUL: "doubtful",
+    Decision.UNSURE: "unsure",
     Decision.FAULTY: "faulty",
     None: "undecided",
 }
@@ -41,7 +42,8 @@ class FoundError:
     text
         The words of the text that are wrong; empty where something is missing.
     start, end
-        Where they stand, in characters from 0, the end not included; null where nowhere.
+        Where they stand, in characters from 0, the end not included; null where something is
+        missing, or the judge quotes words that the text does not contain: ignore such an error.
     explanation
         Why it is an error.
     evidence
@@ -61,6 +63,11 @@ class FoundError:
     evidence: tuple[Evidence, ...] = ()
     found_by: tuple[str, ...] = ()
 
+    @property
+    def is_misquoted(self) -> bool:
+        """Whether its words are not in the text."""
+        return self.start is None and bool(self.text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectScore:
@@ -73,11 +80,15 @@ class AspectScore:
     score, lowest, highest
         The score, null where there is none, and the ends of its scale; higher is better.
     label
-        The score in a word; empty without a score.
+        The score in a word; empty without a score, and where the judges cannot tell.
     decision
         Whether the text may be used as it is, as far as this aspect goes.
     reason
-        What the decision rests on, or why there is no score.
+        What the decision rests on and how often it is wrong, or why there is no score.
+    error_probability
+        Probability that the text has an error, 0 to 1; null where no judge says.
+    unverified
+        Sentences that no judge vouches for, and none marks an error in: check them otherwise.
     """
 
     aspect: str
@@ -88,6 +99,8 @@ class AspectScore:
     label: str
     decision: Advice
     reason: str
+    error_probability: float | None = None
+    unverified: tuple[Unverified, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +110,9 @@ class TextCheck:
     Parameters
     ----------
     decision
-        ``ok``: use it; ``doubtful``: look at the errors; ``faulty``: correct them;
-        ``undecided``: a judge could not say, and that is no praise.
+        ``ok``: use it; ``unsure``: the judges cannot tell, so check the errors and the unverified
+        sentences; ``faulty``: correct the errors; ``undecided``: nothing was judged, and that is no
+        praise.
     task
         What the text was judged as.
     errors
@@ -179,15 +193,20 @@ def text_check(results: Sequence[Result]) -> TextCheck:
 def _aspect_score(result: Result) -> AspectScore:
     report, scale = result.report, result.aspect.scale
     basis = report.basis.reason if report.basis else ""
+    risk = risk_of(report)
+    if risk is not None and risk.words:
+        basis += f" {risk.words}."
     return AspectScore(
         aspect=result.aspect.name,
         outcome=report.outcome.value,
         score=report.score,
         lowest=scale.low,
         highest=scale.high,
-        label="" if report.score is None else scale.label(report.score),
+        label="" if report.score is None or report.cannot_tell else scale.label(report.score),
         decision=_ADVICE[report.decision],
         reason=report.reason or basis,
+        error_probability=report.error_probability,
+        unverified=report.unverified,
     )
 
 

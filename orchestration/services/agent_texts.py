@@ -18,6 +18,7 @@ def check_lines(check: TextCheck) -> str:
             f"Decision: {check.decision}",
             *map(_score_line, check.aspects),
             *(numbered_errors(check.errors) or ("No error was marked.",)),
+            *(line for one in check.aspects for line in _unverified_lines(one)),
         )
     )
 
@@ -46,12 +47,20 @@ def card_lines(cards: Iterable[AspectCard]) -> str:
 def _score_line(one: AspectScore) -> str:
     if one.score is None:
         return f"{one.aspect}: no score ({one.outcome}): {one.reason}"
-    score = f"{one.score:.2f} on {one.lowest} to {one.highest} ({one.label}), {one.decision}"
+    label = f" ({one.label})" if one.label else ""
+    score = f"{one.score:.2f} on {one.lowest} to {one.highest}{label}, {one.decision}"
     return f"{one.aspect}: {score}: {one.reason}" if one.reason else f"{one.aspect}: {score}"
+
+
+def _unverified_lines(one: AspectScore) -> Iterator[str]:
+    for sentence in one.unverified if one.decision != "ok" else ():
+        words = f" ({', '.join(sentence.words)})" if sentence.words else ""
+        yield f'Not verified on {one.aspect}: "{sentence.text}" {sentence.reason}{words}'
 
 
 def _error_lines(error: FoundError) -> Iterator[str]:
     place = "" if error.start is None else f" at {error.start}-{error.end}"
+    place = " (not in the text)" if error.is_misquoted else place
     severity = "" if error.severity is None else f", severity {error.severity} of 5"
     category = f", {error.category}" if error.category else ""
     words = f'"{error.text}"' if error.text else "Something is missing"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from spanjury.judges.core import (
@@ -18,8 +18,12 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, is_staged, panel_digest, signed_seats
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.exam_texts import Texts
-from spanjury.orchestration.services.marked_texts import JudgedText, MarkedTexts, read_marked
+from spanjury.orchestration.services.marked_texts import (
+    JudgedText,
+    MarkedSource,
+    MarkedTexts,
+    read_marked,
+)
 from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
 from spanjury.orchestration.studies.calibration.findings import aspect_findings
 from spanjury.orchestration.studies.calibration.fitting import Terms
@@ -34,72 +38,56 @@ _CALIBRATED = "|calibration:"
 _FROM_SPANS = "|aggregation:from-spans"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrateJob:
-    """A run to calibrate its panel on.
+def calibrate(
+    source: MarkedSource,
+    *,
+    terms: Terms,
+    people_scale: tuple[float, float] | None = None,
+    clean_from: float | None = None,
+) -> CalibrationFindings:
+    """Fit a calibration to the marked texts of a run, and see what it gains on held-out ones.
+
+    Raise `ConfigError` if people's scores are not on the scale, or the run was calibrated already,
+    and `DataError` if fewer than `FEWEST` texts of every aspect are marked and scored, all are
+    alike, or the rows are of several panels; and as `read_marked` does.
 
     Parameters
     ----------
-    results, human, sample, data, columns, aspects
-        As in `read_marked`.
     people_scale
         The worst and the best score of people; None for those of the aspect.
     clean_from
         The lowest score of people, on their scale, that a text without error has where no one
         looked for errors; None for the best.
     """
-
-    results: Path
-    human: Path | Texts | None = None
-    sample: Path | None = None
-    data: Path | None = None
-    columns: tuple[str, ...] = ()
-    aspects: tuple[str, ...] = ()
-    people_scale: tuple[float, float] | None = None
-    clean_from: float | None = None
-    terms: Terms
-
-
-def calibrate(job: CalibrateJob) -> CalibrationFindings:
-    """Fit a calibration to the marked texts of a run, and see what it gains on held-out ones.
-
-    Raise `ConfigError` if people's scores are not on the scale, or the run was calibrated already,
-    and `DataError` if fewer than `FEWEST` texts of every aspect are marked and scored, all are
-    alike, or the rows are of several panels; and as `read_marked` does.
-    """
-    marked = read_marked(
-        job.results,
-        human=job.human,
-        sample=job.sample,
-        data=job.data,
-        columns=job.columns,
-        aspects=job.aspects,
-    )
-    signature = _one_panel(marked, job)
+    marked = read_marked(source)
+    signature = _one_panel(marked, source)
     by_aspect = {key: _scored(marked, *key) for key in marked.aspects}
     usable = {key: texts for key, texts in by_aspect.items() if len(texts) >= FEWEST}
     if not usable:
         raise DataError(_too_few(marked, by_aspect))
-    texts = [_texts(one, job) for one in usable.values()]
+    texts = [
+        _texts(one, people_scale=people_scale, clean_from=clean_from, data=_data_name(source))
+        for one in usable.values()
+    ]
     if not any(map(_can_fit, texts)):
         raise DataError(
             f"{marked.name}: people say the same of all {len(texts[0].texts)} texts, that each has"
             " an error: mark texts without error, too, as thresholds are set on these, and a map"
             " of scores takes different ones"
         )
-    found = [aspect_findings(one, job.terms) for one in texts]
+    found = [aspect_findings(one, terms) for one in texts]
     kept = {aspect_key(one.task, one.aspect): one.calibration for one in found if one.kept}
     return CalibrationFindings(
-        results=str(job.results),
+        results=str(source.first),
         marks=marked.name,
-        terms=job.terms,
+        terms=terms,
         calibration=Calibration(panel=panel_digest(signature), seats=_seats(marked), aspects=kept)
         if kept
         else None,
         aspects=tuple(found),
         enough=tuple(tuple(enough(one)) for one in found),
         cautions=tuple(
-            tuple(cautions(about, one, job.terms)) for about, one in zip(texts, found, strict=True)
+            tuple(cautions(about, one, terms)) for about, one in zip(texts, found, strict=True)
         ),
         notes=tuple(_notes(marked, by_aspect)),
     )
@@ -116,16 +104,16 @@ def write_calibration_report(folder: Path, found: CalibrationFindings) -> list[P
     )
 
 
-def _one_panel(marked: MarkedTexts, job: CalibrateJob) -> str:
+def _one_panel(marked: MarkedTexts, source: MarkedSource) -> str:
     """Return the signature of the panel that judged all marked texts."""
     signatures = {unstamped(one.row.signature) for one in marked.marked}
     if any(_CALIBRATED in one for one in signatures):
         raise ConfigError(
-            f"{job.results} was judged with a calibration: name a run without one, or judge its"
+            f"{source.first} was judged with a calibration: name a run without one, or judge its"
             " texts again without --calibration"
         )
     if len({panel_digest(one) for one in signatures}) > 1:
-        raise DataError(f"{job.results}: the marked texts were judged by different panels")
+        raise DataError(f"{source.first}: the marked texts were judged by different panels")
     return signatures.pop()
 
 
@@ -152,11 +140,17 @@ def _can_fit(texts: CalibrationTexts) -> bool:
     return bool(texts.clean.any()) or len(scores) > 1
 
 
-def _texts(judged: Sequence[JudgedText], job: CalibrateJob) -> CalibrationTexts:
+def _texts(
+    judged: Sequence[JudgedText],
+    *,
+    people_scale: tuple[float, float] | None,
+    clean_from: float | None,
+    data: str,
+) -> CalibrationTexts:
     first = judged[0]
-    low, high = job.people_scale or (first.scale.low, first.scale.high)
-    _check_scale(judged, low=low, high=high, is_named=job.people_scale is not None)
-    clean_from = high if job.clean_from is None else job.clean_from
+    low, high = people_scale or (first.scale.low, first.scale.high)
+    _check_scale(judged, low=low, high=high, is_named=people_scale is not None)
+    clean_from = high if clean_from is None else clean_from
     judges = {_judge(seat.signature) for one in judged for seat in one.row.seats}
     texts = (_text(one, low=low, high=high, clean_from=clean_from) for one in judged)
     if is_staged(first.row.signature):
@@ -165,15 +159,15 @@ def _texts(judged: Sequence[JudgedText], job: CalibrateJob) -> CalibrationTexts:
     return CalibrationTexts(
         aspect=first.meaning or _unknown(first),
         texts=tuple(texts),
-        made_on=f"{len(judged)} texts of {_data_name(job)}",
+        made_on=f"{len(judged)} texts of {data}",
         judges=frozenset(judges),
         from_spans=_FROM_SPANS in first.row.signature,
     )
 
 
-def _data_name(job: CalibrateJob) -> str:
+def _data_name(source: MarkedSource) -> str:
     """Return what the marked texts are called in the file: short, and the same in any folder."""
-    return job.human.name if job.human else job.results.resolve().name
+    return source.human.name if source.human else source.first.resolve().name
 
 
 def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> TextOnAspect:

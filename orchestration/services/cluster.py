@@ -7,7 +7,7 @@ from functools import partial
 
 from pydantic import TypeAdapter
 
-from spanjury.judges.core import UNANSWERED, DataError, RunStoppedError, StoreError
+from spanjury.judges.core import DataError, RunStoppedError, StoreError
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.cluster_job import (
     ChunkEnd,
@@ -112,7 +112,7 @@ class _Progress:
         record = end.record
         self.keys[record.chunk] = record.key
         self.results += record.results
-        self.is_answered &= not UNANSWERED & record.outcomes.keys()
+        self.is_answered &= not record.unanswered
         self.failure = self.failure or end.failure
         self.stopped = self.stopped or record.stopped
 

@@ -77,6 +77,8 @@ class ChunkRecord:
         How many rows its shard has.
     outcomes
         The panel's outcomes in them.
+    unanswered
+        How many of them lack the answer of a judge.
     judged
         How many of them were judged now; the others were there already.
     usage
@@ -96,6 +98,7 @@ class ChunkRecord:
     key: str = ""
     results: int = 0
     outcomes: Mapping[Outcome, int]
+    unanswered: int = 0
     judged: int = 0
     usage: Usage = Usage()
     skipped: tuple[str, ...] = ()

@@ -1,30 +1,35 @@
 """The ledger of a run on a cluster: the spending of all workers, and the stop that ends them all.
 
 It is one object, on the head node. A worker asks it before each chunk, once a second and, where
-cost or tokens are limited, after each call: before whoever made the call begins anything else.
-So the limits hold for all workers together, and the run exceeds them by what is under way at
-that moment, on one machine or on many. Calls that end at about the same time are reported
-together: the rate of reports does not grow with that of the calls.
+spending is limited, before each call, which is sent only when it is reserved there. So limits and
+the panel's budget hold for all workers together as they hold on one machine (`metering`), and what
+a worker had under way that is lost counts as spent. Calls that are made at about the same time are
+reserved together: the rate of notes does not grow with that of the calls.
 """
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import anyio
 from pydantic import TypeAdapter
 
-from spanjury.judges.core import ChatModel, ChatRequest, Reply, TokenPrice, Usage
-from spanjury.orchestration.engine.metering import LimitedModel, Limits, Meter
+from spanjury.judges.core import OverBudgetError, RunStoppedError, TokenPrice, Usage
+from spanjury.orchestration.engine.metering import NOTHING, SEATS, Bound, Limits, Meter, Spending
 from spanjury.orchestration.engine.stopping import GRACE, StopToken
+
+_OTHERS = "others"
+"""Maker of the calls of other workers, for a worker."""
 
 Ask = Callable[[str], Awaitable[str]]
 """Sends a note to the ledger, and returns its answer."""
 
 _PAUSE = 1.0
 """Seconds between two notes of a worker that has nothing to report."""
+_TURN = 0.05
+"""Seconds until a worker asks again whether a call has room that had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,20 +58,57 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Note:
-    """A report to the ledger: what was spent since the last one, and why all are to stop."""
+    """A note to the ledger.
+
+    Parameters
+    ----------
+    spent, settled
+        What was spent since the last one, and the reservations in the place of which it is.
+    wanted
+        The most that calls may take which are to be sent.
+    budgets
+        The budgets that they must fit into.
+    stop
+        Why all are to stop.
+    """
 
     spent: tuple[Spent, ...] = ()
+    settled: Spending = NOTHING
+    wanted: tuple[Spending, ...] = ()
+    budgets: tuple[Bound, ...] = ()
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The ledger's answer.
+
+    Parameters
+    ----------
+    granted
+        How many of the first wanted calls may be sent.
+    refusal
+        Why the next of them never may: no budget has room for it. Empty if it may later.
+    spent
+        What all workers have spent.
+    stop
+        Whether to begin nothing new.
+    """
+
+    granted: int = 0
+    refusal: str = ""
+    spent: Spending = NOTHING
     stop: Stop | None = None
 
 
 _NOTE = TypeAdapter(_Note)
-_STOP: TypeAdapter[Stop | None] = TypeAdapter(Stop | None)
+_ANSWER = TypeAdapter(Answer)
 
 
 class Ledger:
     """Count what all workers spend, and tell each of them when to stop.
 
-    It is given notes as JSON, and answers each with the stop that was requested, or null.
+    It is given notes as JSON, and answers each with an `Answer`.
 
     Parameters
     ----------
@@ -83,8 +125,9 @@ class Ledger:
         self._end = math.inf
 
     def __call__(self, note: str) -> str:
-        """Take a note; return the `Stop` as JSON."""
+        """Take a note; return the `Answer` as JSON."""
         read = _NOTE.validate_json(note)
+        self._meter.release(read.settled)
         for spent in read.spent:
             self._meter.count(spent.usage, price=spent.price)
         if read.stop is not None:
@@ -92,7 +135,29 @@ class Ledger:
         now = self._clock()
         if self._seconds is not None and now - self._begun >= self._seconds:
             self._request(f"{self._seconds:g} seconds are over", grace=GRACE)
-        return _STOP.dump_json(self._stop(now)).decode()
+        for budget in read.budgets:
+            if budget not in self._meter.budgets:
+                self._meter.hold(budget)
+        granted, refusal = self._granted(read.wanted)
+        answer = Answer(
+            granted=granted, refusal=refusal, spent=self._meter.spent, stop=self._stop(now)
+        )
+        return _ANSWER.dump_json(answer).decode()
+
+    def _granted(self, wanted: Sequence[Spending]) -> tuple[int, str]:
+        """Reserve what is wanted, one call after the other, until one does not fit.
+
+        Return how many do, and why no budget has room for the next.
+        """
+        for number, most in enumerate(wanted):
+            try:
+                if not self._meter.take(most):
+                    return number, ""
+            except OverBudgetError as error:
+                return number, str(error)
+            except RunStoppedError:  # the meter has requested the stop
+                return number, ""
+        return len(wanted), ""
 
     def _request(self, reason: str, grace: float | None = None) -> None:
         self._reason = self._reason or reason
@@ -157,66 +222,108 @@ class WorkerMeter(Meter):
         super().__init__(limits=limits)
         self.stop_token = StopToken()
         self._ask = ask
-        self._is_limited = limits.max_cost is not None or limits.max_tokens is not None
         self._pending: dict[TokenPrice | None, Usage] = {}
-        self._counted = self._reported = 0
+        self._to_release = NOTHING
+        self._wanted: list[_Wanted] = []
         self._lock = anyio.Lock()
 
-    def on(self, model: LimitedModel, *, name: str, price: TokenPrice | None) -> ChatModel:
-        """Return `model` with its calls counted, and settled where the run has a limit."""
-        metered = super().on(model, name=name, price=price)
-        return _Settled(model=metered, meter=self) if self._is_limited else metered
+    @property
+    def _is_limited(self) -> bool:
+        return bool(self._bounds)
 
-    def count(self, usage: Usage, *, price: TokenPrice | None) -> None:
-        """Add the usage of one call, and keep it for the next report."""
-        super().count(usage, price=price)
+    async def reserve(self, most: Spending) -> None:
+        """Return when a call that takes so much at most is reserved in the ledger.
+
+        Raise `RunStoppedError` if the run is to stop instead, and as `Meter.reserve` does.
+        """
+        await super().reserve(most)
+        if not self._is_limited:
+            return
+        wanted = _Wanted(most)
+        try:
+            while not wanted.is_granted:
+                await self._want(wanted)
+        finally:
+            if not wanted.is_sent:
+                self.release(most)
+                if wanted.is_granted:
+                    self._to_release += most
+
+    async def _want(self, wanted: "_Wanted") -> None:
+        """Ask once whether a call may be sent; wait a while if it may not."""
+        self._wanted.append(wanted)
+        try:
+            async with self._lock:
+                if wanted in self._wanted:
+                    await self._report()
+        finally:
+            if wanted in self._wanted:
+                self._wanted.remove(wanted)
+        wanted.is_sent = wanted.is_granted
+        if wanted.refusal:
+            raise OverBudgetError(wanted.refusal)
+        if not wanted.is_granted:
+            if self.stop_token.is_requested:
+                raise RunStoppedError(self.stop_token.reason)
+            await anyio.sleep(_TURN)
+
+    async def settle(
+        self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
+    ) -> None:
+        """Put what a call took in the place of its reservation; the next note says so."""
+        if self._is_limited:
+            self._to_release += most
+        await super().settle(most, usage, price=price, maker=maker)
+
+    def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
+        """Add the usage of one call, and keep it for the next note."""
+        super().count(usage, price=price, maker=maker)
         self._pending[price] = self._pending.get(price, Usage()) + usage
-        self._counted += 1
 
     async def begin(self) -> StopToken:
         """Report; return a new stop token, which is requested if the run is to stop."""
         self.stop_token = StopToken()
-        async with self._lock:
-            await self._report()
+        await self.report()
         return self.stop_token
 
-    async def settle(self) -> None:
-        """Return when all that was counted by now is reported, by whomever."""
-        counted = self._counted
+    async def report(self) -> None:
+        """Tell the ledger what was spent: whoever waits for room may need what is left of it."""
         async with self._lock:
-            if self._reported < counted:
-                await self._report()
+            await self._report()
 
     async def watch(self) -> None:
         """Report again and again, and request the stop of the run once it is ordered."""
         while True:
             await anyio.sleep(_PAUSE)
-            async with self._lock:
-                await self._report()
+            await self.report()
 
     async def _report(self) -> None:
-        counted = self._counted
         spent = tuple(Spent(usage=usage, price=price) for price, usage in self._pending.items())
-        self._pending = {}
-        answer = await self._ask(_NOTE.dump_json(_Note(spent=spent)).decode())
-        self._reported = counted
-        if stop := _STOP.validate_json(answer):
+        wanted, settled = self._wanted, self._to_release
+        self._pending, self._wanted, self._to_release = {}, [], NOTHING
+        note = _Note(
+            spent=spent,
+            settled=settled,
+            wanted=tuple(one.most for one in wanted),
+            budgets=self.budgets,
+        )
+        own = self.spent
+        answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
+        self.before = {_OTHERS: answer.spent - own}
+        for one in wanted[: answer.granted]:
+            one.is_granted = True
+        if answer.refusal:
+            wanted[answer.granted].refusal = answer.refusal
+        if stop := answer.stop:
             grace = math.inf if stop.grace is None else stop.grace
             self.stop_token.request(stop.reason, grace=grace)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settled:
-    """A model each of whose calls is in the ledger before its reply is used."""
+@dataclass(slots=True, eq=False)
+class _Wanted:
+    """A call that waits for the ledger, and what became of it."""
 
-    model: ChatModel
-    meter: WorkerMeter
-
-    @property
-    def signature(self) -> str:
-        return self.model.signature
-
-    async def complete(self, request: ChatRequest) -> Reply:
-        reply = await self.model.complete(request)
-        await self.meter.settle()
-        return reply
+    most: Spending
+    refusal: str = ""
+    is_granted: bool = False
+    is_sent: bool = False

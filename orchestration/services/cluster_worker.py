@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from spanjury.judges.core import DataError, EvaluationError, Result, Usage
+from spanjury.judges.core import UNANSWERED, DataError, EvaluationError, Result, Usage
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.panel import Panel
@@ -123,6 +123,7 @@ class ChunkWorker:
             key=key,
             results=len(rows),
             outcomes=outcomes_of(rows),
+            unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
             judged=len(judged.rows),
             usage=usage_of(judged.rows),
             skipped=skipped,
@@ -167,6 +168,7 @@ class ChunkWorker:
             stop_token=self._meter.stop_token,
         )
         await run_watched(work, self._meter.watch)
+        await self._meter.report()
 
     def _with_cost(self, record: ChunkRecord) -> ChunkRecord:
         """Add to `record` what was spent since the last one."""

@@ -14,7 +14,7 @@ from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.discernment import conditions_of
+from spanjury.orchestration.services.conditions import conditions_of
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples

@@ -1,26 +1,71 @@
-"""A dry run: what a job would take, estimated from a sample of it."""
+"""A dry run: what a job would take, estimated from a sample of it.
+
+`reckoned` asks no model: judges build the prompts of the sample, and a stand-in replies, whose
+calls are reckoned by their bytes. `measured` judges a sample, which is paid for.
+"""
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from heapq import nsmallest
 from itertools import count
 
-from spanjury.judges.core import Aspect, PanelReport, Segment
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.judges.core import (
+    USABLE,
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    PanelReport,
+    Reply,
+    Segment,
+)
+from spanjury.orchestration.engine.metering import (
+    NOTHING,
+    Meter,
+    Spending,
+    expected_of,
+    most_of,
+    spending,
+)
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.job import Job, Plan, pairs
 from spanjury.orchestration.services.session import open_session
+from spanjury.orchestration.wiring.models import require_key
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.replay import Recorder, asking_seats
+from spanjury.orchestration.wiring.seats import named_seats, seat_prices
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 SAMPLE = 20
-"""Assessments that are made for an estimate, if the job has as many."""
+"""Assessments that are made, and paid for, for an estimate, if the job has as many."""
+_PROMPTS = 200
+"""Assessments whose prompts are built where nothing is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """The calls, tokens and dollars of a whole job, without any of them made.
+
+    Parameters
+    ----------
+    expected, most
+        With replies of a usual length, and with each as long as it may be; none is asked for twice.
+    unpriced
+        Models without a price, which dollars leave out.
+    unforeseen
+        Seats whose calls follow from replies: there may be more, or fewer.
+    """
+
+    expected: Spending
+    most: Spending
+    unpriced: tuple[str, ...] = ()
+    unforeseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """The estimated cost of a whole job, with 95 % intervals.
+    """The measured cost of a whole job, with 95 % intervals.
 
     Parameters
     ----------
@@ -31,7 +76,6 @@ class Estimate:
     """
 
     reports: tuple[PanelReport, ...]
-    assessments: int
     calls: TotalEstimate
     tokens: TotalEstimate
     cost: TotalEstimate
@@ -50,7 +94,76 @@ class _Taken:
     seconds: float
 
 
-async def estimated(job: Job, plan: Plan) -> Estimate:
+@dataclass(slots=True)
+class _Unsent(Recorder):
+    """The calls that a panel would make."""
+
+    def model(self, model: ChatModel) -> ChatModel:
+        """Return what replies for `model`, with its calls noted."""
+        return Recorder.model(self, _StandIn(model.signature))
+
+
+@dataclass(frozen=True, slots=True)
+class _StandIn:
+    """Replies for a model what most judges can read, so that they go on as they would."""
+
+    signature: str
+    reply: Reply = field(default=Reply(text="No Error\n\nOverall score: 5"))
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the same reply to everything."""
+        del request
+        return self.reply
+
+
+async def reckoned(job: Job, *, assessments: int) -> Reckoning:
+    """Reckon what so many `assessments` of `job` would take; no model is asked.
+
+    All seats are taken to be asked, and a model that consolidates is left out.
+
+    Raise `ConfigError` as `open_configured_panel` does.
+    """
+    # Other judges ask no model, and may take their time.
+    seats = asking_seats(job.panel)
+    if not seats:
+        return Reckoning(expected=NOTHING, most=NOTHING)
+    asking = replace(job.panel, seats=seats, cascade=None, calibration=None, consolidate="rules")
+    sample, unsent = _sample(pairs(job), most=min(_PROMPTS, assessments)), _Unsent()
+    async with open_configured_panel(asking, silent=True, recorder=unsent) as panel:
+        reports = [await panel.assess(segment, aspect) for segment, aspect in sample]
+    named = {one.name: one.model.name for one in named_seats(asking) if one.model}
+    prices = {seat: one.price for seat, one in seat_prices(asking, named).items()}
+
+    def total(spent: Iterable[Spending]) -> Spending:
+        whole = sum(spent, NOTHING)
+        times = assessments / len(sample)
+        return Spending(
+            round(times * whole.calls), round(times * whole.tokens), times * whole.dollars
+        )
+
+    calls = [(call.request, prices.get(call.seat)) for call in unsent.calls]
+    return Reckoning(
+        expected=total(spending(expected_of(request), price) for request, price in calls),
+        most=total(spending(most_of(request), price) for request, price in calls),
+        unpriced=tuple(dict.fromkeys(named[seat] for seat in named if seat not in prices)),
+        unforeseen=tuple(sorted(_unread(reports))),
+    )
+
+
+def _unread(reports: Sequence[PanelReport]) -> set[str]:
+    """Return the seats that could not read what the stand-in replied."""
+    seats = (seat for report in reports for seat in report.seats)
+    return {seat.seat for seat in seats if seat.report.outcome not in USABLE}
+
+
+def require_keys(job: Job) -> None:
+    """Raise `RunFailedError` if the key of a model is missing; nothing is loaded for it."""
+    for seat in named_seats(job.panel):
+        if seat.model is not None:
+            require_key(seat.model)
+
+
+async def measured(job: Job, plan: Plan) -> Estimate:
     """Judge a sample of `job`, one assessment after the other, and estimate the whole.
 
     Nothing is remembered, so that the same sample costs the same another time.
@@ -64,7 +177,7 @@ async def estimated(job: Job, plan: Plan) -> Estimate:
         async with session.open_panel(job.panel) as panel:
             taken = [
                 await _measured(panel, segment, aspect, meter=meter)
-                for segment, aspect in _sample(pairs(job))
+                for segment, aspect in _sample(pairs(job), most=SAMPLE)
             ]
     at_once = job.panel.connections if meter.usage.calls else 1
 
@@ -73,7 +186,6 @@ async def estimated(job: Job, plan: Plan) -> Estimate:
 
     return Estimate(
         reports=tuple(one.report for one in taken),
-        assessments=plan.assessments,
         calls=total(one.calls for one in taken),
         tokens=total(one.tokens for one in taken),
         cost=total(one.cost for one in taken),
@@ -95,9 +207,9 @@ async def _measured(panel: Panel, segment: Segment, aspect: Aspect, *, meter: Me
     )
 
 
-def _sample(pairs: Iterator[tuple[Segment, Aspect]]) -> list[tuple[Segment, Aspect]]:
-    """Draw `SAMPLE` pairs as if at random, the same ones every time, in one pass."""
-    drawn = nsmallest(SAMPLE, zip(map(_lot, count()), pairs, strict=False), key=lambda lot: lot[0])
+def _sample(pairs: Iterator[tuple[Segment, Aspect]], *, most: int) -> list[tuple[Segment, Aspect]]:
+    """Draw so many pairs as if at random, the same ones every time, in one pass."""
+    drawn = nsmallest(most, zip(map(_lot, count()), pairs, strict=False), key=lambda lot: lot[0])
     return [pair for _, pair in drawn]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from spanjury.judges.core import Segment
 from spanjury.orchestration.services.job import readable
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
+
+DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
+"""Texts that come with the package."""
+TWINS = DEMO.with_name("twins.jsonl")
+"""Texts that come with the package, each with a wrong twin that was written beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -32,6 +32,39 @@ from spanjury.orchestration.wiring.read_results import ReportedRow, read_reporte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSource:
+    """Runs, and what people said of their texts.
+
+    Parameters
+    ----------
+    results
+        Folders or names of runs, or files of results.
+    human
+        Texts with people's scores or spans, in any form that is read; None for the runs' own
+        marks.
+    sample
+        The texts that were drawn for people to mark, with their chances; None for the chances
+        that the rows of marked texts hold themselves.
+    data, columns
+        The texts of bare files of results, and what the columns of `human` or `data` are called.
+    aspects
+        The names of those to read; none for all that were marked.
+    """
+
+    results: tuple[Path, ...]
+    human: Path | Texts | None = None
+    sample: Path | None = None
+    data: Path | None = None
+    columns: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> Path:
+        """The first run."""
+        return self.results[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
     """A text with the panel's report on one aspect, and what people said of it.
 
@@ -147,36 +180,15 @@ def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
     return unequal_chances_note([one.chance for one in texts if one.is_marked])
 
 
-def read_marked(
-    results: Path,
-    *,
-    human: Path | Texts | None = None,
-    sample: Path | None = None,
-    data: Path | None = None,
-    columns: Sequence[str] = (),
-    aspects: Sequence[str] = (),
-) -> MarkedTexts:
-    """Read a run's results beside people's marks of its texts.
+def read_marked(source: MarkedSource) -> MarkedTexts:
+    """Read the results of the first run beside people's marks of its texts.
 
     Raise `ConfigError` if no one marked an aspect that is asked for, and `DataError` if a file
     cannot be read, no text of the run was marked or none of the sample, or all marks are of other
     versions of its texts.
-
-    Parameters
-    ----------
-    results
-        A folder or the name of a run, or a file of results.
-    human
-        Texts with people's scores or spans, in any form that is read; None for the run's own
-        marks.
-    sample
-        The texts that were drawn for people to mark, with their chances; None for the chances
-        that the rows of marked texts hold themselves.
-    data, columns
-        The texts of a bare file of results, and what the columns of `human` or `data` are called.
-    aspects
-        The names of those to read; none for all that were marked.
     """
+    results, human, sample = source.first, source.human, source.sample
+    data, columns, aspects = source.data, source.columns, source.aspects
     (run,) = find_runs([results], data=data, columns=columns if human is None else ())
     chances = read_chances(sample) if sample else None
     rows = _rows_of(run.results)

@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, Outcome, TokenPrice, unstamped
+from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
+from spanjury.orchestration.engine.panel import BY_PROBABILITY
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.fitted_cascade import FittedCascade
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
+    MarkedSource,
     MarkedTexts,
     drawn_unequally_note,
     read_marked,
@@ -26,7 +27,7 @@ from spanjury.orchestration.services.panel_seats import (
     seat_costs,
     study_text,
 )
-from spanjury.orchestration.services.seat_prices import find_prices
+from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
     CascadeFindings,
@@ -38,19 +39,27 @@ from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, S
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 
-_CALLS: Unit = "calls"
 
+def fit_panel_cascade(
+    source: MarkedSource,
+    *,
+    aspect: str = "",
+    stages: Sequence[Sequence[str]] = (),
+    share: float = 0.6,
+    unit: Unit = "calls",
+    pricing: Pricing = NO_PRICES,
+    within: str = "",
+    settings: Settings = Settings(level="pooled"),
+) -> FittedCascade:
+    """Fit a cascade to a run, and measure it on held-out texts.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeJob:
-    """A cascade to fit.
+    Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
+    `DataError` if a file cannot be read or too few texts were judged by all seats.
 
     Parameters
     ----------
-    results
-        A run, or results, of a panel all of whose seats were asked.
-    human, sample, data, columns
-        As in `read_marked`; without `human` and marks, agreement with people is not measured.
+    source
+        Without people's scores, agreement with people is not measured.
     aspect
         The one whose rows are taken; empty where there is one only.
     stages
@@ -60,52 +69,14 @@ class CascadeJob:
         Of the whole panel's cost that the cascade may take.
     unit
         Of the cost.
-    prices
-        Seat -> the price of its model's tokens.
-    panel
-        A panel file, for the prices of its models; None for none.
+    pricing
+        Of seats' tokens; it counts where the unit is dollars.
     within
         Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
-
-    results: Path
-    human: Path | Texts | None = None
-    sample: Path | None = None
-    data: Path | None = None
-    columns: tuple[str, ...] = ()
-    aspect: str = ""
-    stages: tuple[tuple[str, ...], ...] = ()
-    share: float = 0.6
-    unit: Unit = _CALLS
-    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
-    panel: Path | None = None
-    within: str = ""
-    settings: Settings = Settings()
-
-
-def parse_stage(text: str) -> tuple[str, ...]:
-    """Read the seats of a stage, ``SEAT,SEAT``; raise `ConfigError` if one has no name.
-
-    Examples
-    --------
-    >>> parse_stage("reader, grounding")
-    ('reader', 'grounding')
-    """
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise ConfigError(f"the stage {text!r}: expected SEAT,SEAT")
-    return names
-
-
-def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
-    """Fit a cascade to a run, and measure it on held-out texts.
-
-    Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
-    `DataError` if a file cannot be read or too few texts were judged by all seats.
-    """
-    marked = _read(job)
-    aspect, judged = _of_one_aspect(marked.texts, job.aspect)
-    if any(one.row.aggregation != "mean" for one in judged):
+    marked = _read(source)
+    aspect, judged = _of_one_aspect(marked.texts, aspect)
+    if any(one.row.aggregation not in {"mean", BY_PROBABILITY} for one in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     if any(one.row.unasked for one in judged):
         raise ConfigError(
@@ -113,14 +84,14 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
             "fit to a run in which all were asked"
         )
     said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
-    listed = job.panel if job.unit == "dollars" else None
-    prices = find_prices(said, flags=job.prices, panel=listed)
-    costs = seat_costs(said, prices.known)
-    stages = job.stages or _usual_stages(costs, unit=job.unit)
-    names = [name for stage in stages for name in stage]
+    priced = find_prices(said, pricing if unit == "dollars" else replace(pricing, panel=None))
+    costs = seat_costs(said, priced.known)
+    is_named = bool(stages)
+    staged_seats = tuple(map(tuple, stages)) or _usual_stages(costs, unit=unit)
+    names = [name for stage in staged_seats for name in stage]
     require_seats(names, said, aspect=aspect)
     silent = tuple(name for name in names if _is_silent(name, said, costs[name]))
-    _check(_spoken(stages, silent), unit=job.unit, is_named=bool(job.stages))
+    _check(_spoken(staged_seats, silent), unit=unit, is_named=is_named)
     kept = [number for number, of in enumerate(said) if _is_whole(of, names)]
     if len(kept) < FEWEST_FITTED:
         raise DataError(
@@ -131,22 +102,22 @@ def fit_panel_cascade(job: CascadeJob) -> FittedCascade:
     texts = [judged[number] for number in kept]
     seats = panel_seats(
         [
-            study_text(one, of, human=one.human, within=job.within)
+            study_text(one, of, human=one.human, within=within)
             for one, of in zip(texts, rows, strict=True)
         ],
         aspect=aspect,
         costs=costs,
     )
     findings = cascade_findings(
-        _staged(seats, _spoken(stages, silent), unit=job.unit),
+        _staged(seats, _spoken(staged_seats, silent), unit=unit),
         seats,
-        share=job.share,
-        unit=job.unit,
+        share=share,
+        unit=unit,
         people=marked.name,
-        settings=job.settings,
+        settings=settings,
         notes=[
             *_notes(marked, texts, left=len(judged) - len(kept)),
-            *prices.notes,
+            *priced.notes,
             *(f"{name} says nothing of {aspect}: it is asked first" for name in silent),
         ],
     )
@@ -171,14 +142,12 @@ def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
     )
 
 
-def _read(job: CascadeJob) -> MarkedTexts:
+def _read(source: MarkedSource) -> MarkedTexts:
     """Return all texts, with people's scores where there are any."""
-    is_named = job.human is not None or job.sample is not None
-    if not is_named and not MarkedRun(job.results, data=job.data).marks.exists():
-        return read_unmarked(job.results, data=job.data, columns=job.columns)
-    return read_marked(
-        job.results, human=job.human, sample=job.sample, data=job.data, columns=job.columns
-    )
+    is_named = source.human is not None or source.sample is not None
+    if not is_named and not MarkedRun(source.first, data=source.data).marks.exists():
+        return read_unmarked(source.first, data=source.data, columns=source.columns)
+    return read_marked(source)
 
 
 def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> Iterator[str]:

@@ -1,19 +1,18 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError, TokenPrice
+from spanjury.judges.core import ConfigError, DataError
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.exam_texts import Texts
-from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
+from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSource, read_marked
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
-from spanjury.orchestration.services.seat_prices import find_prices
+from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
 from spanjury.orchestration.studies.panel_study.costs import amount_words
@@ -37,78 +36,55 @@ from spanjury.stats.raters.agreement import krippendorff_alpha
 _LEAST_RATERS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyJob:
-    """A study to make.
+def study_panel(
+    source: MarkedSource,
+    *,
+    seats: Sequence[str] = (),
+    within: str = "",
+    families: Sequence[Path] = (),
+    pricing: Pricing = NO_PRICES,
+    settings: Settings = Settings(),
+    spending: Spending = Spending(),
+) -> StudyFindings:
+    """Study the seats of a panel.
+
+    Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
+    is too small for one text, and `DataError` if a file cannot be read, or people scored too
+    little.
 
     Parameters
     ----------
-    results
-        Runs or results whose seats are compared; people's marks are those of the first.
-    human
-        Texts with people's scores; None for the run's own marks.
-    sample
-        The texts that were drawn for people to mark, with their chances.
-    data, columns
-        The texts of bare results, and what the columns of `human` or `data` are called.
+    source
+        The seats of all its runs are compared; people's marks are those of the first.
     seats
         The seats to compare; none for all that gave a score.
     within
         Key of the rows' meta: agreement is taken within each of its values; empty for none.
     families
         TOML files with more families of models.
-    prices
-        Seat -> the price of its model's tokens.
-    panel
-        A panel file, for the prices of its models and its families; None for none.
+    pricing
+        Of seats' tokens; its panel file adds families, too.
     """
-
-    results: tuple[Path, ...]
-    human: Path | Texts | None = None
-    sample: Path | None = None
-    data: Path | None = None
-    columns: tuple[str, ...] = ()
-    aspects: tuple[str, ...] = ()
-    seats: tuple[str, ...] = ()
-    within: str = ""
-    families: tuple[Path, ...] = ()
-    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
-    panel: Path | None = None
-    settings: Settings = Settings()
-    spending: Spending = Spending()
-
-
-def study_panel(job: StudyJob) -> StudyFindings:
-    """Study the seats of a panel.
-
-    Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
-    is too small for one text, and `DataError` if a file cannot be read, or people scored too
-    little.
-    """
-    first, *others = job.results
-    marked = read_marked(
-        first,
-        human=job.human,
-        sample=job.sample,
-        data=job.data,
-        columns=job.columns,
-        aspects=job.aspects,
-    )
+    marked = read_marked(source)
+    others = source.results[1:]
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
-    own = {} if job.panel is None else read_panel_file(job.panel).families
-    families = Families.load(*job.families, table=own)
+    own = read_panel_file(pricing.panel).families if pricing.panel else {}
+    known = Families.load(*families, table=own)
+    collector = _Collector(
+        seats=seats, within=within, pricing=pricing, settings=settings, more=more
+    )
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
         judged = marked.on(task, aspect)
         texts = [one for one in judged if one.is_marked]
-        seats, notes = _collected(job, texts, more, aspect=aspect)
+        found_seats, notes = collector.collected(texts, aspect=aspect)
         try:
             found = study_aspect(
-                seats,
-                job.settings,
-                families=families,
-                spending=job.spending,
+                found_seats,
+                settings,
+                families=known,
+                spending=spending,
                 judged=len(judged),
                 notes=[*_about_people(texts), *notes, *marked.notes()],
             )
@@ -120,8 +96,8 @@ def study_panel(job: StudyJob) -> StudyFindings:
     if not studies:
         raise problems[0] if problems else DataError(f"{marked.name}: no text has a score")
     return StudyFindings(
-        settings=job.settings,
-        results=tuple(map(str, job.results)),
+        settings=settings,
+        results=tuple(map(str, source.results)),
         human=marked.name,
         aspects=tuple(studies),
     )
@@ -137,51 +113,59 @@ def write_study(folder: Path, findings: StudyFindings) -> list[Path]:
     return write_report(folder, report, data=data, page="panel-study", values="panel-study")
 
 
-def _collected(
-    job: StudyJob,
-    texts: Sequence[JudgedText],
-    more: Iterable[tuple[Path, Sequence[ReportedRow]]],
-    *,
-    aspect: str,
-) -> tuple[PanelSeats, list[str]]:
-    """Return the seats of all runs on the texts that people scored, and notes on them."""
-    seats = {_key(one.row): {seat.judge: seat for seat in one.row.seats} for one in texts}
-    unasked = {name for one in texts if one.row.unasked for name in one.row.unasked.seats}
-    for path, rows in more:
-        for row in rows:
-            if _key(row) in seats:
-                _add(seats[_key(row)], row, path=path)
-    if job.seats:
-        require_seats(job.seats, seats.values(), aspect=aspect)
-        seats = {
-            key: {name: seat for name, seat in of.items() if name in job.seats}
-            for key, of in seats.items()
-        }
-    human, notes = _human(texts)
-    studied = [
-        study_text(one, seats[_key(one.row)], human=value, within=job.within)
-        for one, value in zip(texts, human, strict=True)
-        if value is not None
-    ]
-    prices = find_prices([*seats.values()], flags=job.prices, panel=job.panel)
-    found = panel_seats(
-        studied,
-        aspect=aspect,
-        costs=seat_costs(seats.values(), prices.known),
-        models={name: model_of(one.signature) for of in seats.values() for name, one in of.items()},
-    )
-    silent = sorted({name for text in studied for name in text.seats} - {*found.names})
-    notes += prices.notes
-    notes += [
-        f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
-        " study a run in which all seats were asked"
-        for name in found.names
-        if name in unasked
-    ]
-    notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
-    scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
-    notes += chances_notes(found, job.settings, chances=[one.chance for one in scored])
-    return found, notes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Collector:
+    """Collects the seats of all runs, as `study_panel` is asked to."""
+
+    seats: Sequence[str]
+    within: str
+    pricing: Pricing
+    settings: Settings
+    more: Sequence[tuple[Path, Sequence[ReportedRow]]]
+
+    def collected(
+        self, texts: Sequence[JudgedText], *, aspect: str
+    ) -> tuple[PanelSeats, list[str]]:
+        """Return the seats of all runs on the texts that people scored, and notes on them."""
+        seats = {_key(one.row): {seat.judge: seat for seat in one.row.seats} for one in texts}
+        unasked = {name for one in texts if one.row.unasked for name in one.row.unasked.seats}
+        for path, rows in self.more:
+            for row in rows:
+                if _key(row) in seats:
+                    _add(seats[_key(row)], row, path=path)
+        if self.seats:
+            require_seats(self.seats, seats.values(), aspect=aspect)
+            seats = {
+                key: {name: seat for name, seat in of.items() if name in self.seats}
+                for key, of in seats.items()
+            }
+        human, notes = _human(texts)
+        studied = [
+            study_text(one, seats[_key(one.row)], human=value, within=self.within)
+            for one, value in zip(texts, human, strict=True)
+            if value is not None
+        ]
+        prices = find_prices([*seats.values()], self.pricing)
+        found = panel_seats(
+            studied,
+            aspect=aspect,
+            costs=seat_costs(seats.values(), prices.known),
+            models={
+                name: model_of(one.signature) for of in seats.values() for name, one in of.items()
+            },
+        )
+        silent = sorted({name for text in studied for name in text.seats} - {*found.names})
+        notes += prices.notes
+        notes += [
+            f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
+            " study a run in which all seats were asked"
+            for name in found.names
+            if name in unasked
+        ]
+        notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
+        scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
+        notes += chances_notes(found, self.settings, chances=[one.chance for one in scored])
+        return found, notes
 
 
 def _key(row: ReportedRow) -> tuple[str, str, str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.discernment import conditions_of
+from spanjury.orchestration.services.conditions import conditions_of
 from spanjury.orchestration.services.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs

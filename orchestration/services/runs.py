@@ -167,11 +167,24 @@ def begin_run(
     Its manifest names files by their absolute paths, but for those in the folder, which
     may be moved. It says how many `assessments` there are, if that is known.
 
-    Raise `StoreError` if there is a run in the folder, or it cannot be written.
+    Raise `StoreError` if there is a run in the folder, or it cannot be written, and `ConfigError`
+    as `check_output`.
     """
     job = replace(job, output=output or folder.results, memory=folder.memory)
+    check_output(job)
     folder.create(_counted(manifest_of(_kept(job, folder)), assessments))
     return job
+
+
+def check_output(job: Job) -> None:
+    """Raise `ConfigError` if the results of `job` would replace those of another run."""
+    output = job.output.resolve()
+    other = RunFolder(output.parent)
+    is_own = job.memory is not None and job.memory.resolve() == other.memory
+    if other.exists and output == other.results and not is_own:
+        raise ConfigError(
+            f"{job.output}: holds the results of the run {other.path}; name another file"
+        )
 
 
 def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -> None:

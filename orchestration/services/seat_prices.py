@@ -1,7 +1,8 @@
 """Prices of seats' tokens: by flags, by a panel file, or by LiteLLM's list of models."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +18,36 @@ _FLAG = "--price"
 _SOURCES = {"list": "LiteLLM's list", "here": "it runs here"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pricing:
+    """Where the prices of seats' tokens come from.
+
+    Parameters
+    ----------
+    named
+        Seat -> price; these go first.
+    panel
+        A panel file: for seats of the same names, the prices of its models, or else those of
+        LiteLLM's list. None to look for no more.
+    """
+
+    named: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
+
+
+NO_PRICES = Pricing()
+
+
 class Prices(NamedTuple):
     """The price of each seat that has one, and notes on where they may not fit."""
 
     known: Mapping[str, SeatPrice]
     notes: Sequence[str]
+
+
+def parse_prices(texts: Iterable[str]) -> dict[str, TokenPrice]:
+    """Read prices, each as `parse_price` does."""
+    return dict(map(parse_price, texts))
 
 
 def parse_price(text: str) -> tuple[str, TokenPrice]:
@@ -47,24 +73,12 @@ def parse_price(text: str) -> tuple[str, TokenPrice]:
     return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
 
 
-def find_prices(
-    rows: Sequence[Seats], *, flags: Mapping[str, TokenPrice], panel: Path | None
-) -> Prices:
+def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
     """Return the prices of the seats that judged `rows`.
 
-    Parameters
-    ----------
-    flags
-        Seat -> price; these go first.
-    panel
-        A panel file: for seats of the same names, the prices of its models, or else those of
-        LiteLLM's list. None to look for no more.
-
-    Raises
-    ------
-    ConfigError
-        If a price is of no seat, or the panel file is not as it must be.
+    Raise `ConfigError` if a price is of no seat, or the panel file is not as it must be.
     """
+    flags, panel = pricing.named, pricing.panel
     models = {name: model_of(one.signature) for seats in rows for name, one in seats.items()}
     if strange := [name for name in flags if name not in models]:
         raise ConfigError(

@@ -1,13 +1,13 @@
 """A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
 
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError
+from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
@@ -15,7 +15,7 @@ from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Wor
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import Guard, guard_of, open_generator
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.runs import RunFolder, open_memory
 
 with lazily():
     from spanjury.orchestration.studies import generation, judging
@@ -116,11 +116,22 @@ def open_session(
     """
     stop_token = stop_token or StopToken()
     guard = guard_of(terms.failures, memory=terms.memory)  # before the memory makes its file
-    with open_memory(terms.memory) if terms.memory else nullcontext() as memory:
-        yield RunSession(
-            memory=memory,
-            meter=meter or Meter(limits=terms.limits, stop=stop_token.request),
-            guard=guard,
-            stop_token=stop_token,
-            max_seconds=terms.limits.max_seconds,
-        )
+    meter = meter or Meter(limits=terms.limits, stop=stop_token.request)
+    with ExitStack() as stack:
+        memory = None
+        if terms.memory is not None:
+            memory = stack.enter_context(open_memory(terms.memory))
+            stack.enter_context(meter.kept_in(memory))
+        try:
+            yield RunSession(
+                memory=memory,
+                meter=meter,
+                guard=guard,
+                stop_token=stop_token,
+                max_seconds=terms.limits.max_seconds,
+            )
+        finally:
+            if terms.memory and (guard.tokenizers or guard.forms):
+                with suppress(StoreError):  # no run is there, or the disk is full
+                    folder = RunFolder(terms.memory.parent)
+                    folder.note(template_tokens=guard.tokenizers, reply_forms=guard.forms)

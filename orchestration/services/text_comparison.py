@@ -7,7 +7,7 @@ MARGIN = 0.5
 """Texts whose scores are nearer than this, in steps of the scale, do not differ by their scores:
 half a step lies between two labels. It is a convention."""
 
-_GRAVITY = (Decision.OK, Decision.DOUBTFUL, Decision.FAULTY)
+_GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 
 
 def compared(a: Result, b: Result) -> AspectComparison:

@@ -1,7 +1,7 @@
 """The report on a text: what a panel says of it, aspect by aspect, together with the text."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.report.marked_text import marked_html
 from spanjury.orchestration.wiring.results import result_row
 
-_GRAVEST = (Decision.FAULTY, Decision.DOUBTFUL)
+_GRAVEST = (Decision.FAULTY, Decision.UNSURE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -60,7 +60,7 @@ class TextReport:
     def decision(self) -> Decision | None:
         """The gravest decision on any aspect.
 
-        None where no aspect is faulty or doubtful, and one has no decision: what was not judged is
+        None where no aspect is faulty or unsure, and one has no decision: what was not judged is
         not ok.
         """
         decisions = {result.report.decision for result in self.results}
@@ -132,7 +132,13 @@ def _in_short(result: Result) -> str:
 
 
 def _lines(results: Sequence[Result]) -> str:
-    return "<br>".join(escape(shown(_line(result))) for result in results)
+    lines = (line for result in results for line in (_line(result), *_unverified(result)))
+    return "<br>".join(escape(shown(line)) for line in lines)
+
+
+def _unverified(result: Result) -> Iterator[str]:
+    for one in result.report.unverified if result.report.decision is not Decision.OK else ():
+        yield f"not verified: “{one.text}” {one.reason}"
 
 
 def _line(result: Result) -> str:
@@ -140,4 +146,6 @@ def _line(result: Result) -> str:
     if report.score is None:
         return f"{result.aspect.name}: {report.outcome.value} ({report.reason})"
     decision = f"{report.decision.value}; " if report.decision else ""
+    if report.cannot_tell:
+        decision += f"cannot tell: P(error) {report.error_probability:.2f}; "
     return f"{result.aspect.name}: {decision}{report.score:.2f} of {scale.high}"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
-from spanjury.judges.core import VERSION, DataError, Result
+from spanjury.judges.core import VERSION, DataError, Result, Segment, fingerprint
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.distil import DistilJob, Material, harms_of, judged
@@ -13,12 +14,13 @@ from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.licences import require_licences
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
-from spanjury.orchestration.studies.distillation.splits import Shares
+from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
 from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
 from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import (
     examples_of_panel,
     examples_of_people,
+    group_of,
 )
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
 from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
@@ -38,6 +40,13 @@ _HELD = 10
 _TASK = "grounding"  # rows of any task do; the splits want one name
 
 
+class MarkedFile(NamedTuple):
+    """A file of marked texts, and how many are taken of it, group by group; None for all."""
+
+    path: Path
+    most: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSetJob:
     """A training set to build: its material, and where it goes.
@@ -52,6 +61,8 @@ class TokenSetJob:
         Name of a recipe, or a file that holds one, of the damage.
     twins, records
         Pairs of a clean and a damaged text, and of sentences about made-up records, to make.
+    held_out
+        More such files, of which nothing is learnt: they are for validation.
     copies
         Times that an epoch shows a text of `marked`.
     evaluation
@@ -62,7 +73,8 @@ class TokenSetJob:
     """
 
     clean: tuple[Path, ...] = ()
-    marked: tuple[Path, ...] = ()
+    marked: tuple[MarkedFile, ...] = ()
+    held_out: tuple[MarkedFile, ...] = ()
     output: Path
     recipe: str = RECIPE
     twins: int = 16000
@@ -144,7 +156,9 @@ def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> 
 
 def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     """Read all rows, and leave out what is measured on."""
-    files = [_file(job, path) for path in (*job.clean, *job.marked)]
+    files = [_file(job, MarkedFile(path)) for path in job.clean]
+    files += [_file(job, file) for file in (*job.marked, *job.held_out)]
+    held_out = {str(file.path) for file in job.held_out}
     if not files:
         return []
     known = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
@@ -152,14 +166,30 @@ def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     for row in rows_of(files, task=_TASK, licence=job.licence, shares=job.shares, seed=job.seed):
         if any(overlaps(text, known) for text in row.segment.inputs.values()):
             inventory.overlapping[row.dataset] += 1
+        elif row.source in held_out:
+            kept.append(replace(row, split="validation"))
         else:
             kept.append(row)
-    return kept
+    held = {row.input_id for row in kept if row.source in held_out}
+    return [row for row in kept if row.source in held_out or row.input_id not in held]
 
 
-def _file(job: TokenSetJob, path: Path) -> DataFile:
+def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
+    path, most = file
     segments = tuple(islice(read_segments(path, columns=job.columns), job.limit))
+    if most is not None:
+        segments = _drawn(segments, most=most, seed=job.seed)
     return DataFile(path=str(path), dataset=path.name.partition(".")[0], segments=segments)
+
+
+def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
+    """Draw whole groups until there are `most` texts; the texts of a group stand together."""
+    groups: dict[str, list[Segment]] = {}
+    for segment in segments:
+        groups.setdefault(group_of(segment) or input_keys(segment).whole, []).append(segment)
+    order = sorted(groups, key=lambda group: fingerprint(str(seed), group))
+    drawn = (segment for group in order for segment in groups[group])
+    return tuple(islice(drawn, most))
 
 
 def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:

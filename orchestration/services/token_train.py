@@ -19,27 +19,28 @@ from spanjury.orchestration.wiring.training import (
     DataStatistics,
     TokenJob,
     TokenOptions,
+    token_training,
     windows_digest,
 )
 
 _UNKNOWN = "(not named)"
-_LEAST_WORDS = 50  # of a source that a text is judged beside
 
 
 def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOptions) -> TokenJob:
     """Read a folder of examples, as `distil build --form tokens` writes it.
 
-    Raise `ConfigError` if there is no example to learn from, and `DataError` if the set is not
-    whole, or a line is not an example.
+    Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
+    the set is not whole, or a line is not an example.
     """
     require_whole(data)
     examples = list(read_token_split(data, "train"))
-    windows = list(_windows(training_examples(examples)))
+    room = token_training.find_token_base(base).room
+    windows = list(_windows(training_examples(examples), room=room))
     if not windows:
         raise ConfigError(f"{data / split_file('train')} holds no sentence to learn from")
     return TokenJob(
         windows=windows,
-        validation=list(_windows(read_token_split(data, "validation"))),
+        validation=list(_windows(read_token_split(data, "validation"), room=room)),
         kinds=len(Kind),
         base=base,
         folder=folder,
@@ -56,8 +57,8 @@ def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOpt
 def fit_to_validation(data: Path, folder: Path) -> int:
     """Fit the constants of the judge to the model in `folder`; return on how many texts.
 
-    They are the examples for validation, but for those beside a source as short as a sentence:
-    pairs of inference are not what is judged. Raise `DataError` as `token_training_job` does.
+    They are the examples for validation of all data sets in which both kinds occur. Raise
+    `DataError` as `token_training_job` does.
     """
     texts = [
         CheckedText(
@@ -65,17 +66,19 @@ def fit_to_validation(data: Path, folder: Path) -> int:
             output=example.output,
             faulty=example.label > 0,
             spans=[(span.start, span.end) for span in example.spans],
+            dataset=example.dataset,
         )
         for example in read_token_split(data, "validation")
-        if sum(len(text.split()) for text in example.inputs.values()) >= _LEAST_WORDS
     ]
+    kinds = {(text.dataset, text.faulty) for text in texts}
+    texts = [text for text in texts if (text.dataset, not text.faulty) in kinds]
     fit_constants(folder, texts)
     return len(texts)
 
 
-def _windows(examples: Iterable[TokenExample]) -> Iterator[LabelledWindow]:
+def _windows(examples: Iterable[TokenExample], *, room: int) -> Iterator[LabelledWindow]:
     for example in examples:
-        yield from labelled_windows(example)
+        yield from labelled_windows(example, room=room)
 
 
 def _counts(examples: Iterable[TokenExample]) -> dict[str, Counter[str]]:

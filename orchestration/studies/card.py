@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, unstamped
 from spanjury.orchestration.report import (
@@ -23,6 +24,16 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
+
+
+FLAWS_SEEN = "robustness.flaws_seen"
+"""Share of damaged texts that score below good ones, ties half, in an exam of robustness."""
+CHANCES: Mapping[str, float] = MappingProxyType(
+    {FLAWS_SEEN: 0.5, "discernment.caught.average": 0.1}
+)
+"""Measure of discernment -> its value for a judge that sees nothing."""
+_UNPROVEN = "robustness."
+"""Beginning of the measures that are at their best for a judge that sees nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +161,8 @@ class Gate:
     def is_passed(self, measures: Mapping[str, Sequence[Measure]]) -> bool:
         """Say whether the measure is as demanded in every exam that has it.
 
-        One that is not defined never is.
+        One that is not defined never is. Neither is one of robustness unless `measures` show
+        discernment: a constant score withstands every attack.
 
         Raise `ConfigError` if there is no such measure; the message lists those that there
         are.
@@ -158,9 +170,35 @@ class Gate:
         if self.name not in measures:
             raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
         holds = RELATIONS[self.relation]
-        return all(
+        return not unproven(self.name, measures) and all(
             one.value is not None and holds(one.value, self.bound) for one in measures[self.name]
         )
+
+    def shortfall(self, measures: Mapping[str, Sequence[Measure]]) -> str:
+        """Return the demand with what was measured, and why that is not enough by itself."""
+        values = ", ".join(measure.figure for measure in measures[self.name])
+        reason = unproven(self.name, measures)
+        return f"{self} (it is {values}{f', but {reason}' if reason else ''})"
+
+
+def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
+    """Return why a measure proves nothing beside the others of a judge; empty if it does.
+
+    One of robustness proves nothing unless the interval of one in `CHANCES` is above chance.
+    """
+    if not name.startswith(_UNPROVEN):
+        return ""
+    shown = [(one, chance) for known, chance in CHANCES.items() for one in measures.get(known, ())]
+    defined = [(one, chance) for one, chance in shown if one.value is not None]
+    if any(one.low is not None and one.low > chance for one, chance in defined):
+        return ""
+    if not defined:
+        return f"no exam here says whether the judge sees damage: {' or '.join(CHANCES)}"
+    found = ", ".join(
+        f"{one.name} is {one.figure} [{one.interval}], {chance:g} by chance"
+        for one, chance in defined
+    )
+    return f"the judge is not shown to see damage: {found}"
 
 
 def parse_gate(text: str) -> Gate:
@@ -212,8 +250,9 @@ def _demands(card: Card, gates: Sequence[Gate]) -> Iterator[tuple[str, str, Cell
     for gate in gates:
         passed = gate.is_passed(card.measures)
         values = ", ".join(measure.figure for measure in card.measures[gate.name])
+        reason = unproven(gate.name, card.measures)
         verdict = Cell("met", mark="good") if passed else Cell("not met", mark="bad", bold=True)
-        yield str(gate), values, verdict
+        yield str(gate), f"{values}; {reason}" if reason else values, verdict
 
 
 def _exam(record: ExamRecord) -> Iterator[Block]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import panel_digest, seat_differences, signed_seats
@@ -17,6 +18,8 @@ with lazily():
 
 FORMAT = 1
 _FORMAT = "format"
+_FORMER = {"doubtful": "unsure", "doubtful_alarms": "unsure_alarms"}
+"""Former name of a threshold's field -> name of today."""
 _CALIBRATION = Once(lambda: pydantic.TypeAdapter(Calibration))
 
 
@@ -29,7 +32,7 @@ def read_calibration(path: Path) -> Calibration:
                 f"the calibration {path} has another format than {FORMAT}: make it again by"
                 " 'spanjury calibrate'"
             )
-        return _CALIBRATION.get().validate_python(values, extra="forbid")
+        return _CALIBRATION.get().validate_python(_with_todays_thresholds(values), extra="forbid")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"the calibration {path} cannot be read: {error}") from error
     except pydantic.ValidationError as error:
@@ -38,6 +41,20 @@ def read_calibration(path: Path) -> Calibration:
         raise ConfigError(f"the calibration {path} does not fit: {place} {problem['msg']}") from (
             error
         )
+
+
+def _with_todays_thresholds(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the table of a calibration, whose thresholds may have their former names."""
+    aspects = values.get("aspects")
+    if not isinstance(aspects, Mapping):
+        return values
+    today = {
+        name: {**fitted, "thresholds": with_todays_names(fitted["thresholds"], _FORMER)}
+        if isinstance(fitted, Mapping) and "thresholds" in fitted
+        else fitted
+        for name, fitted in aspects.items()
+    }
+    return {**values, "aspects": today}
 
 
 def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> None:

@@ -7,14 +7,13 @@ from typing import ClassVar
 from spanjury.judges.core import Aggregation, ConfigError, Memory, TokenPrice
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.made_for import seat_differences, seats_digest, signed_seats
+from spanjury.orchestration.engine.metering import Meter
 
 with lazily():
     from spanjury.orchestration.engine import allowance as allowances
     from spanjury.orchestration.engine import cascade as cascades
     from spanjury.orchestration.engine import score_map as score_maps
     from spanjury.orchestration.engine import staging
-
-__all__ = ["CascadeConfig", "StageConfig", "opened_cascade"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,7 @@ def opened_cascade(
     aggregation: Aggregation,
     aggregation_name: str,
     memory: Memory | None,
-    silent: bool,
+    meter: Meter | None,
 ) -> "staging.Staging":
     """Return the stages in which a panel is asked.
 
@@ -85,8 +84,8 @@ def opened_cascade(
         Of its seats by name.
     prices
         Of the seats that ask a model.
-    silent
-        No model is asked, and the budget is not touched.
+    meter
+        The ledger of the run; None if no model is asked.
 
     Raises
     ------
@@ -117,9 +116,11 @@ def opened_cascade(
         cascade,
         aggregation=aggregation,
         budget=budget,
-        allowance=None if silent or budget is None else allowances.Allowance(budget, prices=prices),
+        allowance=None
+        if meter is None or budget is None
+        else allowances.Allowance(budget, prices=prices, meter=meter),
         memory=memory,
-        is_silent=silent,
+        is_silent=meter is None,
     )
 
 

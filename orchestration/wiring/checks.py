@@ -22,16 +22,6 @@ from spanjury.judges.core import (
     Segment,
 )
 
-__all__ = [
-    "call_plugin",
-    "checked_aggregation",
-    "checked_consolidator",
-    "checked_judge",
-    "checked_model",
-    "checked_rows",
-    "is_number",
-]
-
 _SCORES = (2.0, 4.0, 4.0)
 """Scores of seats that every aggregation must make one of."""
 _END = object()

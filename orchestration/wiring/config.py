@@ -45,6 +45,9 @@ class ModelConfig:
         ``via = "fast"``, as they did before.
     price
         Of its tokens; None for what LiteLLM's list of models says, if it does.
+    tokenizer
+        File or folder that names its special tokens, which judged texts may not hold; in a panel
+        file, its path begins at the folder of that file. None to ask the model's own tokenizer.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class ModelConfig:
     attempts: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    tokenizer: Path | None = None
 
     def __post_init__(self) -> None:
         for url in self.base_urls:

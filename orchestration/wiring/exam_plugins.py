@@ -1,11 +1,12 @@
 """Plugins of exams by name, each checked before it is used: perturbations, attacks, statistics."""
 
 import math
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 
 import numpy as np
 
-from spanjury.judges.core import PluginError
+from spanjury.judges.core import ConfigError, PluginError
 from spanjury.orchestration.wiring.checks import call_plugin, is_number
 from spanjury.orchestration.wiring.plugins import (
     ATTACKS,
@@ -14,16 +15,10 @@ from spanjury.orchestration.wiring.plugins import (
     STATISTICS,
 )
 from spanjury.perturbations.attacks.attack import Attack
+from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS
 from spanjury.perturbations.explanation.perturbation import ExplanationPerturbation
 from spanjury.perturbations.perturbation import Perturbation
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
-
-__all__ = [
-    "find_attack",
-    "find_explanation_perturbation",
-    "find_perturbation",
-    "find_statistic",
-]
 
 _DROPS = (1.0, 0.0, -1.0, math.nan)
 """Drops that every statistic must have an answer to."""
@@ -72,6 +67,25 @@ def find_attack(name: str) -> Attack:
     if not isinstance(made, Attack):
         raise PluginError(f"attack {name!r} must be an Attack, and is {made!r}")
     return made
+
+
+def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
+    """Return attacks by name, those of a family by its name, or without names the standard ones.
+
+    Raise `ConfigError` if a name is neither an attack's nor a family's.
+    """
+    usual = {name: find_attack(name) for name in STANDARD_ATTACKS}
+    if not names:
+        return usual
+    chosen: dict[str, Attack] = {}
+    for name in names:
+        family = {known: one for known, one in usual.items() if one.family == name}
+        if not family and name not in ATTACKS.names():
+            families = ", ".join(dict.fromkeys(one.family for one in usual.values()))
+            choices = ", ".join(ATTACKS.names())
+            raise ConfigError(f"no attack is called {name!r}: choose from {families}; {choices}")
+        chosen |= family or {name: find_attack(name)}
+    return chosen
 
 
 def find_explanation_perturbation(name: str) -> ExplanationPerturbation:

@@ -9,13 +9,14 @@ from spanjury.adapters.files.annotations.factgenie import SEGMENT_ID, write_fact
 from spanjury.adapters.files.annotations.marked_rows import MARKS, SPANS, write_marked_rows
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.results.result_rows import ResultName, read_results
+from spanjury.adapters.runs.database import MARKS_NAME
 from spanjury.adapters.runs.marks_store import (
-    MARKS_NAME,
     MarkConflictError,
     MarkKey,
     MarksStore,
     StoredMark,
     StoredMarks,
+    mark_name,
     read_marks,
 )
 from spanjury.judges.core import Segment
@@ -35,6 +36,7 @@ __all__ = [
     "MarksStore",
     "StoredMark",
     "StoredMarks",
+    "mark_name",
     "read_marks",
     "result_names",
 ]

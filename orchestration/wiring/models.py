@@ -3,30 +3,54 @@
 From the server upwards, `Models.get` puts before a model
 
 1. `ScrubbedModel`, for each of its servers: no key in replies and errors goes further;
-2. `Gateway`: time limit, retries, rates, the choice of a server; with the run's guard a `Circuit`,
-   which lets calls through while the model answers;
-3. the meter, which counts what calls cost and stops a run at its limits;
-4. tracing, which reports each call that is made;
-5. `RememberedModel`, where there is a memory: what is remembered passes none of the above;
-6. `DefusedModel`, above the memory, so that keys are made of what is sent.
+2. `Gateway`: time limit, retries, rates, the choice of a server, and the ledger of the run in
+   which each attempt is reserved and settled; with the run's guard a `Circuit`, which lets calls
+   through while the model answers;
+3. tracing, which reports each call that is made;
+4. `RememberedModel`, where there is a memory: what is remembered passes none of the above;
+5. `FormingModel`, which chooses the form in which a reply is asked for;
+6. `DefusedModel`, above the memory, so that keys are made of what is sent. It knows the model's own
+   special tokens by the operator's file, by the memory, or by the model's tokenizer.
 
-A silent model has a `SilentModel` in place of the first four. `open_model` opens the first two.
+A silent model has a `SilentModel` in place of the first three. `open_model` opens the first two.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from spanjury.adapters.models.circuit import PROBE, Guard
+from anyio import to_thread
+
+from spanjury.adapters.causal import attention
+from spanjury.adapters.models.circuit import PROBE, Circuit, Guard
 from spanjury.adapters.models.event_loop import Lease
+from spanjury.adapters.models.outage import UsableShare
+from spanjury.adapters.models.server_address import missing_key
 from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
-from spanjury.judges.core import ChatModel, Memory, ModelOpener, TokenPrice, address_of
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Form,
+    Memory,
+    ModelOpener,
+    RunFailedError,
+    TemplateTokens,
+    TokenPrice,
+    address_of,
+    without_secrets,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text import defused
-from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.forms import FormingModel
+from spanjury.orchestration.engine.memory import (
+    LIST_ALONE,
+    RememberedModel,
+    RememberedTokens,
+    SilentModel,
+)
+from spanjury.orchestration.engine.metering import AskedBy, Meter
 from spanjury.orchestration.engine.replay import Recorder
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
@@ -35,16 +59,20 @@ from spanjury.orchestration.wiring.plugins import MODELS
 
 with lazily():
     from spanjury.adapters.models import gateway as gateways
-    from spanjury.adapters.models import litellm_backend, scrubbed_model
+    from spanjury.adapters.models import litellm_backend, scrubbed_model, token_files
 
 __all__ = [
+    "LIST_ALONE",
     "PROBE",
     "Guard",
     "Models",
+    "attention",
+    "file_tokens",
     "guard_of",
     "listed_price",
     "open_generator",
     "open_model",
+    "require_key",
     "runs_here",
 ]
 
@@ -106,15 +134,37 @@ def listed_price(model: ModelConfig) -> TokenPrice | None:
     return litellm_backend.listed_price(model.name, base_url=model.base_urls[0])
 
 
+def require_key(model: ModelConfig) -> None:
+    """Raise `RunFailedError` if a model has no key, and its provider demands one.
+
+    Nothing is loaded for it. An address of one's own may need none.
+    """
+    provider = model.name.partition("/")[0]
+    is_theirs = model.client is None and model.base_urls == (None,)
+    if is_theirs and provider not in MODELS.names() and (missing := missing_key(provider)):
+        raise RunFailedError(f"model {model.name} cannot be used: {missing}")
+
+
 def runs_here(model: ModelConfig) -> bool:
     """Say whether a model runs in this process, and needs no server."""
     return model.name.partition("/")[0] in _IN_PROCESS
+
+
+async def file_tokens(model: ModelConfig) -> TemplateTokens | None:
+    """Return the special tokens in the file that `model` names; None if it names none.
+
+    Raise `ConfigError` if the file cannot be read.
+    """
+    if model.tokenizer is None:
+        return None
+    return await to_thread.run_sync(token_files.read_template_tokens, model.tokenizer)
 
 
 def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
     """Return the guard of a run that begins now, to be made before its memory is opened."""
     return Guard(
         max_outage=policy.max_outage,
+        new_share=partial(UsableShare, least=policy.min_usable, window=policy.usable_window),
         preflight=policy.preflight,
         is_fresh=memory is None or not memory.exists(),
     )
@@ -144,38 +194,88 @@ class Models:
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
     prices: dict[ModelConfig, TokenPrice | None] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.memory is not None and not self.silent:
+            self.stack.enter_context(self.meter.kept_in(self.memory))
+
     async def get(self, model: ModelConfig) -> ChatModel:
-        """Open `model`, if it is not open; raise `ConfigError` as `open_model` does."""
+        """Open `model`, if it is not open; raise `ConfigError` as `open_model` does.
+
+        Raise `RunFailedError` if a new run lacks the key.
+        """
         if model not in self.open:
+            if not self.silent and self.guard is not None and self.guard.is_fresh:
+                require_key(model)  # a run that goes on may ask for nothing
             gateway = await self.stack.enter_async_context(open_model(model))
             opened: ChatModel = SilentModel(gateway.signature)
+            recalls: Callable[[ChatRequest], bool] = _recalls_nothing
             self.prices[model] = price = model.price or gateway.price
             if not self.silent:
-                metered = self.meter.on(
-                    self._guarded(gateway, model, price=price), name=model.name, price=price
+                circuit = self._circuit(model)
+                account = self.meter.account(
+                    name=model.name, price=price, judged=circuit.judged if circuit else None
                 )
-                opened = self.tracing.model(metered, name=model.name)
+                gateway = replace(gateway, account=account)
+                if circuit is not None:
+                    gateway = gateway.guarded(circuit)
+                self.meter.attach(gateway)
+                opened = self.tracing.model(gateway, name=model.name)
             if self.memory is not None:
                 is_fresh = self.guard is not None and self.guard.is_fresh
-                opened = RememberedModel(opened, self.memory, takes_over=not is_fresh)
+                behind = RememberedModel(opened, self.memory, takes_over=not is_fresh)
+                opened, recalls = behind, behind.recalls
             if self.recorder is not None:
                 opened = self.recorder.model(opened)
-            self.open[model] = defused(opened)  # above the memory, whose keys are what is sent
+            forming = FormingModel(
+                opened,
+                takes=gateway.forms,
+                memory=self.memory,
+                recalls=recalls,
+                note=partial(self._note_forms, model.name),
+            )
+            tokens = await self._tokens(gateway, model)
+            self.open[model] = defused(forming, tokens=tokens.get)
         return self.open[model]
 
     def price(self, model: ModelConfig) -> TokenPrice | None:
         """Return the price of a model that is open; None if it is not known."""
         return self.prices[model]
 
-    def _guarded(
-        self, gateway: "gateways.Gateway", model: ModelConfig, *, price: TokenPrice | None
-    ) -> "gateways.Gateway":
-        """Put the guard's circuit before `gateway`, for as long as the model is open."""
+    def _note_forms(self, name: str, forms: Mapping[str, Form]) -> None:
+        if self.guard is not None:
+            self.guard.forms[name] = dict(forms)
+
+    async def _tokens(self, gateway: "gateways.Gateway", model: ModelConfig) -> RememberedTokens:
+        """Return what finds out the special tokens of `model` before it is asked first."""
+        file = await file_tokens(model)
+
+        async def ask() -> TemplateTokens | None:
+            if file is not None or self.silent:
+                return file
+            if self.guard is not None and self.guard.is_fresh:  # it will be asked for sure
+                await gateway.ready()
+            return await gateway.template_tokens()
+
+        def note(source: str) -> None:
+            if self.guard is not None:
+                self.guard.tokenizers[model.name] = source
+
+        memory = self.memory if file is None else None
+        return RememberedTokens(ask, memory=memory, signature=gateway.signature, note=note)
+
+    def _circuit(self, model: ModelConfig) -> Circuit | None:
+        """Return the guard's circuit for as long as the model is open; None without a guard."""
         if self.guard is None:
-            return gateway
-        circuit = self.guard.circuit(model, name=model.name, is_local=runs_here(model))
+            return None
+        addresses = ", ".join(without_secrets(url) for url in model.base_urls if url)
+        where = f"{model.name} at {addresses}" if addresses else model.name
+        circuit = self.guard.circuit(model, name=model.name, where=where, is_local=runs_here(model))
         self.stack.callback(circuit.detach)
-        return gateway.guarded(circuit, spent=partial(self.meter.count, price=price))
+        return circuit
+
+
+def _recalls_nothing(_: ChatRequest) -> bool:
+    return False
 
 
 @asynccontextmanager
@@ -207,4 +307,4 @@ async def open_generator(
             tracing=find_tracing(),
             guard=guard,
         )
-        yield await models.get(model)
+        yield AskedBy(await models.get(model), "writer")

@@ -10,14 +10,12 @@ from spanjury.judges.core import MASK, ConfigError, is_secret_name, scrub
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.wiring.cascades import CascadeConfig
-from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 with lazily():
     import pydantic
 
 T = TypeVar("T")
-
-__all__ = ["read_cascade_file", "read_panel_file", "with_todays_models"]
 
 _PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
 _CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
@@ -38,9 +36,22 @@ def read_panel_file(path: Path) -> PanelConfig:
         named = path.parent / str(cascade.pop("file"))
         values[_TABLE] = {**_toml(named, what="cascade file"), **cascade}
     panel = _fitting(_PANEL.get(), with_todays_models(values), path, what="panel file")
-    if panel.calibration is None:
-        return panel
-    return replace(panel, calibration=path.absolute().parent / panel.calibration)
+    folder = path.absolute().parent
+    return replace(
+        panel,
+        calibration=None if panel.calibration is None else folder / panel.calibration,
+        models=tuple(_placed(model, folder) for model in panel.models),
+        seats=tuple(replace(seat, model=_placed(seat.model, folder)) for seat in panel.seats),
+        consolidate_model=_placed(panel.consolidate_model, folder),
+    )
+
+
+def _placed(model: T, folder: Path) -> T:
+    """Return `model` with the file of its tokenizer where it lies, if it names one."""
+    if not isinstance(model, ModelConfig) or model.tokenizer is None:
+        return model
+    placed = replace(model, tokenizer=folder / model.tokenizer)
+    return cast("T", placed)  # a ModelConfig, as it was
 
 
 def read_cascade_file(path: Path) -> CascadeConfig:

@@ -17,7 +17,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
-from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.metering import AskedBy, Meter
 from spanjury.orchestration.engine.panel import Panel, unobserved
 from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.seats import Seat
@@ -45,8 +45,6 @@ from spanjury.orchestration.wiring.trained import judging_options
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
     from spanjury.orchestration.wiring import calibrations, cascades, metrics
-
-__all__ = ["open_configured_panel"]
 
 
 @asynccontextmanager
@@ -109,8 +107,9 @@ async def open_configured_panel(
                 aggregation=aggregation,
                 aggregation_name=config.aggregate,
                 memory=memory,
-                silent=silent,
+                meter=None if silent else models.meter,
             )
+            stack.enter_context(stages.holding_budget())
         families = None
         if not draw and recorder is None:  # what is judged once more was warned of before
             families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
@@ -174,7 +173,7 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
-        options["model"] = await models.get(_model_config(model))
+        options["model"] = AskedBy(await models.get(_model_config(model)), "consolidator")
     return checked_consolidator(built(factory, name, options), name)
 
 
@@ -195,7 +194,7 @@ def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, 
     The embedded model is held to a grammar: unaided, 135M parameters write no report. A trained
     one is asked as it was trained.
     """
-    options = {"grammar": True} if model.name == EMBEDDED else judging_options(model.name)
+    options = {"form": "grammar"} if model.name == EMBEDDED else judging_options(model.name)
     return {name: one for name, one in options.items() if name in parameters(factory)}
 
 

@@ -20,29 +20,13 @@ from spanjury.judges.core.registry import Registry
 with lazily():
     import pydantic
 
-__all__ = [
-    "AGGREGATIONS",
-    "ATTACKS",
-    "CONSOLIDATORS",
-    "EXPLANATION_PERTURBATIONS",
-    "GROUPS",
-    "JUDGES",
-    "METRICS",
-    "METRIC_CARDS",
-    "MODELS",
-    "PERTURBATIONS",
-    "SOURCES",
-    "STATISTICS",
-    "built",
-    "parameters",
-]
-
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
 PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
 ATTACKS: Registry[object] = Registry("spanjury.attacks")
+EXAMS: Registry[object] = Registry("spanjury.exams")
 EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 METRICS: Registry[Callable[..., object]] = Registry("spanjury.metrics")
 METRIC_CARDS: Registry[object] = Registry("spanjury.metric_cards")
@@ -55,6 +39,7 @@ GROUPS = (
     CONSOLIDATORS,
     PERTURBATIONS,
     ATTACKS,
+    EXAMS,
     EXPLANATION_PERTURBATIONS,
     METRICS,
     METRIC_CARDS,

@@ -13,8 +13,6 @@ with lazily():
     from spanjury.adapters.reading import card, onnx_reader
     from spanjury.judges.reader import fitting, tuning
 
-__all__ = ["ENCODER", "WEIGHTS", "fit_constants", "has_weights", "is_reader", "with_reader"]
-
 ENCODER, WEIGHTS = "encoder", "weights"
 """Parameter of a judge that is handed a reader, and the option that names its folder."""
 

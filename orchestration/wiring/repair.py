@@ -1,5 +1,5 @@
-"""The repair of a run's memory."""
+"""The repair of a run's memory and marks."""
 
-from spanjury.adapters.runs.repair import Repaired, repair_memory
+from spanjury.adapters.runs.repair import Repaired, repair
 
-__all__ = ["Repaired", "repair_memory"]
+__all__ = ["Repaired", "repair"]

@@ -2,10 +2,16 @@
 
 from pathlib import Path
 
+from spanjury.adapters.runs.database import MEMORY_NAME
 from spanjury.adapters.runs.kept_memory import KeptMemory, open_kept_memory
-from spanjury.adapters.runs.memory_file import MEMORY_NAME
 from spanjury.adapters.runs.run_contents import RunContents, run_contents
-from spanjury.adapters.runs.run_folder import RunFolder, find_memory, find_run, new_run, runs_home
+from spanjury.adapters.runs.run_folder import (
+    RunFolder,
+    find_databases,
+    find_run,
+    new_run,
+    runs_home,
+)
 from spanjury.adapters.runs.run_lock import RunLock, is_locked
 from spanjury.adapters.runs.run_removal import leftovers, lock_of, remove_leftover, remove_run
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
@@ -16,7 +22,7 @@ __all__ = [
     "RunContents",
     "RunFolder",
     "RunLock",
-    "find_memory",
+    "find_databases",
     "find_run",
     "is_locked",
     "leftovers",

@@ -9,15 +9,6 @@ from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatC
 from spanjury.orchestration.wiring.models import listed_price, runs_here
 from spanjury.orchestration.wiring.plugins import JUDGES, METRICS, parameters
 
-__all__ = [
-    "ModelPrice",
-    "NamedSeat",
-    "is_metric",
-    "named_seats",
-    "seat_prices",
-    "warn_of_one_family",
-]
-
 
 class NamedSeat(NamedTuple):
     """A seat under its name in the panel, and the model that it asks; None for none."""

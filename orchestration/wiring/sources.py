@@ -62,6 +62,8 @@ def open_source(
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
+    if path.is_fifo():  # it gives its rows once, and a run reads them again where it goes on
+        raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
     source = SOURCES.get(name)
     takes = parameters(source)
     reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # looked up beside it

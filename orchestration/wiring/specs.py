@@ -8,8 +8,6 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.wiring.config import LOCAL, SeatConfig
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
-__all__ = ["parse_options", "parse_seat"]
-
 _READER, _DISTILLED = "reader", "distilled"
 """Judges that may be named with a folder that holds a reader."""
 

@@ -7,8 +7,6 @@ from spanjury.judges.core.lazy import lazily
 with lazily():
     from spanjury.orchestration.wiring import training_record
 
-__all__ = ["judging_options"]
-
 _RECORD = "training.json"
 _LOCAL = "local/"
 

@@ -22,9 +22,9 @@ WHOLE = AspectCalibration(
     thresholds=Thresholds(
         judges=frozenset({"reader", "grounding"}),
         beside=frozenset({"form"}),
-        doubtful=math.nextafter(0.5, 1.0),
+        unsure=math.nextafter(0.5, 1.0),
         faulty=math.inf,
-        doubtful_alarms=0.1,
+        unsure_alarms=0.1,
         faulty_alarms=0.0,
         texts=9,
         data='"quoted" texts, \\ Größe, \x7f and a\nline',
@@ -49,6 +49,15 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     again = read_calibration(tmp_path / "c.toml")
     assert again == made
     assert again.digest == made.digest
+
+
+def test_a_file_with_the_former_names_of_thresholds_is_read(tmp_path: Path) -> None:
+    made = Calibration(panel="0123", aspects={"summarization/consistency": WHOLE})
+    path = tmp_path / "c.toml"
+    write_calibration(made, path)
+    path.write_text(path.read_text().replace("unsure", "doubtful"))
+    assert "doubtful_alarms" in path.read_text()
+    assert read_calibration(path) == made
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,11 @@ pytestmark = pytest.mark.anyio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """A judge that wants a model, and takes a seed and a grammar."""
+    """A judge that wants a model, and takes a seed and a form."""
 
     model: ChatModel
     seed: int | None = None
-    grammar: bool = False
+    form: str = "auto"
     weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -114,9 +114,9 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
     monkeypatch.setattr(
         Registry, "names", lambda r: () if r.group == "spanjury.models" else names(r)
     )
-    judges = ["asking", "asking:grammar=false"]
+    judges = ["asking", "asking:form=text"]
     async with open_panel(judges=judges, models=["embedded"]) as panel:
-        assert [seat.judge.grammar for seat in panel.seats] == [True, False]  # type: ignore[attr-defined]
+        assert [seat.judge.form for seat in panel.seats] == ["grammar", "text"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

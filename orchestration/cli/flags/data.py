@@ -6,11 +6,11 @@ from typing import Annotated
 
 from spanjury.orchestration.cli.command import Flag, Flags
 
-Task = Annotated[str | None, Flag("The task of the texts, as summarization.", env=True)]
+Task = Annotated[str | None, Flag("Task of the texts, for example summarization.", env=True)]
 Aspects = Annotated[tuple[str, ...], Flag("Aspect to judge, or 'all'; repeatable.", env=True)]
 AspectsFiles = Annotated[
     tuple[Path, ...],
-    Flag("TOML file with more tasks and aspects; repeatable.", env=True, rare=True),
+    Flag("TOML file that defines more tasks and aspects; repeatable.", env=True, rare=True),
 ]
 Columns = Annotated[
     tuple[str, ...],
@@ -22,9 +22,27 @@ Columns = Annotated[
 ]
 Sample = Annotated[
     Path | None,
-    Flag("The texts that 'spanjury sample' drew for people to mark, with their chances.", "FILE"),
+    Flag(
+        "File of 'spanjury sample' with the texts that people marked and their sampling"
+        " probabilities.",
+        "FILE",
+    ),
 ]
-RowLimit = Annotated[int | None, Flag("Take the first N rows only.", min=1, env=True)]
+Human = Annotated[
+    Path | None,
+    Flag(
+        "File of texts with people's scores or error spans; people's marks of the run by default.",
+        "FILE",
+    ),
+]
+BareTexts = Annotated[
+    Path | None,
+    Flag(
+        "File of the judged texts, needed for marks of a results file outside a run's folder.",
+        "FILE",
+    ),
+]
+RowLimit = Annotated[int | None, Flag("Use only the first N rows.", min=1, env=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

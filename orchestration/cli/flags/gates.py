@@ -19,7 +19,7 @@ class GateFlags(Flags, title="Limits"):
     fail_on: Annotated[
         tuple[str, ...],
         Flag(
-            "Exit with 5 if a report is so: 'severity>=4', decision=faulty; repeatable.",
+            "Exit with 5 if a report meets 'severity>=4', decision=faulty; repeatable.",
             "CONDITION",
             env=True,
         ),
@@ -27,31 +27,36 @@ class GateFlags(Flags, title="Limits"):
     fail_under: Annotated[
         tuple[str, ...],
         Flag(
-            "Exit with 5 if a mean score is lower: 4, or consistency=4; repeatable.",
+            "Exit with 5 if a mean score is below this: 4, consistency=4; repeatable.",
             "SCORE",
             env=True,
         ),
     ] = ()
     max_flagged: Annotated[
         str | None,
-        Flag("Exit with 5 if a greater share of the texts is faulty: 5%.", "SHARE", env=True),
+        Flag("Exit with 5 if more than this share of the texts is faulty: 5%.", "SHARE", env=True),
     ] = None
     annotations: Annotated[
         Literal["none", "github"],
         Flag(
-            "'github' names failing rows as workflows do, and shows no texts.", env=True, rare=True
+            "'github' prints failing rows as annotations of a GitHub workflow, and prints"
+            " no texts.",
+            env=True,
+            rare=True,
         ),
     ] = "none"
     sarif: Annotated[
         Path | None,
-        Flag("Write what fails by --fail-on to this file, in SARIF.", env=True, rare=True),
+        Flag(
+            "Write the rows that fail --fail-on to this file, in SARIF format.", env=True, rare=True
+        ),
     ] = None
 
     def __post_init__(self) -> None:
         if self.sarif is not None and not self.fail_on:
-            raise ConfigError("--sarif needs --fail-on, which says what goes into it")
+            raise ConfigError("--sarif needs --fail-on: it holds the rows that fail it")
         if self.annotations != "none" and not self.given:
-            raise ConfigError(f"--annotations needs {', '.join(_TERMS)}, which says what fails")
+            raise ConfigError(f"--annotations needs one of {', '.join(_TERMS)}")
         if self.given:
             self.terms()  # a slip costs nothing before the run is begun
 

@@ -14,9 +14,23 @@ with lazily():
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
-    Flag("Address of the model's server, or env:VARIABLE; repeatable.", "URL", env=True),
+    Flag(
+        "URL of the model's server, or env:VARIABLE; repeatable.",
+        "URL",
+        env=True,
+    ),
 ]
-Seed = Annotated[int | None, Flag("Seed of all random draws.", env=True)]
+Tokenizer = Annotated[
+    Path | None,
+    Flag(
+        "File or folder that lists the model's special tokens; by default they come from its"
+        " server.",
+        "PATH",
+        env=True,
+        rare=True,
+    ),
+]
+Seed = Annotated[int | None, Flag("Random seed.", env=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +40,7 @@ class CallFlags(Flags, title="Calls to models"):
     client: Annotated[
         Literal["lean"] | None,
         Flag(
-            "'lean' uses less CPU; for servers with OpenAI's interface only.", env=True, rare=True
+            "'lean' uses less CPU, but needs a server with OpenAI's interface.", env=True, rare=True
         ),
     ] = None
     via: Annotated[
@@ -35,30 +49,31 @@ class CallFlags(Flags, title="Calls to models"):
     ] = None
     max_connections: Annotated[
         int | None,
-        Flag("Calls at the same time to each server; 8 by default.", min=1, env=True, rare=True),
+        Flag("Maximum concurrent calls to each server; 8 by default.", min=1, env=True, rare=True),
     ] = None
     min_connections: Annotated[
         int | None,
         Flag(
-            "Calls at the same time to an overloaded server; 1 by default.",
+            "Minimum concurrent calls to an overloaded server; 1 by default.",
             min=1,
             env=True,
             rare=True,
         ),
     ] = None
     requests_per_minute: Annotated[
-        int | None, Flag("Most calls to each model in a minute.", min=1, env=True, rare=True)
+        int | None, Flag("Maximum calls to each model per minute.", min=1, env=True, rare=True)
     ] = None
     tokens_per_minute: Annotated[
-        int | None, Flag("Most tokens of each model in a minute.", min=1, env=True, rare=True)
+        int | None, Flag("Maximum tokens of each model per minute.", min=1, env=True, rare=True)
     ] = None
+    tokenizer: Tokenizer = None
     timeout: Annotated[
         float | None,
-        Flag("Longest time of one call; 120 by default.", "SECONDS", min=0.1, env=True, rare=True),
+        Flag("Time limit for one call; 120 by default.", "SECONDS", min=0.1, env=True, rare=True),
     ] = None
     attempts: Annotated[
         int | None,
-        Flag("How often a failing call is tried; 4 by default.", min=1, env=True, rare=True),
+        Flag("Maximum attempts for a failing call; 4 by default.", min=1, env=True, rare=True),
     ] = None
 
     def applied(
@@ -78,6 +93,7 @@ class CallFlags(Flags, title="Calls to models"):
             tokens_per_minute=self.tokens_per_minute or named.tokens_per_minute,
             timeout=self.timeout or named.timeout,
             attempts=self.attempts or named.attempts,
+            tokenizer=self.tokenizer.absolute() if self.tokenizer else named.tokenizer,
         )
 
 
@@ -86,12 +102,12 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
     """The flags that say how reports become one."""
 
     aggregate: Annotated[
-        str | None, Flag("How the judges' scores become one; mean by default.", env=True, rare=True)
+        str | None, Flag("How to combine the judges' scores; mean by default.", env=True, rare=True)
     ] = None
     consolidate: Annotated[
         str | None,
         Flag(
-            "How the judges' spans are merged: by rules, the default, or by an agent.",
+            "How to merge the judges' spans: by rules, the default, or by an agent.",
             env=True,
             rare=True,
         ),
@@ -99,18 +115,24 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
     score: Annotated[
         str | None,
         Flag(
-            "Score of the panel: aggregate, the default, or from-spans[:option=value,…].",
+            "How to score with the panel: aggregate, the default, or from-spans[:option=value,…].",
             env=True,
             rare=True,
         ),
     ] = None
     calibration: Annotated[
         Path | None,
-        Flag("Calibration made for this panel by 'spanjury calibrate'.", env=True, rare=True),
+        Flag(
+            "Calibration file that 'spanjury calibrate' wrote for this panel.", env=True, rare=True
+        ),
     ] = None
     cascade: Annotated[
         Path | None,
-        Flag("TOML file that says who is asked first, and when the rest.", env=True, rare=True),
+        Flag(
+            "TOML file of a cascade: which judges to ask first, and when to ask the others.",
+            env=True,
+            rare=True,
+        ),
     ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
@@ -130,20 +152,18 @@ class PanelFlags(Flags, title="Judges"):
     """The flags that name judges and models."""
 
     judge: Annotated[
-        tuple[str, ...], Flag("A judge, as NAME or NAME:option=value,…; repeatable.", env=True)
+        tuple[str, ...], Flag("Judge to use: NAME or NAME:option=value,…; repeatable.", env=True)
     ] = ()
     panel: Annotated[Path | None, Flag("TOML file that describes the panel.", env=True)] = None
     model: Annotated[
         tuple[str, ...],
-        Flag(
-            "A model by its LiteLLM name (ollama/…, openai/…), or 'embedded'; repeatable.", env=True
-        ),
+        Flag("LiteLLM name of a model (ollama/…, openai/…), or 'embedded'; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
     budget: Annotated[
         str | None,
         Flag(
-            "The most that a cascade may take: dollars (5), 300calls or 2e5tokens.",
+            "Maximum cost of a cascade, in dollars (5), calls (300calls) or tokens (2e5tokens).",
             "AMOUNT",
             env=True,
             rare=True,
@@ -174,8 +194,8 @@ class PanelFlags(Flags, title="Judges"):
             return panel
         if panel.cascade is None:
             raise ConfigError(
-                "--budget is for a cascade: name one with --cascade or in a panel file, or "
-                "stop the whole run with --max-cost or --max-tokens-total"
+                "--budget needs a cascade: name one with --cascade or in a panel file, or limit the"
+                " whole run with --max-cost, --max-calls or --max-tokens-total"
             )
         return replace(panel, cascade=replace(panel.cascade, budget=self.budget))
 
@@ -198,7 +218,7 @@ class WriterFlags(Flags, title="Generated perturbations"):
     writer: Annotated[
         str | None,
         Flag(
-            "Model that writes what rules cannot; without one, rules do everything.",
+            "Model for perturbations that rules cannot make; none by default.",
             also="--damage-model",
             env=("SPANJURY_WRITER", "SPANJURY_DAMAGE_MODEL"),
         ),
@@ -206,7 +226,7 @@ class WriterFlags(Flags, title="Generated perturbations"):
     writer_base_url: Annotated[
         tuple[str, ...],
         Flag(
-            "Address of that model's server; repeatable.",
+            "URL of that model's server; repeatable.",
             "URL",
             also="--damage-model-base-url",
             env=("SPANJURY_WRITER_BASE_URL", "SPANJURY_DAMAGE_MODEL_BASE_URL"),
@@ -230,7 +250,7 @@ class WriterFlags(Flags, title="Generated perturbations"):
         """
         if self.writer is None:
             if self.writer_base_url:
-                raise ConfigError("--writer-base-url needs a model: name it by --writer")
+                raise ConfigError("--writer-base-url needs a model: name one with --writer")
             return None
         if judging is None:
             return configs.ModelConfig(name=self.writer, base_url=self.writer_base_url or None)

@@ -12,7 +12,9 @@ with lazily():
     from spanjury.orchestration.engine import metering, stopping
 
 _NO_PROGRESS = Flag("Do not show progress.", env=True)
-Html = Annotated[Path | None, Flag("Write the whole report as one page: a file in .html.")]
+Html = Annotated[
+    Path | None, Flag("Write the whole report as one page, to a file that ends in .html.")
+]
 NoProgress = Annotated[bool, _NO_PROGRESS]
 
 
@@ -21,29 +23,59 @@ class LimitFlags(Flags, title="Limits"):
     """The flags that end a run early."""
 
     max_cost: Annotated[
-        float | None, Flag("Stop with 4 when this much is spent.", "DOLLARS", min=1e-9, env=True)
+        float | None,
+        Flag("Stop and exit with 4 after spending this much.", "DOLLARS", min=1e-9, env=True),
+    ] = None
+    max_calls: Annotated[
+        int | None,
+        Flag("Stop and exit with 4 after this many calls to models.", min=1, env=True, rare=True),
     ] = None
     max_tokens_total: Annotated[
         int | None,
         Flag(
-            "Stop with 4 after so many tokens of prompts and replies.", min=1, env=True, rare=True
+            "Stop and exit with 4 after this many tokens of prompts and replies.",
+            min=1,
+            env=True,
+            rare=True,
         ),
     ] = None
     max_seconds: Annotated[
-        float | None, Flag("Stop with 4 after this time.", "SECONDS", min=0.1, env=True)
+        float | None, Flag("Stop and exit with 4 after this time.", "SECONDS", min=0.1, env=True)
     ] = None
     max_outage: Annotated[
         float | None,
         Flag(
-            "Stop with 1 when a model does not answer for so long; 60 by default.",
+            "Stop and exit with 1 if a model has not answered for this long; 60 by default.",
             "SECONDS",
             min=0.0,
             env=True,
             rare=True,
         ),
     ] = None
+    min_usable: Annotated[
+        float | None,
+        Flag(
+            "Stop and exit with 1 if a smaller share of a model's recent rows has a usable reply;"
+            " 0.1 by default.",
+            "SHARE",
+            min=0.0,
+            max=1.0,
+            env=True,
+            rare=True,
+        ),
+    ] = None
+    usable_window: Annotated[
+        int | None,
+        Flag(
+            "Number of recent rows that --min-usable looks at; 50 by default.",
+            "ROWS",
+            min=1,
+            env=True,
+            rare=True,
+        ),
+    ] = None
     no_preflight: Annotated[
-        bool, Flag("Do not ask each model a small question first.", env=True, rare=True)
+        bool, Flag("Do not send each model a short test question first.", env=True, rare=True)
     ] = False
 
     def limits(self, before: "metering.Limits | None" = None) -> "metering.Limits":
@@ -51,6 +83,7 @@ class LimitFlags(Flags, title="Limits"):
         before = before or metering.Limits()
         return metering.Limits(
             max_cost=self.max_cost or before.max_cost,
+            max_calls=self.max_calls or before.max_calls,
             max_tokens=self.max_tokens_total or before.max_tokens,
             max_seconds=self.max_seconds or before.max_seconds,
         )
@@ -61,6 +94,8 @@ class LimitFlags(Flags, title="Limits"):
         return stopping.FailurePolicy(
             preflight=before.preflight and not self.no_preflight,
             max_outage=before.max_outage if self.max_outage is None else self.max_outage,
+            min_usable=before.min_usable if self.min_usable is None else self.min_usable,
+            usable_window=self.usable_window or before.usable_window,
         )
 
 
@@ -70,7 +105,7 @@ class LogFlags(Flags, title="Output"):
 
     no_progress: Annotated[bool, replace(_NO_PROGRESS, rare=True)] = False
     log_file: Annotated[
-        Path | None, Flag("Write a log to this file, in JSON.", env=True, rare=True)
+        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
     ] = None
 
 
@@ -78,15 +113,17 @@ class LogFlags(Flags, title="Output"):
 class ShowFlags(LogFlags):
     """The flags about the report of a run, and how much of it must have a score."""
 
-    json: Annotated[bool, Flag("Print result rows, not a report.", env=True)] = False
+    json: Annotated[
+        bool, Flag("Print result rows as JSON Lines instead of a report.", env=True)
+    ] = False
     show: Annotated[
         str,
-        Flag("Print the texts: first:N, worst:N, failures, all or none.", "WHICH", env=True),
+        Flag("Texts to print: first:N, worst:N, failures, all or none.", "WHICH", env=True),
     ] = "first:3"
     min_coverage: Annotated[
         float,
         Flag(
-            "Exit with 3 if a smaller share of assessments has a score.",
+            "Exit with 3 if less than this share of the assessments has a score.",
             "SHARE",
             min=0.0,
             max=1.0,

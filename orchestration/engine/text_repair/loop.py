@@ -26,7 +26,7 @@ from spanjury.judges.core import (
     kind_of,
     reason_of,
 )
-from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.metering import Limits, in_words
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
     SpanEdit,
@@ -163,8 +163,8 @@ async def repair(
     rounds
         How often it is asked at most; at least 1.
     limits
-        Tokens of panel and writer together, and seconds; no round begins beyond them. A cost
-        cannot be limited here, where no price is known.
+        Calls and tokens of panel and writer together, and seconds; no round begins beyond them. A
+        cost cannot be limited here, where no price is known.
     """
     if rounds < 1 or limits.max_cost is not None:
         raise ValueError(f"a repair has rounds, and no limit of cost: {rounds!r}, {limits!r}")
@@ -227,6 +227,8 @@ def _over(limits: Limits, versions: list[Version], *, seconds: float) -> str:
     """Say which limit is reached; empty where none is."""
     spent = sum((version.spent for version in versions), Usage())
     tokens = spent.prompt + spent.completion
+    if limits.max_calls is not None and spent.calls >= limits.max_calls:
+        return f"{in_words(spent.calls, 'calls')} are spent, and {limits.max_calls} is the limit"
     if limits.max_tokens is not None and tokens >= limits.max_tokens:
         return f"{tokens} tokens are spent, and {limits.max_tokens} is the limit"
     if limits.max_seconds is not None and seconds >= limits.max_seconds:

@@ -14,7 +14,7 @@ from spanjury.orchestration.engine.text_repair.places import (
     places_in,
 )
 
-_GRAVITY = {Decision.OK: 0, Decision.DOUBTFUL: 1, None: 1, Decision.FAULTY: 2}
+_GRAVITY = {Decision.OK: 0, Decision.UNSURE: 1, None: 1, Decision.FAULTY: 2}
 _UNKNOWN = 3
 """The severity of an error for which the judge gave none."""
 _NOISE = 1e-9

@@ -3,6 +3,7 @@
 ::
 
     STATE/serve.lock            held by the one service of this folder
+    STATE/quotas.sqlite         the use that tenants have made of their quotas
     STATE/incoming/ID/          a batch that is being received; removed at the next start
     STATE/batches/ID/batch.json the record
     STATE/batches/ID/rows.jsonl the rows as they were sent
@@ -31,6 +32,8 @@ from spanjury.orchestration.wiring.runs import RunFolder, RunLock
 log = EventLog()
 
 _PRIVATE = 0o700
+_TRIED = 2**20
+"""Bytes of room that a disk must have to count as writable."""
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -111,6 +114,15 @@ class BatchFolder:
         part = whole.with_name(f"{whole.name}.part")
         return next((path for path in (whole, part) if path.is_file()), None)
 
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        size = 0
+        for path in self.path.rglob("*"):
+            with suppress(OSError):  # it is gone
+                size += path.lstat().st_size
+        return size
+
     def write(self, record: BatchRecord) -> None:
         """Write the record, whole or not at all; raise `StoreError` if that fails."""
         new = self.path / f"batch.json.{secrets.token_hex(4)}"
@@ -121,6 +133,8 @@ class BatchFolder:
                 os.fsync(file.fileno())
             new.replace(self.path / "batch.json")
         except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
             raise StoreError(f"{new}: cannot be written: {error.strerror}") from error
 
     def read(self) -> BatchRecord | None:
@@ -161,12 +175,32 @@ class BatchStore:
         self._lock.__exit__()
 
     @property
+    def quotas(self) -> Path:
+        """The file in which the use of quotas is kept."""
+        return self._path / "quotas.sqlite"
+
+    @property
     def _batches(self) -> Path:
         return self._path / "batches"
 
     @property
     def _incoming(self) -> Path:
         return self._path / "incoming"
+
+    def fault(self) -> str:
+        """Try to write; return why it fails, without a path, or nothing if it does not."""
+        tried = self._incoming / f"{secrets.token_hex(4)}.tried"
+        try:
+            with tried.open("wb") as file:
+                file.write(bytes(_TRIED))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            return error.strerror or type(error).__name__
+        finally:
+            with suppress(OSError):
+                tried.unlink(missing_ok=True)
+        return ""
 
     def receive(self, name: str) -> BatchFolder:
         """Make the folder of a batch that is being received."""

@@ -1,92 +1,114 @@
-"""A meta-evaluation from Python: how far judges and metrics agree with people."""
+"""A meta-evaluation: how far judges and metrics agree with people."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from anyio import to_thread
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
-from spanjury.orchestration.services import agreement as service
-from spanjury.orchestration.services import agreement_report as report
-from spanjury.orchestration.services.exam_texts import texts_of
-from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import Paths, names_of, paths_of
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.agreement.findings import MetaFindings, meta_json
-from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.tables import agreement_report
-from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level
+with lazily():
+    import anyio
 
-_USUAL = Settings()
+    from spanjury.orchestration.services import agreement, agreement_report, exam_texts
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.marks import comparison
+    from spanjury.orchestration.studies.agreement import findings, scorers, tables
+
+_STATISTICS = "Statistics"
 
 
-async def ameta(
-    results: Paths,
-    *,
-    human: object,
-    sample: Path | str | None = None,
-    aspects: str | Sequence[str] = (),
-    columns: Sequence[str] = (),
-    categories: str | Sequence[str] = (),
-    level: Level = _USUAL.level,
-    correlation: Method = _USUAL.method,
-    draws: int = _USUAL.draws,
-    seed: int = _USUAL.seed,
-    processes: bool = False,
-    on_part: Callable[[str], None] = lambda _: None,
-) -> StudyReport[MetaFindings]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta(MarkedStudy["findings.MetaFindings"]):
     """Measure how far judges and metrics agree with people.
 
-    Parameters
-    ----------
-    results
-        Results of runs, folders of runs, and scores of metrics.
-    human
-        The texts with the scores or error spans of people: a path, rows, segments or a data frame.
-    sample
-        The file of texts that ``spanjury sample`` drew for people to mark; texts outside it are
-        left out. None for the chances that the texts themselves hold.
-    aspects
-        Those to compare; without any all that people rated or judges judged.
-    columns
-        As in `read_segments`.
-    categories
-        Pairs ``JUDGE=GOLD``: which category of judges means which gold one.
-    level, correlation
-        Within each input over its systems, over all outputs, or of systems; and by which figure.
-    draws, seed
-        Of the bootstrap and the permutation test; 0 draws for neither.
-    processes
-        Whether aspects are computed in processes of their own where there is much to compute. A
-        script that asks for them stands under ``if __name__ == "__main__":``.
-    on_part
-        Called with the name of each part that is done.
-
-    Raises
-    ------
-    ConfigError
-        If people rated no such aspect, or categories are not paired like this.
-    DataError
-        If a file cannot be read, or there is nothing to compare.
+    The results are results of runs, folders of runs, and files of `metrics score --output`, on the
+    texts that people rated. Without other texts, the ratings are the marks that people made of the
+    run (`spanjury view RUN`).
     """
-    job = service.MetaJob(
-        results=paths_of(results),
-        human=texts_of(human, columns=columns),
-        sample=None if sample is None else Path(sample),
-        aspects=names_of(aspects),
-        columns=tuple(columns),
-        categories=names_of(categories),
-        settings=Settings(level=level, method=correlation, draws=draws, seed=seed),
-    )
-    collected = await to_thread.run_sync(service.collect, job)
-    findings = await service.measure(job, collected, show=on_part, in_processes=processes)
-    return StudyReport(
-        result=findings,
-        document=agreement_report(findings),
-        values=meta_json(findings),
-        write=partial(report.write_meta, findings=findings, collected=collected),
-    )
+
+    results_help = "Folders of runs, files of results, or files of metric scores."
+    aspect_help = "Aspect that people rated; all by default; repeatable."
+    has_pictures = True
+    has_progress = True
+
+    categories: Annotated[
+        str | Sequence[str],
+        Parameter(
+            "Category of a judge, and the gold category that it stands for.",
+            "JUDGE=GOLD",
+            name="category",
+            kind=tuple[str, ...],
+        ),
+    ] = ()
+    level: Annotated[
+        Literal["by-input", "pooled", "system"],
+        Parameter(
+            "Correlate the systems within each input, all outputs, or the systems' means.",
+            section=_STATISTICS,
+        ),
+    ] = "by-input"
+    correlation: Annotated[
+        Literal["pearson", "spearman", "tau-b", "tau-c"],
+        Parameter("Correlation coefficient.", section=_STATISTICS),
+    ] = "spearman"
+    draws: Annotated[
+        int,
+        Parameter(
+            "Number of bootstrap resamples and of permutations; 0 for neither.",
+            min=0,
+            section=_STATISTICS,
+        ),
+    ] = 1000
+    seed: Annotated[int, Parameter("Seed for resampling.", section=_STATISTICS)] = 1
+    processes: bool = False
+    """Compute aspects in processes of their own where there is much to compute. A script that asks
+    for them stands under ``if __name__ == "__main__":``."""
+    on_part: Callable[[str], None] | None = None
+    """Is called with the name of each part that is done."""
+
+    @classmethod
+    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
+        """Use processes, and show which part is done."""
+        shown = None if say is None else lambda part: say(f"{part} is done")
+        return {"processes": True, "on_part": shown}
+
+    async def found(self) -> "study_report.StudyReport[findings.MetaFindings]":
+        """Measure the agreement; raise as `MarkedStudy.find` does."""
+        job, collected, notes = await anyio.to_thread.run_sync(self._collected)
+        result = await agreement.measure(
+            job, collected, show=self.on_part or _ignore, in_processes=self.processes
+        )
+        return study_report.StudyReport(
+            result=result,
+            document=tables.agreement_report(result),
+            values=findings.meta_json(result),
+            write=partial(agreement_report.write_meta, findings=result, collected=collected),
+            closing=notes,
+        )
+
+    def _collected(self) -> "tuple[agreement.MetaJob, agreement.Collected, tuple[str, ...]]":
+        source = self.source
+        job = agreement.MetaJob(
+            results=source.results,
+            human=source.human or exam_texts.Texts(segments=()),
+            sample=source.sample,
+            aspects=source.aspects,
+            columns=source.columns,
+            categories=terms.names_of(self.categories),
+            settings=scorers.Settings(
+                level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
+            ),
+        )
+        if source.human is not None:
+            return job, agreement.collect(job), ()
+        marked = comparison.collect_marks(job, data=source.data)
+        return marked.job, marked.collected, marked.notes
 
 
-meta = synchronous(ameta, name="meta", doc=f"{ameta.__doc__}")
+ameta, meta = from_python(Meta, name="meta")
+
+
+def _ignore(_: str) -> None:
+    """Show nothing."""

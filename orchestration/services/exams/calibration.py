@@ -1,100 +1,139 @@
-"""A calibration from Python: a panel's numbers on people's terms."""
+"""A calibration: a panel's numbers on people's terms."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from anyio import to_thread
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
-from spanjury.orchestration.services import calibrate as service
-from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import names_of, path_of, people_of
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.calibration.fitting import Terms
-from spanjury.orchestration.studies.calibration.tables import (
-    CalibrationFindings,
-    calibration_json,
-    calibration_report,
-)
-from spanjury.orchestration.wiring.calibrations import write_calibration
+with lazily():
+    from spanjury.orchestration.services import calibrate as calibrating
+    from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.studies.calibration import fitting, tables
+    from spanjury.orchestration.wiring import calibrations
 
-_TERMS = Terms()
+_PROMISE = "Promise"
 
 
-async def acalibrate(
-    results: Path | str,
-    *,
-    human: object = None,
-    sample: Path | str | None = None,
-    data: Path | str | None = None,
-    aspects: str | Sequence[str] = (),
-    columns: Sequence[str] = (),
-    people_scale: tuple[float, float] | None = None,
-    clean_from: float | None = None,
-    rate: float = _TERMS.rate,
-    confidence: float | None = None,
-    folds: int = _TERMS.folds,
-    draws: int = _TERMS.draws,
-    seed: int = _TERMS.seed,
-    output: Path | str | None = None,
-) -> StudyReport[CalibrationFindings]:
-    """Fit a panel's scores and thresholds to people's marks, and say what that is worth.
+def parse_ends(spec: str) -> tuple[float, float]:
+    """Read the ends of a scale, ``LOW:HIGH``; raise `ConfigError` if it is of another form.
 
-    Parameters
-    ----------
-    results
-        A folder or the name of a run, or a file of results.
-    human
-        Texts with people's scores or error spans: a path, rows, segments or a data frame; None for
-        the marks of the run.
-    sample
-        The file of texts that ``spanjury sample`` drew for people to mark.
-    data, columns
-        The texts of a bare file of results, and what the columns of `human` or `data` are called.
-    aspects
-        Without any, all that people marked.
-    people_scale
-        The worst and the best score of people; None for those of the aspect.
-    clean_from
-        The lowest score of people of a text without error; None for the best.
-    rate
-        The most false alarms among texts without error, 0 to 1.
-    confidence
-        How sure the rate is for these texts, 0 to 1; None for a rate that holds on average.
-    folds, draws, seed
-        Parts by source, and draws of the bootstrap.
-    output
-        A file for the calibration, where there is one; None to write none.
-
-    Raises
-    ------
-    ConfigError
-        If no one marked the aspect, scores are not on the scale, or the run was calibrated.
-    DataError
-        If a file cannot be read, or too few texts are marked.
-    StoreError
-        If the calibration cannot be written.
+    Examples
+    --------
+    >>> parse_ends("0:1")
+    (0.0, 1.0)
     """
-    job = service.CalibrateJob(
-        results=Path(results),
-        human=people_of(human, columns=columns),
-        sample=path_of(sample),
-        data=path_of(data),
-        columns=tuple(columns),
-        aspects=names_of(aspects),
-        people_scale=people_scale,
-        clean_from=clean_from,
-        terms=Terms(rate=rate, confidence=confidence, folds=folds, draws=draws, seed=seed),
-    )
-    found = await to_thread.run_sync(service.calibrate, job)
-    if output is not None and found.calibration is not None:
-        write_calibration(found.calibration, Path(output))
-    return StudyReport(
-        result=found,
-        document=calibration_report(found),
-        values=calibration_json(found),
-        write=partial(service.write_calibration_report, found=found),
-    )
+    low, colon, high = spec.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        colon = ""
+        ends = 0.0, 0.0
+    if not colon:
+        raise ConfigError(f"--people-scale takes LOW:HIGH, as 0:1; got {spec!r}")
+    return ends
 
 
-calibrate = synchronous(acalibrate, name="calibrate", doc=f"{acalibrate.__doc__}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
+    """Calibrate a panel's scores and thresholds on people's marks, and measure the gain.
+
+    People marked the texts of the run (`spanjury view RUN`), or a file holds people's scores of
+    them. The figures come from held-out texts; all texts of a source are held out together.
+    """
+
+    several = False
+    results_help = "Folder or name of a run, or a file of results."
+    has_folder = False
+
+    people_scale: Annotated[
+        tuple[float, float] | None,
+        Parameter(
+            "Worst and best score on people's scale; the aspect's scale by default.",
+            "LOW:HIGH",
+            kind=str | None,
+            read=parse_ends,
+        ),
+    ] = None
+    clean_from: Annotated[
+        float | None,
+        Parameter(
+            "Lowest score from people for a text to count as free of errors; by default the best.",
+            "SCORE",
+        ),
+    ] = None
+    rate: Annotated[
+        float,
+        Parameter(
+            "Maximum share of false alarms among texts without errors.",
+            "SHARE",
+            min=0.001,
+            max=0.5,
+            section=_PROMISE,
+        ),
+    ] = 0.1
+    confidence: Annotated[
+        float | None,
+        Parameter(
+            "Probability with which this limit is kept; by default it is kept on average.",
+            "SHARE",
+            min=0.5,
+            max=0.999,
+            section=_PROMISE,
+        ),
+    ] = None
+    folds: Annotated[
+        int,
+        Parameter(
+            "Number of cross-validation folds; each source is in one fold.", min=2, section=_PROMISE
+        ),
+    ] = 10
+    draws: Annotated[
+        int, Parameter("Number of bootstrap resamples.", min=100, section=_PROMISE)
+    ] = 1000
+    seed: Annotated[int, Parameter("Seed for folds and resampling.", section=_PROMISE)] = 1
+    output: Annotated[
+        Path | str | None,
+        Parameter(
+            "File for the calibration, to use with --calibration or in a panel file.",
+            also="-o",
+            kind=Path,
+            usual=Path("calibration.toml"),
+            section="Options",
+        ),
+    ] = None
+
+    def find(self) -> "study_report.StudyReport[tables.CalibrationFindings]":
+        """Fit the calibration, and write it; raise as `MarkedStudy.find` does."""
+        found = calibrating.calibrate(
+            self.source,
+            people_scale=self.people_scale,
+            clean_from=self.clean_from,
+            terms=fitting.Terms(
+                rate=self.rate,
+                confidence=self.confidence,
+                folds=self.folds,
+                draws=self.draws,
+                seed=self.seed,
+            ),
+        )
+        closing = "no calibration was written: no gain was shown, and no threshold can be set"
+        if found.calibration is not None and self.output is not None:
+            calibrations.write_calibration(found.calibration, Path(self.output))
+            closing = (
+                f"written: {self.output}; use it with --calibration {self.output}, or name it in"
+                " the panel file"
+            )
+        return study_report.StudyReport(
+            result=found,
+            document=tables.calibration_report(found),
+            values=tables.calibration_json(found),
+            write=partial(calibrating.write_calibration_report, found=found),
+            closing=(closing,),
+        )
+
+
+acalibrate, calibrate = from_python(Calibrate, name="calibrate")

@@ -1,147 +1,243 @@
-"""The exam of discernment from Python: whether the score falls when a text is damaged."""
+"""The exam of discernment: whether the score falls when a text is damaged."""
 
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
+from math import isclose
 from pathlib import Path
-from types import MappingProxyType
+from typing import Annotated, Literal
 
-from anyio import to_thread
-
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services import discernment as service
-from spanjury.orchestration.services import discernment_report as report
-from spanjury.orchestration.services.exam_texts import texts_of
-from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import (
-    Aspects,
-    PanelSource,
-    aspects_of,
-    memory_of,
-    model_of,
-    panel_of,
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+    scope_of,
 )
-from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.discernment.contrasts import Mode
-from spanjury.orchestration.studies.discernment.exam import ExamResult
-from spanjury.orchestration.studies.discernment.findings import Settings
-from spanjury.orchestration.studies.discernment.values import measures_of
-from spanjury.orchestration.wiring.config import ModelConfig
 
-_NO_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+with lazily():
+    import pydantic
+
+    from spanjury.orchestration import report
+    from spanjury.orchestration.report import files
+    from spanjury.orchestration.services import conditions, exam_scores, exam_texts
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies.discernment import (
+        cautions,
+        conclusions,
+        exam,
+        findings,
+        tables,
+        values,
+    )
+    from spanjury.orchestration.wiring import config, exam_plugins, plots
+
+_USUAL, _OF_TWINS = "standard", "written"  # recipes
 
 
-async def adiscernment(
-    data: object,
-    *,
-    panel: PanelSource | None = None,
-    judges: Judges = (),
-    models: Models = (),
-    recipe: str = "standard",
-    writer: str | ModelConfig | None = None,
-    weights: Mapping[str, Mapping[str, float]] = _NO_WEIGHTS,
-    repeats: int = 1,
-    mode: Mode = "calibrated",
-    test: str = "",
-    task: str | None = None,
-    aspects: Aspects = (),
-    aspects_files: Sequence[Path] = (),
-    columns: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int | None = None,
-    memory: Path | str | None = None,
-    limits: Limits = Limits(),
-    failures: FailurePolicy = FailurePolicy(),
-    stop_token: StopToken | None = None,
-    on_result: OnResult | None = None,
-    on_progress: OnProgress | None = None,
-) -> StudyReport[ExamResult]:
-    """Damage good texts, judge both versions, and see whether the score falls.
+def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
+    """Read experts' weights from TOML: a table for each condition, aspect by aspect.
 
-    Parameters
-    ----------
-    data
-        Good texts: a path; or rows as a file holds them, segments, or a data frame of pandas or
-        polars.
-    panel, judges, models
-        As in `open_panel`; without any the offline judges are examined.
-    recipe
-        Of the damage: its name, as ``dhp/summarization``, or a TOML file.
-    writer
-        A model that writes the damage that it can be asked for; without one, rules do it all.
-    weights
-        Condition -> aspect -> what experts think it harms, in place of the recipe's.
-    repeats
-        How often each text is judged, if the judge's scores vary.
-    mode, test
-        How p-values are combined, and a statistic in place of the mode's test.
-    task, aspects, aspects_files
-        Of the texts, where they do not say, and what they are judged on: names, or aspects;
-        without any those of the recipe or the task. The files add tasks and aspects.
-    columns, limit
-        As in `read_segments`, and the number of rows that are taken.
-    seed
-        Of all that is drawn at random.
-    memory
-        A file that keeps replies and reports: the same call goes on with them.
-    limits, failures, stop_token
-        When the exam ends early: at a limit, where a model fails, or when it is asked to.
-    on_result, on_progress
-        Called with each result as it comes, and with the progress after it.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, or something does not fit together.
-    DataError
-        If the texts cannot be read.
-    RunStoppedError
-        If the exam was ended early.
-    RunFailedError
-        If a model cannot be used, or does not answer for longer than is waited.
+    Raise `ConfigError` if the file cannot be read, or the weights of a condition do not sum
+    to 1.
     """
-    service.require_weights(weights)
-    described = panel_of(panel, judges=judges, models=models, seed=seed)
-    job = service.ExamJob(
-        data=texts_of(data, columns=columns, limit=limit),
-        panel=described,
-        recipe=recipe,
-        damage_model=model_of(writer),
-        weights=weights,
-        repeats=repeats,
-        settings=Settings(
-            mode=mode, test=test, seed=1 if described.seed is None else described.seed
+    weights = pydantic.TypeAdapter(dict[str, dict[str, float]])
+    try:
+        read = weights.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (
+        OSError,
+        UnicodeDecodeError,
+        tomllib.TOMLDecodeError,
+        pydantic.ValidationError,
+    ) as error:
+        raise ConfigError(f"the weights {path} cannot be read: {error}") from error
+    require_weights(read, of=f"{path}: ")
+    return read
+
+
+def require_weights(weights: Mapping[str, Mapping[str, float]], *, of: str = "") -> None:
+    """Raise `ConfigError` if the weights of a condition do not sum to 1, or one is negative."""
+    for condition, by_aspect in weights.items():
+        if min(by_aspect.values(), default=0.0) < 0 or not isclose(sum(by_aspect.values()), 1.0):
+            raise ConfigError(
+                f"{of}the weights of {condition!r} must sum to 1, got {dict(by_aspect)}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discernment(PanelStudy["exam.ExamResult"]):
+    """Damage good texts, judge both versions, and test whether the score falls.
+
+    The offline judges are examined if no judges and models are named.
+    """
+
+    folder = "exam"
+    has_pictures = True
+
+    recipe: Annotated[
+        str | None,
+        Parameter(
+            "Recipe of the damage: a name, such as dhp/summarization, or a TOML file; 'standard'"
+            " by default, 'written' with --demo.",
+            env=True,
         ),
-        task=task,
-        aspects=aspects_of(aspects),
-        aspects_files=tuple(aspects_files),
-        columns=tuple(columns),
-        limit=limit,
-        memory=memory_of(memory),
-        limits=limits,
-        failures=failures,
-    )
-    exam = await to_thread.run_sync(service.exam_of, job)
-    watch = Watch(
-        total=exam.assessments,
-        limits=limits,
-        stop_token=stop_token,
-        on_result=on_result,
-        on_progress=on_progress,
-    )
-    result = await service.run_exam(
-        job, exam, stop_token=watch.stop_token, meter=watch.meter, show=watch
-    )
-    return StudyReport(
-        result=result,
-        document=report.exam_report(job, result),
-        values=report.values_of(job, result),
-        write=partial(report.write_exam, job=job, result=result),
-        measures=by_name(measures_of(result.findings)),
-        scores=report.scores_of(job, result),
+    ] = None
+    writer: "str | config.ModelConfig | None" = None
+    weights: Annotated[
+        Mapping[str, Mapping[str, float]] | None,
+        Parameter(
+            "TOML file of expert weights: how much each condition harms each aspect.",
+            kind=Path | None,
+            read=read_weights,
+            rare=True,
+        ),
+    ] = None
+    repeats: Annotated[
+        int,
+        Parameter(
+            "Number of times each text is judged, for a judge whose scores vary.",
+            min=1,
+            env=True,
+            rare=True,
+        ),
+    ] = 1
+    mode: Annotated[
+        Literal["calibrated", "wilson", "paper"],
+        Parameter(
+            "How to combine p-values; 'paper' is the formula as printed.", env=True, rare=True
+        ),
+    ] = "calibrated"
+    test: Annotated[
+        str, Parameter("Statistic to use instead of the mode's test.", env=True, rare=True)
+    ] = ""
+
+    @classmethod
+    def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return what is `given` with texts: twins, unless a recipe damages whole summaries."""
+        if given["recipe"] is None:
+            return {**given, "data": exam_texts.TWINS, "recipe": _OF_TWINS}
+        return {**given, "data": exam_texts.DEMO}
+
+    def plan(self) -> "Plan[exam.ExamResult]":
+        """Read the texts and build the exam; raise as `PanelStudy.plan` does."""
+        experts = self.weights or {}
+        require_weights(experts)
+        texts, name = self.texts, self.recipe or _USUAL
+        recipe = conditions.find_recipe(name)
+        segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
+        names = [aspect.name for aspect in aspects]
+        for condition, weights in experts.items():
+            if strange := weights.keys() - set(names):
+                raise ConfigError(
+                    f"the weights of {condition!r} name {', '.join(strange)}: expected"
+                    f" {', '.join(names)}"
+                )
+        settings = findings.Settings(mode=self.mode, test=self.test, seed=self.drawn_by)
+        planned = exam.Exam(
+            segments=segments,
+            aspects=aspects,
+            conditions=conditions.conditions_of(
+                recipe, weights=experts, has_generator=self.writer is not None
+            ),
+            repeats=self.repeats,
+            settings=settings,
+            test=exam_plugins.find_statistic(self.test) if self.test else None,
+        )
+
+        async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
+            panel, writer = self.described, terms.model_of(self.writer)
+            with self.session(live) as opened:
+                work = partial(
+                    exam.examine,
+                    planned,
+                    opened.opener(panel),
+                    generator=opened.generator(writer) if writer else None,
+                    workers=panel.workers,
+                    stop_token=live.stop_token,
+                    show=live,
+                )
+                result = await opened.run(work)
+            return _report(result, data=str(texts), recipe=name, seed=settings.seed)
+
+        return Plan(
+            run=run,
+            total=planned.assessments,
+            scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
+            measures=values.measure_names(one.name for one in planned.conditions),
+        )
+
+
+adiscernment, discernment = from_python(Discernment, name="discernment")
+
+
+def _report(
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int
+) -> "study_report.StudyReport[exam.ExamResult]":
+    return study_report.exam_report(
+        "discernment",
+        result,
+        examinee=result.examinee,
+        data=data,
+        document=lambda pictures: tables.discernment_report(
+            result.findings,
+            examinee=result.examinee,
+            data=data,
+            recipe=recipe,
+            pictures=pictures,
+        ),
+        values=values.findings_json(result.findings, examinee=result.examinee),
+        measures=values.measures_of(result.findings),
+        cautions=cautions.cautions(result.findings),
+        scores=exam_scores.ExamScores(
+            examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
+        ),
+        draw=partial(_draw, result=result),
     )
 
 
-discernment = synchronous(adiscernment, name="discernment", doc=f"{adiscernment.__doc__}")
+def _draw(folder: Path, result: "exam.ExamResult") -> "list[tuple[report.Picture, list[Path]]]":
+    """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
+    try:
+        plots.require(plots.discernment)
+    except ConfigError:
+        return []
+    files.make_folder(folder)
+    found, score_arrays = result.findings.findings, result.score_arrays
+    names = [finding.condition for finding in found]
+    bars, effects, spread = (
+        folder / f"{name}.png" for name in ("discernment", "specificity", "scores")
+    )
+    harmful = [finding for finding in found if not conclusions.is_harmless(finding)]
+    if harmful:  # of the others no score should fall, so that they have no D
+        plots.discernment.draw_scores(
+            bars,
+            conditions=[finding.condition for finding in harmful],
+            levels=[finding.level for finding in harmful],
+            discernment=[finding.discernment for finding in harmful],
+            weighted=[finding.weighted for finding in harmful],
+        )
+    plots.discernment.draw_effects(
+        effects,
+        conditions=names,
+        aspects=score_arrays.aspects,
+        effects=[[one.effects.net_drop for one in finding.contrasts] for finding in found],
+        targeted=[[one.expected == "falls" for one in finding.contrasts] for finding in found],
+    )
+    plots.discernment.draw_distributions(
+        spread,
+        conditions=names,
+        aspects=score_arrays.aspects,
+        clean=score_arrays.clean / score_arrays.repeats,
+        damaged=score_arrays.damaged / score_arrays.repeats,
+        highest=5,
+    )
+    says = {
+        **({bars: "D of each condition, by level"} if harmful else {}),
+        effects: "P(drop) - P(rise) of each condition on each aspect",
+        spread: "Scores of the clean and of the damaged texts",
+    }
+    return [(report.Picture(file=path, alt=alt), [path]) for path, alt in says.items()]

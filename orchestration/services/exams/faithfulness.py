@@ -1,114 +1,242 @@
-"""The exam of faithfulness from Python: whether scores follow from the judge's own error lists."""
+"""The exam of faithfulness: whether scores follow from the judge's own error lists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated
 
-from anyio import to_thread
-
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services import faithfulness as service
-from spanjury.orchestration.services.exam_texts import texts_of
-from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import (
-    Aspects,
-    PanelSource,
-    aspects_of,
-    memory_of,
-    model_of,
-    names_of,
-    panel_of,
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+    scope_of,
 )
-from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.faithfulness.values import measures_of
-from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.rescorable import rescorable_panel
+
+with lazily():
+    import anyio
+
+    from spanjury.orchestration import report
+    from spanjury.orchestration.report import files, json
+    from spanjury.orchestration.services import conditions, exam_texts, faithfulness_record
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies import judging
+    from spanjury.orchestration.studies.faithfulness import (
+        cautions,
+        curves,
+        exam,
+        findings,
+        tables,
+        values,
+    )
+    from spanjury.orchestration.studies.faithfulness import changes as changed
+    from spanjury.orchestration.studies.robustness import attacked_texts
+    from spanjury.orchestration.wiring import (
+        config,
+        plots,
+        rescorable,
+    )
+
+_FLAWS = "flaws"  # the damage to the texts that come with the package: they are good
+_ONE = "name either texts or a record with --replay, not both"
 
 
-async def afaithfulness(
-    data: object,
-    *,
-    panel: PanelSource | None = None,
-    judges: Judges = (),
-    models: Models = (),
-    recipe: str = "",
-    perturbations: str | Sequence[str] = (),
-    writer: str | ModelConfig | None = None,
-    task: str | None = None,
-    aspects: Aspects = (),
-    aspects_files: Sequence[Path] = (),
-    columns: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int | None = None,
-    memory: Path | str | None = None,
-    limits: Limits = Limits(),
-    failures: FailurePolicy = FailurePolicy(),
-    stop_token: StopToken | None = None,
-    on_result: OnResult | None = None,
-    on_progress: OnProgress | None = None,
-) -> StudyReport[service.ExamResult]:
-    """Change judges' error lists, and see whether their scores follow.
-
-    Every seat of the panel is examined by itself. `discernment` explains the other parameters and
-    what is raised.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamResult:
+    """The result of an exam, or of a record of one.
 
     Parameters
     ----------
     data
-        Texts with errors.
-    panel, judges, models
-        Without any it is the offline judges whose score can follow from a list.
-    recipe
-        Damage that each text takes first, as ``flaws``; without one they are judged as they are.
-        Good texts have no error list to change.
-    perturbations
-        ``NAME`` or ``NAME:option=value,…``; without any those of the paper.
-    writer
-        A model that writes explanations; without one, rules word them all.
+        What the texts, or the record, are called.
+    examinee
+        The panel that was examined; None of a record, which does not say.
     """
-    described = panel_of(panel, judges=judges, models=models, seed=seed)
-    job = service.FaithfulnessJob(
-        data=texts_of(data, columns=columns, limit=limit),
-        panel=rescorable_panel(described),
-        recipe=recipe,
-        perturbations=names_of(perturbations),
-        writer=model_of(writer),
-        seed=1 if described.seed is None else described.seed,
-        task=task,
-        aspects=aspects_of(aspects),
-        aspects_files=tuple(aspects_files),
-        columns=tuple(columns),
-        limit=limit,
-        memory=memory_of(memory),
-        limits=limits,
-        failures=failures,
-    )
-    exam = await to_thread.run_sync(service.exam_of, job)
-    watch = Watch(
-        total=exam.questions(seats=len(job.panel.seats_or_default)),
-        limits=limits,
-        stop_token=stop_token,
-        on_result=on_result,
-        on_progress=on_progress,
-    )
-    result = await service.run_exam(
-        job,
-        exam,
-        stop_token=watch.stop_token,
-        meter=watch.meter,
-        show=watch,
-        expect=watch.expect,
-    )
-    return StudyReport(
-        result=result,
-        document=service.exam_report(result),
-        values=service.values_of(result),
-        write=partial(service.write_exam, result=result),
-        measures=by_name(measures_of(result.findings)),
+
+    data: str
+    changes: "Sequence[changed.Change]"
+    findings: "findings.Findings"
+    examinee: "judging.Examinee | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faithfulness(PanelStudy[ExamResult]):
+    """Change judges' error lists, and test whether their scores follow.
+
+    Every seat of the panel is examined separately. If no judges and models are named, these are
+    the offline judges that can score an error list. Good texts have no errors to change: name a
+    recipe that damages them.
+    """
+
+    data_help = "Texts: a JSONL, CSV or TSV file."
+    demo_help = "Use the texts that come with spanjury, with planted errors."
+    has_pictures = True
+
+    perturbations: Annotated[
+        str | Sequence[str],
+        Parameter(
+            "Change of the error lists: NAME or NAME:option=value,…; the paper's by default.",
+            name="perturbation",
+            kind=tuple[str, ...],
+            env="SPANJURY_EXPLANATION_PERTURBATION",
+        ),
+    ] = ()
+    recipe: Annotated[str, Parameter("Recipe that damages each text first.")] = ""
+    replay: Annotated[
+        Path | None,
+        Parameter("Analyse this record of scores, a JSONL or .gz file, without asking a judge."),
+    ] = None
+    writer: "str | config.ModelConfig | None" = None
+
+    @classmethod
+    def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return what is `given` with texts that come with spanjury, damaged."""
+        return {**given, "data": exam_texts.DEMO, "recipe": given["recipe"] or _FLAWS}
+
+    def plan(self) -> Plan[ExamResult]:
+        """Read the texts, or a record, and build the exam; raise as `PanelStudy.plan` does."""
+        if self.replay is not None:
+            return self._replayed(self.replay)
+        texts, seed = self.texts, self.drawn_by
+        panel = rescorable.rescorable_panel(self.described)
+        segments, aspects = self.read(texts)
+        if self.recipe:
+            damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
+            segments = attacked_texts.flawed(segments, damage, seed=seed).segments
+        planned = exam.Exam(
+            dataset=texts.name.partition(".")[0],
+            segments=segments,
+            aspects=aspects,
+            conditions=conditions.list_conditions(terms.names_of(self.perturbations)),
+            seed=seed,
+        )
+        writer = terms.model_of(self.writer)
+        if writer is not None:
+            conditions.require_requests(planned.conditions, aspect=aspects[0])
+
+        async def run(live: Live) -> "study_report.StudyReport[ExamResult]":
+            recorder = judging.Recorder(live)
+            with self.session(live) as opened:
+                work = partial(
+                    exam.examine,
+                    planned,
+                    opened.opener(panel),
+                    generator=opened.generator(writer) if writer else None,
+                    workers=panel.workers,
+                    stop_token=live.stop_token,
+                    show=recorder,
+                    expect=live.expect,
+                )
+                changes = await opened.run(work)
+            return await _found(changes, seed=seed, data=str(texts), examinee=recorder.examinee)
+
+        seats = panel.seats_or_default
+        judges = ", ".join(seat.name or str(seat.judge) for seat in seats)
+        parts = f"{len(planned.conditions)} perturbations of the error lists of {judges}"
+        return Plan(
+            run=run,
+            total=planned.questions(seats=len(seats)),
+            scope=scope_of(segments, aspects, parts=parts),
+            measures=values.MEASURES,
+        )
+
+    def _replayed(self, record: Path) -> Plan[ExamResult]:
+        if self.data is not None:
+            raise ConfigError(_ONE)
+        if self.writer is not None:
+            raise ConfigError("--replay uses no writer: leave out --writer")
+        changes, seed = faithfulness_record.read_changes(record), self.drawn_by
+
+        async def run(_: Live) -> "study_report.StudyReport[ExamResult]":
+            return await _found(changes, seed=seed, data=str(record))
+
+        return Plan(run=run, total=0, measures=values.MEASURES)
+
+
+afaithfulness, faithfulness = from_python(Faithfulness, name="faithfulness")
+
+
+async def _found(
+    changes: "Sequence[changed.Change]",
+    *,
+    seed: int,
+    data: str,
+    examinee: "judging.Examinee | None" = None,
+) -> "study_report.StudyReport[ExamResult]":
+    """Evaluate changes, and return their report; without an examinee it makes no card."""
+    work = partial(findings.findings_of, changes, seed=seed)
+    found = await anyio.to_thread.run_sync(work)
+    result = ExamResult(data=data, changes=changes, findings=found, examinee=examinee)
+    judge = {"judge": json.plain(examinee)} if examinee else {}
+    return study_report.exam_report(
+        "faithfulness",
+        result,
+        examinee=examinee,
+        data=data,
+        document=lambda pictures: tables.faithfulness_report(
+            found, data=data, seats=examinee.seats if examinee else {}, pictures=pictures
+        ),
+        values={**values.findings_json(found), **judge},
+        measures=values.measures_of(found),
+        cautions=cautions.cautions(found),
+        files={
+            faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
+        },
+        draw=partial(_draw, found=found),
     )
 
 
-faithfulness = synchronous(afaithfulness, name="faithfulness", doc=f"{afaithfulness.__doc__}")
+_STACKS = MappingProxyType({"steps": "by_start", "critical-error": "after_critical"})
+_CURVES = MappingProxyType({"severity-change": "by_severity", "deleted-errors": "by_deleted"})
+"""Names of pictures, and what computes them in `curves`."""
+
+_AXES = MappingProxyType(
+    {
+        "severity-change": ("severity added in all", "change of the score"),
+        "deleted-errors": ("errors deleted", "share of changed scores"),
+    }
+)
+"""Names of the axes of lines, across and up."""
+_ALTS = MappingProxyType(
+    {
+        "steps": "Scores after one step of severity and after two, by the score to begin with",
+        "critical-error": "Scores after a critical error, by the score to begin with",
+        "severity-change": "Change of the score by the severity that was added in all",
+        "deleted-errors": "Share of changed scores by the number of errors deleted",
+    }
+)
+
+
+def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Picture, list[Path]]]":
+    """Draw what can be drawn: each picture with its files; without matplotlib nothing."""
+    try:
+        plots.require(plots.faithfulness)
+    except ConfigError:
+        return []
+    files.make_folder(folder)
+    arrays = {cautions.named(one): one for one in found.score_arrays}
+    drawn: dict[str, list[Path]] = {}
+    for name, stacks_of in _STACKS.items():
+        stacks = {whose: getattr(curves, stacks_of)(one) for whose, one in arrays.items()}
+        if any(stacks.values()):
+            drawn[name] = _files(folder, name)
+            for path in drawn[name]:
+                plots.faithfulness.draw_stacks(path, panels=stacks)
+    for name, curves_of in _CURVES.items():
+        lines = {whose: getattr(curves, curves_of)(one) for whose, one in arrays.items()}
+        if any(lines.values()):
+            drawn[name] = _files(folder, name)
+            for path in drawn[name]:
+                plots.faithfulness.draw_curves(path, panels=lines, measure=_AXES[name])
+    return [
+        (report.Picture(file=paths[0], alt=_ALTS[name]), paths) for name, paths in drawn.items()
+    ]
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}{ending}" for ending in (".png", ".svg")]

@@ -1,192 +1,290 @@
-"""Panels from Python: which seats they need, and which are asked first."""
+"""Studies of panels: which seats they need, and which are asked first."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
-from anyio import to_thread
+from spanjury.judges.core import ConfigError, TokenPrice
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
-from spanjury.judges.core import TokenPrice
-from spanjury.orchestration.services import panel_cascade as cascading
-from spanjury.orchestration.services import panel_study as studying
-from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import (
-    Paths,
-    names_of,
-    path_of,
-    paths_of,
-    people_of,
-)
-from spanjury.orchestration.services.fitted_cascade import FittedCascade, write_fitted
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.cascade_findings import cascade_json
-from spanjury.orchestration.studies.panel_study.cascade_tables import cascade_report
-from spanjury.orchestration.studies.panel_study.costs import Unit
-from spanjury.orchestration.studies.panel_study.findings import Spending, StudyFindings, study_json
-from spanjury.orchestration.studies.panel_study.tables import study_report
-from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level
+with lazily():
+    from spanjury.orchestration.services import (
+        fitted_cascade,
+        seat_prices,
+    )
+    from spanjury.orchestration.services import (
+        panel_cascade as cascading,
+    )
+    from spanjury.orchestration.services import (
+        panel_study as studying,
+    )
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies.panel_study import (
+        agreement,
+        cascade_findings,
+        cascade_tables,
+        findings,
+        tables,
+    )
 
-_USUAL = Settings()
-_SHARE = 0.6
-_CALLS: Unit = "calls"
+_AGREEMENT, _COST, _STAGES, _PEOPLE = "Agreement", "Cost", "Stages", "People's scores"
 
 
-async def apanel_study(
-    results: Paths,
-    *,
-    human: object = None,
-    sample: Path | str | None = None,
-    data: Path | str | None = None,
-    aspects: str | Sequence[str] = (),
-    columns: Sequence[str] = (),
-    seats: str | Sequence[str] = (),
-    within: str = "",
-    families: Paths = (),
-    prices: Mapping[str, TokenPrice] | None = None,
-    panel: Path | str | None = None,
-    level: Level | None = _USUAL.level,
-    correlation: Method = _USUAL.method,
-    folds: int = _USUAL.folds,
-    draws: int = _USUAL.draws,
-    seed: int = _USUAL.seed,
-    cost: Unit | None = None,
-    budget: float | None = None,
-) -> StudyReport[StudyFindings]:
-    """Say which seats a panel needs, how redundant they are, and what agreement costs.
+def _prices(texts: Sequence[str]) -> Mapping[str, TokenPrice]:
+    return seat_prices.parse_prices(texts)
 
-    Parameters
-    ----------
-    results
-        Runs or results whose seats are compared; people's marks are those of the first.
-    human, sample, data, columns, aspects
-        As in `exams.calibrate`.
-    seats
-        Those to compare; without any, all that gave a score.
-    within
-        Key of the rows' meta: agreement is taken within each of its values.
-    families
-        TOML files with more families of models.
-    prices
-        Seat -> the price of its model's tokens.
-    panel
-        A panel file, for the prices of its models and its families.
-    level, correlation
-        Within each input over its systems, over all texts, or of systems; None for what the texts
-        allow; and by which figure.
-    folds, draws, seed
-        Parts by source, and draws of the bootstrap; 0 draws for no intervals.
-    cost, budget
-        The unit of cost, None for what says most, and what may be spent on a text in it.
 
-    Raises
-    ------
-    ConfigError
-        If a seat, an aspect or a file of families is not as it must be, or the budget is too small.
-    DataError
-        If a file cannot be read, or people scored too little.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
+    """Show which seats a panel needs, how redundant they are, and what agreement costs.
+
+    The runs have several seats and texts that people scored. People's marks are taken from the
+    first run.
     """
-    job = studying.StudyJob(
-        results=paths_of(results),
-        human=people_of(human, columns=columns),
-        sample=path_of(sample),
-        data=path_of(data),
-        columns=tuple(columns),
-        aspects=names_of(aspects),
-        seats=names_of(seats),
-        within=within,
-        families=paths_of(families),
-        prices=prices or {},
-        panel=path_of(panel),
-        settings=Settings(level=level, method=correlation, folds=folds, draws=draws, seed=seed),
-        spending=Spending(unit=cost, budget=budget),
-    )
-    found = await to_thread.run_sync(studying.study_panel, job)
-    return StudyReport(
-        result=found,
-        document=study_report(found),
-        values=study_json(found),
-        write=partial(studying.write_study, findings=found),
-    )
+
+    results_help = "Runs or files of results; the seats of all of them are compared."
+
+    seats: Annotated[
+        str | Sequence[str],
+        Parameter(
+            "Seat to compare; every seat that gave a score by default.",
+            name="seat",
+            kind=tuple[str, ...],
+        ),
+    ] = ()
+    families: Annotated[
+        "terms.Paths",
+        Parameter("TOML file that defines more families of models.", kind=tuple[Path, ...]),
+    ] = ()
+    level: Annotated[
+        Literal["by-input", "pooled", "system"] | None,
+        Parameter(
+            "Compare within each input, over all texts, or between systems; chosen from the texts"
+            " by default.",
+            section=_AGREEMENT,
+        ),
+    ] = None
+    within: Annotated[
+        str,
+        Parameter(
+            "Measure agreement within groups of rows that share this key of their meta.",
+            "KEY",
+            section=_AGREEMENT,
+        ),
+    ] = ""
+    correlation: Annotated[
+        Literal["pearson", "spearman", "tau-b", "tau-c"],
+        Parameter("Correlation coefficient.", section=_AGREEMENT),
+    ] = "spearman"
+    folds: Annotated[
+        int,
+        Parameter(
+            "Number of cross-validation folds, by source, for fitting weights and cascades.",
+            min=2,
+            section=_AGREEMENT,
+        ),
+    ] = 5
+    draws: Annotated[
+        int,
+        Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_AGREEMENT),
+    ] = 1000
+    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_AGREEMENT)] = 1
+    cost: Annotated[
+        Literal["dollars", "tokens", "calls", "seconds"] | None,
+        Parameter(
+            "Unit of cost; by default dollars if all prices are known, otherwise tokens.",
+            section=_COST,
+        ),
+    ] = None
+    prices: Annotated[
+        Mapping[str, TokenPrice] | None,
+        Parameter(
+            "Price of a seat's tokens, in dollars per million.",
+            "SEAT=PROMPT/COMPLETION",
+            name="price",
+            kind=tuple[str, ...],
+            read=_prices,
+            section=_COST,
+        ),
+    ] = None
+    panel: Annotated[
+        Path | str | None,
+        Parameter(
+            "Panel file with prices and families of models for seats of the same names; prices"
+            " that it lacks come from LiteLLM's list.",
+            "FILE.toml",
+            kind=Path | None,
+            section=_COST,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        Parameter(
+            "Show how many texts each panel can judge for this amount, in the unit of cost, and"
+            " which panel can judge all texts of the run.",
+            "AMOUNT",
+            min=0.0,
+            section=_COST,
+        ),
+    ] = None
+
+    def find(self) -> "study_report.StudyReport[findings.StudyFindings]":
+        """Study the seats; raise as `MarkedStudy.find` does."""
+        found = studying.study_panel(
+            self.source,
+            seats=terms.names_of(self.seats),
+            within=self.within,
+            families=terms.paths_of(self.families),
+            pricing=seat_prices.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            settings=agreement.Settings(
+                level=self.level,
+                method=self.correlation,
+                folds=self.folds,
+                draws=self.draws,
+                seed=self.seed,
+            ),
+            spending=findings.Spending(unit=self.cost, budget=self.budget),
+        )
+        return study_report.StudyReport(
+            result=found,
+            document=tables.study_report(found),
+            values=findings.study_json(found),
+            write=partial(studying.write_study, findings=found),
+        )
 
 
-async def apanel_cascade(
-    results: Path | str,
-    *,
-    human: object = None,
-    sample: Path | str | None = None,
-    data: Path | str | None = None,
-    aspect: str = "",
-    columns: Sequence[str] = (),
-    stages: Sequence[Sequence[str]] = (),
-    share: float = _SHARE,
-    cost: Unit = _CALLS,
-    prices: Mapping[str, TokenPrice] | None = None,
-    panel: Path | str | None = None,
-    within: str = "",
-    folds: int = _USUAL.folds,
-    draws: int = _USUAL.draws,
-    seed: int = _USUAL.seed,
-    output: Path | str | None = None,
-) -> StudyReport[FittedCascade]:
-    """Fit a cascade to a run in which all seats were asked, and say what it keeps.
+def parse_stages(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Read the seats of stages, each ``SEAT,SEAT``; raise `ConfigError` if one has no name.
 
-    Parameters
-    ----------
-    results
-        A folder or the name of a run, or a file of results.
-    human, sample, data, columns
-        As in `exams.calibrate`; without people's scores, agreement with them is not measured.
-    aspect
-        Where several were judged.
-    stages
-        Names of seats, stage by stage; without any, the cheapest first.
-    share
-        Of the cost of all seats that it may take, 0 to 1.
-    cost
-        The unit of cost.
-    prices, panel, within
-        As in `apanel_study`.
-    folds, draws, seed
-        Parts by source, and draws of the bootstrap; 0 draws for no intervals.
-    output
-        A file for the cascade, which a panel file names; None to write none.
-
-    Raises
-    ------
-    ConfigError
-        If a seat or the aspect is not as it must be, or the run was a cascade.
-    DataError
-        If a file cannot be read, or too few texts were judged by all seats.
-    StoreError
-        If the cascade cannot be written.
+    Examples
+    --------
+    >>> parse_stages(["reader, grounding", "gemma"])
+    (('reader', 'grounding'), ('gemma',))
     """
-    job = cascading.CascadeJob(
-        results=Path(results),
-        human=people_of(human, columns=columns),
-        sample=path_of(sample),
-        data=path_of(data),
-        columns=tuple(columns),
-        aspect=aspect,
-        stages=tuple(map(tuple, stages)),
-        share=share,
-        unit=cost,
-        prices=prices or {},
-        panel=path_of(panel),
-        within=within,
-        settings=Settings(level="pooled", folds=folds, draws=draws, seed=seed),
-    )
-    fitted = await to_thread.run_sync(cascading.fit_panel_cascade, job)
-    if output is not None:
-        write_fitted(Path(output), fitted)
-    return StudyReport(
-        result=fitted,
-        document=cascade_report(fitted.findings),
-        values=cascade_json(fitted.findings),
-        write=partial(cascading.write_cascade, findings=fitted.findings),
-    )
+    stages = []
+    for text in texts:
+        names = tuple(name.strip() for name in text.split(","))
+        if not all(names):
+            raise ConfigError(f"the stage {text!r}: expected SEAT,SEAT")
+        stages.append(names)
+    return tuple(stages)
 
 
-panel_study = synchronous(apanel_study, name="panel_study", doc=f"{apanel_study.__doc__}")
-panel_cascade = synchronous(apanel_cascade, name="panel_cascade", doc=f"{apanel_cascade.__doc__}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
+    """Fit a cascade: ask cheap seats first, and the others only when those are not sure.
+
+    The cascade is fitted to the scores of a run in which all seats were asked, and measured on
+    texts of other sources. People's scores are needed only to measure agreement with people.
+    """
+
+    several = False
+    of_one_aspect = True
+    results_help = "Run or file of results in which all seats were asked."
+    aspect_help = "Aspect to use, if several were judged."
+
+    stages: Annotated[
+        Sequence[Sequence[str]],
+        Parameter(
+            "Seats of one stage, which are asked together, in the order of the flags; by default"
+            " those that make no calls, then the others one by one.",
+            "SEAT,SEAT",
+            name="stage",
+            kind=tuple[str, ...],
+            read=parse_stages,
+            section=_STAGES,
+        ),
+    ] = ()
+    share: Annotated[
+        float,
+        Parameter(
+            "Maximum cost, as a share of the cost of all seats.", min=0.01, max=1.0, section=_STAGES
+        ),
+    ] = 0.6
+    cost: Annotated[
+        Literal["calls", "tokens", "dollars", "seconds"],
+        Parameter(
+            "Unit of cost; dollars need the price of each seat that asks a model.", section=_STAGES
+        ),
+    ] = "calls"
+    prices: Annotated[
+        Mapping[str, TokenPrice] | None,
+        Parameter(
+            "Price of a seat's tokens, in dollars per million.",
+            "SEAT=PROMPT/COMPLETION",
+            name="price",
+            kind=tuple[str, ...],
+            read=_prices,
+            section=_STAGES,
+        ),
+    ] = None
+    panel: Annotated[
+        Path | str | None,
+        Parameter(
+            "Panel file with prices of models for seats of the same names; prices that it lacks"
+            " come from LiteLLM's list.",
+            "FILE.toml",
+            kind=Path | None,
+            section=_STAGES,
+        ),
+    ] = None
+    within: Annotated[
+        str,
+        Parameter(
+            "Measure also within groups of rows that share this key of their meta.",
+            "KEY",
+            section=_PEOPLE,
+        ),
+    ] = ""
+    folds: Annotated[
+        int, Parameter("Number of cross-validation folds, by source.", min=2, section=_PEOPLE)
+    ] = 5
+    draws: Annotated[
+        int, Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_PEOPLE)
+    ] = 1000
+    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_PEOPLE)] = 1
+    output: Annotated[
+        Path | str | None,
+        Parameter(
+            "Write the cascade to this file, for --cascade or a panel file.",
+            "FILE.toml",
+            name="write",
+            kind=Path | None,
+            section="Options",
+        ),
+    ] = None
+
+    def find(self) -> "study_report.StudyReport[fitted_cascade.FittedCascade]":
+        """Fit the cascade, and write it; raise as `MarkedStudy.find` does."""
+        source = self.source
+        (aspect,) = source.aspects or ("",)
+        fitted = cascading.fit_panel_cascade(
+            source,
+            aspect=aspect,
+            stages=self.stages,
+            share=self.share,
+            unit=self.cost,
+            pricing=seat_prices.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            within=self.within,
+            settings=agreement.Settings(
+                level="pooled", folds=self.folds, draws=self.draws, seed=self.seed
+            ),
+        )
+        closing: tuple[str, ...] = ()
+        if self.output is not None:
+            fitted_cascade.write_fitted(Path(self.output), fitted)
+            closing = (f"written: {self.output}",)
+        return study_report.StudyReport(
+            result=fitted,
+            document=cascade_tables.cascade_report(fitted.findings),
+            values=cascade_findings.cascade_json(fitted.findings),
+            write=partial(cascading.write_cascade, findings=fitted.findings),
+            closing=closing,
+        )
+
+
+apanel_study, panel_study = from_python(PanelSeatStudy, name="panel_study")
+apanel_cascade, panel_cascade = from_python(PanelCascade, name="panel_cascade")

@@ -22,7 +22,7 @@ async def aperturb(
     memory: Path | str | None = None,
     limits: Limits = Limits(),
 ) -> service.PerturbedTexts:
-    """Damage good texts by a recipe; the damage is marked as gold error spans.
+    """Damage good texts by a recipe, and mark the damage as gold error spans.
 
     Parameters
     ----------

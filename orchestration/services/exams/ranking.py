@@ -1,71 +1,37 @@
-"""A ranking of systems from Python."""
+"""A ranking of systems by a panel's scores, and by people's where there are any."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from anyio import to_thread
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import MarkedStudy, from_python
 
-from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.exams.terms import (
-    Paths,
-    names_of,
-    path_of,
-    paths_of,
-    people_of,
-)
-from spanjury.orchestration.services.ranking import ranking
-from spanjury.orchestration.services.ranking.reading import RankJob
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.ranking.tables import (
-    RankingFindings,
-    ranking_json,
-    ranking_report,
-)
+with lazily():
+    from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.ranking import ranking
+    from spanjury.orchestration.studies.ranking import tables
 
 
-async def arank(
-    runs: Paths,
-    *,
-    human: object = None,
-    sample: Path | str | None = None,
-    data: Path | str | None = None,
-    aspects: str | Sequence[str] = (),
-    columns: Sequence[str] = (),
-) -> StudyReport[RankingFindings]:
-    """Rank systems by a panel's scores, with people's marks where there are any.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank(MarkedStudy["tables.RankingFindings"]):
+    """Rank systems by a panel's scores, with intervals, and name those not shown to differ.
 
-    Parameters
-    ----------
-    runs
-        Folders or names of runs, or files of results: of all systems, or each of one.
-    human, sample, data, columns
-        As in `exams.calibrate`; without `human`, the marks of the runs, if there are any.
-    aspects
-        Without any, all that were judged.
-
-    Raises
-    ------
-    ConfigError
-        If an aspect was not judged, or a text was judged in two runs.
-    DataError
-        If a file cannot be read, or there is one system only.
+    The panel's scores are corrected by people's if people marked some of the texts. The estimates
+    are then unbiased even for a bad panel, and more precise than people's alone for a good one.
     """
-    job = RankJob(
-        runs=paths_of(runs),
-        human=people_of(human, columns=columns),
-        sample=path_of(sample),
-        data=path_of(data),
-        columns=tuple(columns),
-        aspects=names_of(aspects),
-    )
-    found = await to_thread.run_sync(ranking.rank, job)
-    return StudyReport(
-        result=found,
-        document=ranking_report(found),
-        values=ranking_json(found),
-        write=partial(ranking.write_ranking, found=found),
-    )
+
+    results_help = "Folders or names of runs, or files of results, each with one system or several."
+    aspect_help = "Aspect to rank by; all by default; repeatable."
+
+    def find(self) -> "study_report.StudyReport[tables.RankingFindings]":
+        """Rank the systems; raise as `MarkedStudy.find` does."""
+        found = ranking.rank(self.source)
+        return study_report.StudyReport(
+            result=found,
+            document=tables.ranking_report(found),
+            values=tables.ranking_json(found),
+            write=partial(ranking.write_ranking, found=found),
+        )
 
 
-rank = synchronous(arank, name="rank", doc=f"{arank.__doc__}")
+arank, rank = from_python(Rank, name="rank")

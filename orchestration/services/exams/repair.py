@@ -1,114 +1,161 @@
-"""The exam of repair from Python: what a repair removes of planted errors, and what it harms."""
+"""The exam of repair: what a repair removes of planted errors, and what it harms."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from anyio import to_thread
-
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services import repair_exam as service
-from spanjury.orchestration.services.exam_texts import texts_of
-from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import (
-    Aspects,
-    PanelSource,
-    aspects_of,
-    memory_of,
-    panel_of,
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+    scope_of,
 )
-from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.repair.exam import ExamResult
-from spanjury.orchestration.studies.repair.findings import Settings
-from spanjury.orchestration.studies.repair.values import measures_of
-from spanjury.orchestration.wiring.config import ModelConfig
 
-
-async def arepair(
-    data: object,
-    *,
-    repair_model: str | ModelConfig,
-    examiner: PanelSource,
-    panel: PanelSource | None = None,
-    judges: Judges = (),
-    models: Models = (),
-    recipe: str = "flaws",
-    rounds: int = 3,
-    task: str | None = None,
-    aspects: Aspects = (),
-    aspects_files: Sequence[Path] = (),
-    columns: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int | None = None,
-    memory: Path | str | None = None,
-    limits: Limits = Limits(),
-    failures: FailurePolicy = FailurePolicy(),
-    stop_token: StopToken | None = None,
-    on_result: OnResult | None = None,
-    on_progress: OnProgress | None = None,
-) -> StudyReport[ExamResult]:
-    """Plant errors in good texts, have them repaired, and count what is gone and what is harmed.
-
-    It needs asyncio. `discernment` explains the other parameters and what is raised.
-
-    Parameters
-    ----------
-    repair_model
-        Writes what stands in place of marked words.
-    examiner
-        The panel that judges the ends, with judges that do not guide the repair.
-    panel, judges, models
-        The panel that guides the repair, and keeps the better version.
-    recipe
-        The damage that is planted, one condition at a time.
-    rounds
-        How often a text is corrected at most.
-    """
-    described = panel_of(panel, judges=judges, models=models, seed=seed)
-    model = ModelConfig(name=repair_model) if isinstance(repair_model, str) else repair_model
-    job = service.RepairJob(
-        data=texts_of(data, columns=columns, limit=limit),
-        panel=described,
-        model=model,
-        examiner=panel_of(examiner),
-        recipe=recipe,
-        rounds=rounds,
-        settings=Settings(seed=1 if described.seed is None else described.seed),
-        task=task,
-        aspects=aspects_of(aspects),
-        aspects_files=tuple(aspects_files),
-        columns=tuple(columns),
-        limit=limit,
-        memory=memory_of(memory),
-        limits=limits,
-        failures=failures,
-    )
-    exam = await to_thread.run_sync(service.exam_of, job)
-    watch = Watch(
-        total=exam.assessments,
-        limits=limits,
-        stop_token=stop_token,
-        on_result=on_result,
-        on_progress=on_progress,
-    )
-    result = await service.run_exam(
-        job,
+with lazily():
+    from spanjury.orchestration.services import conditions
+    from spanjury.orchestration.services import repair as repairs
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies.repair import (
+        attempts,
+        cautions,
         exam,
-        stop_token=watch.stop_token,
-        meter=watch.meter,
-        show=watch,
-        expect=watch.expect,
+        findings,
+        tables,
+        values,
     )
-    return StudyReport(
-        result=result,
-        document=service.exam_report(job, result),
-        values=service.values_of(job, result),
-        write=partial(service.write_exam, job=job, result=result),
-        measures=by_name(measures_of(result.findings)),
-    )
+    from spanjury.orchestration.wiring import config
+
+_ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
 
 
-repair = synchronous(arepair, name="repair", doc=f"{arepair.__doc__}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair(PanelStudy["exam.ExamResult"]):
+    """Plant errors in good texts, repair them, and count the errors removed and the harm done.
+
+    The panel guides the repair and keeps the better version. The examiner judges the repaired
+    texts. The exam compares the repair with changing nothing and with deleting every marked span.
+    It needs asyncio.
+    """
+
+    repair_model: Annotated[
+        "str | config.ModelConfig | None",
+        Parameter(
+            "Model that rewrites marked words.",
+            kind=str | None,
+            env=True,
+            address="repair_base_url",
+        ),
+    ] = None
+    repair_base_url: Annotated[
+        Sequence[str],
+        Parameter(
+            "URL of that model's server.",
+            "URL",
+            kind=tuple[str, ...],
+            env=True,
+            rare=True,
+        ),
+    ] = ()
+    examiner: Annotated[
+        "terms.PanelSource | None",
+        Parameter(
+            "TOML file of the independent panel that judges the repaired texts.",
+            kind=Path | None,
+            env=True,
+        ),
+    ] = None
+    recipe: Annotated[str, Parameter("Recipe of the errors to plant: a name or a TOML file.")] = (
+        "flaws"
+    )
+    rounds: Annotated[
+        int, Parameter("Maximum rounds of repair for each text.", min=1, env=True, rare=True)
+    ] = 3
+
+    def plan(self) -> "Plan[exam.ExamResult]":
+        """Read the texts, and plant the errors; raise as `PanelStudy.plan` does."""
+        model = terms.model_of(self.repair_model, base_url=tuple(self.repair_base_url))
+        if model is None:
+            raise ConfigError("a repair needs a model: name it with --repair-model")
+        if self.examiner is None:
+            raise ConfigError(
+                "a repair is judged by a panel that did not guide it: name it with --examiner"
+            )
+        examiner, texts = terms.panel_of(self.examiner), self.texts
+        recipe = conditions.find_recipe(self.recipe)
+        segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
+        harmful = conditions.harmful(conditions.conditions_of(recipe))
+        if not harmful:
+            raise ConfigError(f"{self.recipe} plants no errors: there is nothing to repair")
+        planned = exam.Exam(
+            segments=segments,
+            aspects=aspects,
+            conditions=harmful,
+            rounds=self.rounds,
+            settings=findings.Settings(seed=self.drawn_by),
+        )
+
+        async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
+            panel = self.described
+            with self.session(live) as opened:
+                seats = exam.RepairSeats(
+                    open_panel=opened.opener(panel),
+                    open_examiner=opened.opener(examiner),
+                    model=opened.generator(model),
+                    writer=partial(repairs.writer_of, name=model.name),
+                )
+                work = partial(
+                    exam.examine,
+                    planned,
+                    seats,
+                    workers=panel.workers,
+                    stop_token=live.stop_token,
+                    show=live,
+                    expect=live.expect,
+                )
+                result = await opened.run(work)
+            return _report(result, data=str(texts), recipe=self.recipe)
+
+        return Plan(
+            run=run,
+            total=planned.assessments,
+            scope=scope_of(segments, aspects, parts=f"{len(harmful)} damages"),
+            measures=values.measure_names(),
+        )
+
+
+arepair, repair = from_python(Repair, name="repair")
+
+
+def _report(
+    result: "exam.ExamResult", *, data: str, recipe: str
+) -> "study_report.StudyReport[exam.ExamResult]":
+    document = tables.repair_report(
+        result.findings,
+        examinee=result.examinee,
+        examiner=result.examiner,
+        writer=result.writer,
+        data=data,
+        recipe=recipe,
+    )
+    return study_report.exam_report(
+        "repair",
+        result,
+        examinee=result.examinee,
+        data=data,
+        document=lambda _: document,
+        values=values.findings_json(
+            result.findings,
+            examinee=result.examinee,
+            examiner=result.examiner,
+            writer=result.writer,
+        ),
+        measures=values.measures_of(result.findings),
+        cautions=cautions.cautions(result.findings),
+        files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
+    )

@@ -1,114 +1,159 @@
-"""The exam of robustness from Python: whether attacks on flawed texts raise a judge's scores."""
+"""The exam of robustness: whether attacks on flawed texts raise a judge's scores."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Annotated
 
-from anyio import to_thread
-
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services import robustness as service
-from spanjury.orchestration.services.exam_texts import texts_of
-from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import (
-    Aspects,
-    PanelSource,
-    aspects_of,
-    memory_of,
-    names_of,
-    panel_of,
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+    scope_of,
 )
-from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.robustness.attempts import Settings
-from spanjury.orchestration.studies.robustness.exam import ExamResult
-from spanjury.orchestration.studies.robustness.values import measures_of
 
-_USUAL = Settings()
-
-
-async def arobustness(
-    data: object,
-    *,
-    panel: PanelSource | None = None,
-    judges: Judges = (),
-    models: Models = (),
-    attacks: str | Sequence[str] = (),
-    recipe: str = "flaws",
-    step: float = _USUAL.step,
-    span_share: float = _USUAL.share,
-    task: str | None = None,
-    aspects: Aspects = (),
-    aspects_files: Sequence[Path] = (),
-    columns: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int | None = None,
-    memory: Path | str | None = None,
-    limits: Limits = Limits(),
-    failures: FailurePolicy = FailurePolicy(),
-    stop_token: StopToken | None = None,
-    on_result: OnResult | None = None,
-    on_progress: OnProgress | None = None,
-) -> StudyReport[ExamResult]:
-    """Attack flawed texts, and count how often a judge scores them better or overlooks errors.
-
-    `discernment` explains the other parameters and what is raised.
-
-    Parameters
-    ----------
-    attacks
-        Names of attacks, or of families of them; without any the standard ones.
-    recipe
-        Damage that each text takes first; empty to attack the texts as they are.
-    step
-        An attack succeeds if the score rises by so many steps of its scale.
-    span_share
-        It also succeeds if so many marked spans vanish and the score does not fall.
-    """
-    described = panel_of(panel, judges=judges, models=models, seed=seed)
-    job = service.RobustnessJob(
-        data=texts_of(data, columns=columns, limit=limit),
-        panel=described,
-        recipe=recipe,
-        attacks=names_of(attacks),
-        settings=Settings(
-            step=step, share=span_share, seed=1 if described.seed is None else described.seed
-        ),
-        task=task,
-        aspects=aspects_of(aspects),
-        aspects_files=tuple(aspects_files),
-        columns=tuple(columns),
-        limit=limit,
-        memory=memory_of(memory),
-        limits=limits,
-        failures=failures,
-    )
-    exam = await to_thread.run_sync(service.exam_of, job)
-    watch = Watch(
-        total=exam.assessments,
-        limits=limits,
-        stop_token=stop_token,
-        on_result=on_result,
-        on_progress=on_progress,
-    )
-    result = await service.run_exam(
-        job,
+with lazily():
+    from spanjury.orchestration.services import conditions, exam_scores
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies.discernment import score_arrays
+    from spanjury.orchestration.studies.robustness import (
+        attacked_texts,
+        attempts,
+        cautions,
         exam,
-        stop_token=watch.stop_token,
-        meter=watch.meter,
-        show=watch,
-        expect=watch.expect,
+        findings,
+        tables,
+        values,
     )
-    return StudyReport(
-        result=result,
-        document=service.exam_report(job, result),
-        values=service.values_of(job, result),
-        write=partial(service.write_exam, job=job, result=result),
-        measures=by_name(measures_of(result.findings)),
-        scores=service.scores_of(job, result),
+    from spanjury.orchestration.wiring import exam_plugins
+
+_ATTEMPTS = "attempts.jsonl"  # a row for each attempt on each judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Robustness(PanelStudy["exam.ExamResult"]):
+    """Attack flawed texts, and count how often a judge scores them higher or overlooks errors.
+
+    An attack adds something to a text or its source that does not improve the text: a finished
+    review, a quoted score, chat-template tokens, orders, appeals. The offline judges are examined
+    if no judges and models are named.
+    """
+
+    attacks: Annotated[
+        str | Sequence[str],
+        Parameter(
+            "Attack, or family of attacks; the standard ones by default.",
+            name="attack",
+            kind=tuple[str, ...],
+            env=True,
+        ),
+    ] = ()
+    recipe: Annotated[
+        str, Parameter("Recipe that damages each text first: a name or a TOML file.")
+    ] = "flaws"
+    as_they_are: Annotated[bool, Parameter("Attack the texts without damaging them first.")] = False
+    step: Annotated[
+        float,
+        Parameter(
+            "An attack succeeds if the score rises by at least this many steps of its scale.",
+            "STEPS",
+            min=0.01,
+            rare=True,
+        ),
+    ] = 0.5
+    span_share: Annotated[
+        float,
+        Parameter(
+            "An attack also succeeds if at least this share of the marked spans vanishes and the"
+            " score does not fall.",
+            "SHARE",
+            min=0.01,
+            max=1.0,
+            rare=True,
+        ),
+    ] = 0.5
+
+    def plan(self) -> "Plan[exam.ExamResult]":
+        """Read the texts, and damage them; raise as `PanelStudy.plan` does."""
+        attacks = exam_plugins.find_attacks(terms.names_of(self.attacks))
+        texts, recipe = self.texts, "" if self.as_they_are else self.recipe
+        damage = conditions.conditions_of(conditions.find_recipe(recipe)) if recipe else ()
+        segments, aspects = self.read(texts)
+        settings = attempts.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
+        flawed = (
+            attacked_texts.flawed(segments, damage, seed=settings.seed)
+            if damage
+            else attacked_texts.Flawed(segments=segments)
+        )
+        planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
+        families = [one.family for one in attacks.values()]
+
+        async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
+            panel = self.described
+            with self.session(live) as opened:
+                work = partial(
+                    exam.examine,
+                    planned,
+                    opened.opener(panel),
+                    workers=panel.workers,
+                    stop_token=live.stop_token,
+                    show=live,
+                    expect=live.expect,
+                )
+                result = await opened.run(work)
+            return _report(result, data=str(texts), recipe=recipe, seed=settings.seed)
+
+        return Plan(
+            run=run,
+            total=planned.assessments,
+            scope=scope_of(planned.segments, aspects, parts=f"{len(attacks)} attacks"),
+            measures=values.measure_names(families),
+        )
+
+
+arobustness, robustness = from_python(Robustness, name="robustness")
+
+
+def _report(
+    result: "exam.ExamResult", *, data: str, recipe: str, seed: int
+) -> "study_report.StudyReport[exam.ExamResult]":
+    return study_report.exam_report(
+        "robustness",
+        result,
+        examinee=result.examinee,
+        data=data,
+        document=lambda _: tables.robustness_report(
+            result.findings, examinee=result.examinee, data=data, recipe=recipe
+        ),
+        values=values.findings_json(result.findings, examinee=result.examinee),
+        measures=values.measures_of(result.findings),
+        cautions=cautions.cautions(result.findings),
+        # In the form of the other exams, so that two judges can be compared by them.
+        scores=exam_scores.ExamScores(
+            examinee=result.examinee,
+            data=data,
+            recipe=f"robustness of {recipe or 'texts as they are'}",
+            seed=seed,
+            rows=[_score(row) for row in result.attempts if row.judge == findings.PANEL],
+        ),
+        files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )
 
 
-robustness = synchronous(arobustness, name="robustness", doc=f"{arobustness.__doc__}")
+def _score(row: "attempts.Attempt") -> "score_arrays.ScoreRow":
+    return score_arrays.ScoreRow(
+        text=row.text,
+        condition=None if row.attack == attacked_texts.REPEAT else row.attack,
+        aspect=row.aspect,
+        expected="unchanged",
+        clean=row.before,
+        damaged=row.after,
+        repeats=1,
+        clean_outcome=row.before_outcome,
+        damaged_outcome=row.after_outcome,
+        clean_digest=row.before_digest,
+        damaged_digest=row.after_digest,
+    )

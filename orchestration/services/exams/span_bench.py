@@ -11,9 +11,9 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.services import span_bench as service
 from spanjury.orchestration.services.exam_texts import Texts, texts_of
+from spanjury.orchestration.services.exams.study import OnProgress, OnResult, Watch
 from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
 from spanjury.orchestration.services.exams.terms import PanelSource, memory_of, panel_of
-from spanjury.orchestration.services.exams.watch import OnProgress, OnResult, Watch
 from spanjury.orchestration.services.panels import Judges, Models
 from spanjury.orchestration.services.synchronous import synchronous
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
@@ -42,7 +42,7 @@ async def aspan_bench(
     on_result: OnResult | None = None,
     on_progress: OnProgress | None = None,
 ) -> StudyReport[BenchResult]:
-    """Compare error spans and decisions with what people marked, beside baselines.
+    """Compare judges' error spans and decisions with people's marks, beside baselines.
 
     `discernment` explains the other parameters and what is raised.
 

@@ -1,21 +1,28 @@
 """The report of a study from Python: its findings as tables, values, pages and files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from spanjury.orchestration.report import Report, Table
+from pydantic import TypeAdapter
+
+from spanjury.judges.core import StoreError
+from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
+from spanjury.orchestration.report.files import PICTURES, write_report, write_whole
 from spanjury.orchestration.report.html import report_fragment
-from spanjury.orchestration.report.json import json_text
+from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.exam_scores import ExamScores
+from spanjury.orchestration.services.exam_card import exam_record
+from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
 from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.judging import Examinee
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _NAMED = 3
@@ -40,6 +47,8 @@ class StudyReport(Generic[T_co]):
         Name -> measure, as for a judge's card and its requirements.
     scores
         Raw scores, by which two judges are compared; None where the study has none.
+    closing
+        Lines that the command ends with.
     """
 
     result: T_co
@@ -48,6 +57,7 @@ class StudyReport(Generic[T_co]):
     write: Callable[[Path], list[Path]]
     measures: Mapping[str, Measure] = field(default_factory=lambda: MappingProxyType({}))
     scores: ExamScores | None = None
+    closing: Sequence[str] = ()
 
     @property
     def tables(self) -> Mapping[str, Table]:
@@ -95,6 +105,83 @@ class StudyReport(Generic[T_co]):
     def _repr_html_(self) -> str:
         """Show the page in a notebook."""
         return report_fragment(self.document)
+
+
+def exam_report(
+    exam: str,
+    result: T,
+    *,
+    examinee: Examinee | None,
+    data: str,
+    document: Callable[[Sequence[Picture]], Report],
+    values: Mapping[str, object],
+    measures: tuple[Measure, ...],
+    cautions: tuple[str, ...] = (),
+    scores: ExamScores | None = None,
+    files: Mapping[str, Callable[[Path], None]] = MappingProxyType({}),
+    draw: Callable[[Path], Sequence[tuple[Picture, Sequence[Path]]]] = lambda _: (),
+) -> StudyReport[T]:
+    """Return the report of an exam, with its part of a judge's card.
+
+    Its files are ``report.md``, ``report.html``, ``findings.json``, with scores ``scores.jsonl``,
+    and what else is named; then pictures.
+
+    Parameters
+    ----------
+    exam
+        What a card calls it.
+    examinee
+        The panel that was examined; None where it is not known, and then there is no card.
+    data
+        What the texts are called.
+    document
+        Makes the report for people, with pictures.
+    values
+        The findings for programs; the card's part is added.
+    files
+        Name -> writes the file of this name.
+    draw
+        Draws pictures into a folder: each with all files that hold it.
+    """
+    card: dict[str, object] = {}
+    if examinee is not None:
+        record = exam_record(exam, examinee, data=data, measures=measures, cautions=cautions)
+        card = {"card": plain(record)}
+    findings = {**values, **card}
+
+    def write(folder: Path) -> list[Path]:
+        try:
+            drawn = draw(folder / PICTURES)
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+        report = document([picture for picture, _ in drawn])
+        written = write_report(folder, report, data=findings)
+        if scores is not None:
+            write_scores(folder / SCORES, scores)
+            written.append(folder / SCORES)
+        for name, write_file in files.items():
+            write_file(folder / name)
+            written.append(folder / name)
+        return [*written, *(path for _, paths in drawn for path in paths)]
+
+    return StudyReport(
+        result=result,
+        document=document(()),
+        values=findings,
+        write=write,
+        measures=by_name(measures),
+        scores=scores,
+    )
+
+
+def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:
+    """Return what writes rows of a dataclass as JSON Lines."""
+    adapter = TypeAdapter(kind)
+
+    def write(path: Path) -> None:
+        write_whole(path, b"".join(adapter.dump_json(row) + b"\n" for row in rows))
+
+    return write
 
 
 def by_name(measures: tuple[Measure, ...]) -> Mapping[str, Measure]:

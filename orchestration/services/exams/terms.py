@@ -41,9 +41,13 @@ def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def model_of(model: str | ModelConfig | None) -> ModelConfig | None:
-    """Return a model that is named or described."""
-    return ModelConfig(name=model) if isinstance(model, str) else model
+def model_of(
+    model: str | ModelConfig | None, *, base_url: tuple[str, ...] = ()
+) -> ModelConfig | None:
+    """Return a model that is named, with the addresses of its server, or described."""
+    if isinstance(model, str):
+        return ModelConfig(name=model, base_url=base_url or None)
+    return model
 
 
 def memory_of(memory: Path | str | None) -> Path | None:

@@ -8,10 +8,10 @@ from typing import Protocol, TypeVar
 from spanjury.judges.core import Result
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services.exam_job import PanelExamJob
+from spanjury.orchestration.services.exams.study import PanelStudy
 from spanjury.orchestration.wiring.config import PanelConfig
 
-J = TypeVar("J", bound=PanelExamJob)
+S = TypeVar("S", bound=PanelStudy[object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +33,16 @@ class ExamContext:
     failures: FailurePolicy
     limits: Limits = Limits()
 
-    def job(self, job: J) -> J:
-        """Return `job` for the judge of this context."""
-        return replace(job, panel=self.panel, memory=self.memory, failures=self.failures)
+    def study(self, study: S) -> S:
+        """Return `study` for the judge of this context."""
+        return replace(study, panel=self.panel, memory=self.memory, failures=self.failures)
+
+    def __call__(self, result: Result, /) -> None:
+        """Show a result."""
+        self.show(result)
+
+    def expect(self, total: int) -> None:
+        """Ignore how many results one exam expects: others follow."""
 
 
 class GateExam(Protocol):

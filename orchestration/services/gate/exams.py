@@ -1,106 +1,37 @@
-"""The exams of discernment, of faithfulness and of robustness, as a gate runs them."""
+"""A study as a gate runs it: the same for every judge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from anyio import to_thread
 
-from spanjury.orchestration.services import (
-    discernment,
-    discernment_report,
-    faithfulness,
-    robustness,
-)
+from spanjury.orchestration.services.exams.study import PanelStudy
 from spanjury.orchestration.services.gate.context import ExamContext
-from spanjury.orchestration.studies.discernment.exam import Exam as DiscernmentExam
-from spanjury.orchestration.studies.faithfulness.exam import Exam as FaithfulnessExam
-from spanjury.orchestration.studies.robustness.exam import Exam as RobustnessExam
 from spanjury.orchestration.wiring.config import PanelConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discernment:
-    """Whether the score falls when good texts are damaged."""
+class StudyExam:
+    """A study that examines a judge.
 
-    job: discernment.ExamJob
-    exam: DiscernmentExam
-    name: str = "discernment"
-    topics: tuple[str, ...] = ("discernment", "localisation", "invariance", "bias", "retest")
+    Parameters
+    ----------
+    name
+        Of the folder of its findings.
+    topics
+        The first parts of the names of its measures.
+    """
 
-    def questions(self, panel: PanelConfig) -> int:
-        """Return the number of texts, clean twice and damaged in every way, times aspects."""
-        del panel
-        exam = self.exam
-        return len(exam.segments) * (len(exam.conditions) + 2) * len(exam.aspects)
-
-    async def run(self, context: ExamContext) -> None:
-        """Examine a judge."""
-        job = context.job(self.job)
-        result = await discernment.run_exam(
-            job,
-            self.exam,
-            stop_token=context.stop_token,
-            meter=context.meter,
-            show=context.show,
-        )
-        write = partial(discernment_report.write_exam, context.folder, job, result)
-        await to_thread.run_sync(write)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Faithfulness:
-    """Whether the score follows a changed error list."""
-
-    job: faithfulness.FaithfulnessJob
-    exam: FaithfulnessExam
-    name: str = "faithfulness"
-    topics: tuple[str, ...] = ("faithfulness",)
+    study: PanelStudy[object]
+    name: str
+    topics: tuple[str, ...]
 
     def questions(self, panel: PanelConfig) -> int:
-        """Return how many there are at most."""
-        return self.exam.questions(seats=len(panel.seats_or_default))
+        """Return about how many results there will be."""
+        return replace(self.study, panel=panel).plan().total
 
     async def run(self, context: ExamContext) -> None:
-        """Examine a judge; each seat of a panel by itself."""
-        result = await faithfulness.run_exam(
-            context.job(self.job),
-            self.exam,
-            stop_token=context.stop_token,
-            meter=context.meter,
-            show=context.show,
-            expect=_ignore,
-        )
-        await to_thread.run_sync(partial(faithfulness.write_exam, context.folder, result))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Robustness:
-    """Whether an attack on a flawed text wins a better score."""
-
-    job: robustness.RobustnessJob
-    exam: RobustnessExam
-    name: str = "robustness"
-    topics: tuple[str, ...] = ("robustness",)
-
-    def questions(self, panel: PanelConfig) -> int:
-        """Return the number of texts with every attack and twice without, times aspects."""
-        del panel
-        exam = self.exam  # plain additions come on top
-        return len(exam.segments) * (len(exam.attacks) + 2) * len(exam.aspects)
-
-    async def run(self, context: ExamContext) -> None:
-        """Examine a judge."""
-        job = context.job(self.job)
-        result = await robustness.run_exam(
-            job,
-            self.exam,
-            stop_token=context.stop_token,
-            meter=context.meter,
-            show=context.show,
-            expect=_ignore,
-        )
-        await to_thread.run_sync(partial(robustness.write_exam, context.folder, job, result))
-
-
-def _ignore(_: int) -> None:
-    """Ignore how many results an exam expects: other exams follow."""
+        """Examine a judge, and write the findings into its folder."""
+        plan = await to_thread.run_sync(context.study(self.study).plan)
+        report = await plan.run(context)
+        await to_thread.run_sync(partial(report.save, context.folder))

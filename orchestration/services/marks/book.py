@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from spanjury.judges.core import DataError
+from spanjury.judges.core import DataError, shown_json
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.marks.mark import (
     Mark,
@@ -46,6 +46,10 @@ class ChangedMarkError(DataError):
         self.current = current
 
 
+class UnknownKeyError(DataError):
+    """A mark has a key that no mark has."""
+
+
 class MarkBook:
     """The marks in an open file, as `Marking`."""
 
@@ -83,12 +87,14 @@ class MarkBook:
     ) -> int:
         """Keep a mark of `text` that is based on `revision`, on disk; return its own revision.
 
-        Raise `ConfigError` if the name cannot be an annotator's, `DataError` if the mark does not
-        fit the text or there is none, and `ChangedMarkError` if it has another revision by now.
+        Raise `ConfigError` if the name cannot be an annotator's, `UnknownKeyError` if the mark has
+        a key that is none of a mark's, `DataError` if it does not fit the text or there is none,
+        and `ChangedMarkError` if it has another revision by now.
         """
         key = _key(annotator_name(annotator), row)
         given = {name: value for name, value in mark.items() if name != "revision"}
         checked = mark_of_json(json.dumps(given))
+        _require_known(given, json.loads(mark_json(checked)))
         if text is None:
             raise DataError("the text of this row is not there, so it cannot be marked")
         check_mark(checked, output=text.output, low=text.low, high=text.high)
@@ -97,6 +103,19 @@ class MarkBook:
         except MarkConflictError as error:
             current = _shown(error.current) if error.current else nothing_marked()
             raise ChangedMarkError(current) from error
+
+
+def _require_known(given: object, kept: object, *, place: str = "the mark") -> None:
+    """Raise `UnknownKeyError` if a part of `given` has a key that it has not as it is kept."""
+    if isinstance(given, dict) and isinstance(kept, dict):
+        for name, value in given.items():
+            if name not in kept:
+                known = ", ".join(kept)
+                raise UnknownKeyError(f"{place} has the key {shown_json(name)}; known: {known}")
+            _require_known(value, kept[name], place=name)
+    elif isinstance(given, list) and isinstance(kept, list):
+        for number, (one, other) in enumerate(zip(given, kept, strict=True)):
+            _require_known(one, other, place=f"{place}[{number}]")
 
 
 def _key(annotator: str, row: RowKey) -> MarkKey:

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.services.marks.mark import Mark, check_mark, mark_of_json
 from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.wiring.marks import MarkKey, StoredMark, read_marks
+from spanjury.orchestration.wiring.marks import MarkKey, StoredMark, mark_name, read_marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +32,12 @@ class Readings:
     other_versions
         Marks of texts, or of versions of texts, that the run's data do not hold.
     damaged
-        Marks that cannot be read, or do not fit their text.
+        Names of the marks that cannot be read, or do not fit their text.
     """
 
     readings: tuple[Reading, ...]
     other_versions: int
-    damaged: int
+    damaged: tuple[str, ...]
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -72,32 +72,36 @@ class Progress:
     spans: int
 
 
-def read_readings(run: MarkedRun) -> Readings:
-    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do."""
-    stored = read_marks(run.marks)
+def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
+    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do.
+
+    Raise `StoreError` if marks are damaged on disk, unless they are to be left out.
+    """
+    stored = read_marks(run.marks, are_whole=not without_damaged)
     if not stored.marks:
         return Readings(readings=(), other_versions=0, damaged=stored.damaged)
     by_key = {one.key: one for one in stored.marks}
     names = sorted({key.annotator for key in by_key})
     found = [*_matched(run.texts, names, by_key)]
     sound = [reading for _, reading in found if reading is not None]
+    unfit = (mark_name(astuple(key)) for key, reading in found if reading is None)
     return Readings(
         readings=tuple(sound),
         other_versions=len(by_key) - len(found),
-        damaged=stored.damaged + len(found) - len(sound),
+        damaged=(*stored.damaged, *unfit),
     )
 
 
-def progress(path: Path) -> tuple[list[Progress], int]:
-    """Count the marks in a file, annotator by annotator, and those that are damaged."""
+def progress(path: Path) -> tuple[list[Progress], tuple[str, ...]]:
+    """Count the marks in a file, annotator by annotator, and name those that are damaged."""
     stored = read_marks(path)
-    damaged = stored.damaged
+    damaged = list(stored.damaged)
     marks, done, spans = Counter[str](), Counter[str](), Counter[str]()
     for one in stored.marks:
         try:
             mark = mark_of_json(one.content)
         except DataError:
-            damaged += 1
+            damaged.append(mark_name(astuple(one.key)))
             continue
         marks[one.key.annotator] += 1
         done[one.key.annotator] += mark.is_done
@@ -107,7 +111,7 @@ def progress(path: Path) -> tuple[list[Progress], int]:
         Progress(annotator=name, marks=marks[name], done=done[name], spans=spans[name])
         for name in names
     ]
-    return rows, damaged
+    return rows, tuple(damaged)
 
 
 def _matched(

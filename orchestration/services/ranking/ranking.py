@@ -5,7 +5,8 @@ from pathlib import Path
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.ranking.reading import RankJob, read_texts_to_rank
+from spanjury.orchestration.services.marked_texts import MarkedSource
+from spanjury.orchestration.services.ranking.reading import read_texts_to_rank
 from spanjury.orchestration.studies.ranking.cautions import annotators_caution
 from spanjury.orchestration.studies.ranking.findings import rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
@@ -16,12 +17,12 @@ from spanjury.orchestration.studies.ranking.tables import (
 )
 
 
-def rank(job: RankJob) -> RankingFindings:
+def rank(source: MarkedSource) -> RankingFindings:
     """Rank systems, aspect by aspect.
 
     Raise as `read_texts_to_rank` does, and `DataError` if no text has a score.
     """
-    texts = read_texts_to_rank(job)
+    texts = read_texts_to_rank(source)
     scored = {
         aspect: found
         for aspect, found in texts.aspects.items()
@@ -32,7 +33,7 @@ def rank(job: RankJob) -> RankingFindings:
             f"no two systems have a score on {', '.join(texts.aspects)}: there is nothing to rank"
         )
     return RankingFindings(
-        runs=tuple(map(str, job.runs)),
+        runs=tuple(map(str, source.results)),
         people=texts.people,
         aspects=tuple(
             rank_systems(score_table(found, aspect=aspect)) for aspect, found in scored.items()

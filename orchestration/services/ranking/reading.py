@@ -1,14 +1,14 @@
 """The texts to rank: results of runs, with people's scores of them where there are any."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
-from spanjury.orchestration.services.exam_texts import Texts
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
+    MarkedSource,
     MarkedTexts,
     other_versions_note,
     read_marked,
@@ -20,33 +20,6 @@ from spanjury.orchestration.services.sampling.sampled import TextName, read_chan
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.score_table import RankedText
 from spanjury.orchestration.wiring.read_results import read_result_scores
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankJob:
-    """Systems to rank.
-
-    Parameters
-    ----------
-    runs
-        Folders or names of runs, or files of results. A row without a system is of a system
-        called as its run.
-    human
-        Texts with people's scores; None for the marks beside the runs, if there are any.
-    sample
-        The texts that were drawn for people to mark, with their chances.
-    data, columns
-        The texts of bare files of results, and what the columns of a file are called.
-    aspects
-        None for all that were judged.
-    """
-
-    runs: tuple[Path, ...]
-    human: Path | Texts | None = None
-    sample: Path | None = None
-    data: Path | None = None
-    columns: tuple[str, ...] = ()
-    aspects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,21 +44,23 @@ class _Row(NamedTuple):
     scale: Scale | None = None
 
 
-def read_texts_to_rank(job: RankJob) -> TextsToRank:
+def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
     """Read results, people's scores and the chances of sampled texts.
+
+    A row without a system is of a system called as its run.
 
     Raise `ConfigError` if an aspect was not judged or a text was judged in two runs, and
     `DataError` if a file cannot be read, there is one system only, or people's scores are named
     and are of no text of any run.
     """
-    if job.sample:  # a broken file is refused even where no run has marks yet
-        read_chances(job.sample)
-    reader = _Reader(job)
-    rows = [one for path, name in _named(job.runs) for one in reader.rows(path, name)]
-    if (job.human or job.sample) and not reader.people and reader.problems:
+    if source.sample:  # a broken file is refused even where no run has marks yet
+        read_chances(source.sample)
+    reader = _Reader(source)
+    rows = [one for path, name in _named(source.results) for one in reader.rows(path, name)]
+    if (source.human or source.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
     known = list(dict.fromkeys(row.aspect for _, row in rows))
-    if strange := [name for name in job.aspects if name not in known]:
+    if strange := [name for name in source.aspects if name not in known]:
         raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(known)}")
     _refuse_twice(rows)
     systems = list(dict.fromkeys(name for name, _ in rows))
@@ -97,7 +72,7 @@ def read_texts_to_rank(job: RankJob) -> TextsToRank:
         )
     aspects = {name: [_text(one) for one in rows if one[1].aspect == name] for name in known}
     return TextsToRank(
-        aspects={name: aspects[name] for name in job.aspects or known},
+        aspects={name: aspects[name] for name in source.aspects or known},
         people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes([row for _, row in rows])),
     )
@@ -116,8 +91,8 @@ def _named(runs: Sequence[Path]) -> list[tuple[Path, str]]:
 class _Reader:
     """Reads runs one by one, and keeps what is to be said of them."""
 
-    def __init__(self, job: RankJob) -> None:
-        self._job = job
+    def __init__(self, source: MarkedSource) -> None:
+        self._source = source
         self.people: list[str] = []
         self.problems: list[str] = []
         self._other_versions = 0
@@ -125,21 +100,18 @@ class _Reader:
 
     def rows(self, path: Path, name: str) -> Iterator[tuple[str, _Row]]:
         """Yield the rows of a run, each with its system."""
-        of_data = self._job.columns if self._job.human is None else ()
-        run = MarkedRun(path, data=self._job.data, columns=of_data)
+        of_data = self._source.columns if self._source.human is None else ()
+        run = MarkedRun(path, data=self._source.data, columns=of_data)
         marked = self._marked(path, run)
         for row in self._with_people(marked, name) if marked else self._bare(run, name):
             yield row.name[1] or name, row
 
     def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
         """Return the run beside people's scores; None where there are none of it."""
-        job = self._job
-        if job.human is None and not (run.marks.exists() and read_readings(run).chosen()):
+        if self._source.human is None and not (run.marks.exists() and read_readings(run).chosen()):
             return None
         try:
-            found = read_marked(
-                path, human=job.human, sample=job.sample, data=job.data, columns=job.columns
-            )
+            found = read_marked(replace(self._source, results=(path,), aspects=()))
         except DataError as error:  # of this run; another may have marks
             self.problems.append(str(error))
             return None

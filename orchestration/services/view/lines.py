@@ -8,7 +8,7 @@ from typing import IO
 
 import msgspec
 
-from spanjury.judges.core import DataError
+from spanjury.judges.core import DataError, Decision
 from spanjury.orchestration.services.view.sources import PART
 
 PIECE = 2_000
@@ -56,7 +56,7 @@ class Row(msgspec.Struct):
     signature: str
     spans: list[Span]
     seats: list[SeatRow]
-    decision: str | None = None  # rows of earlier runs have none
+    decision: Decision | None = None  # rows of earlier runs have none
 
 
 class Name(msgspec.Struct):

@@ -38,12 +38,14 @@ def enough(found: AspectFindings) -> Iterator[str]:
 
 
 def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
+    sources = found.clean_sources
+    of_sources = "sources of " if sources < found.clean else ""
     takes = (
         f"{alarm.level}, at {figure(alarm.promised, '.1%')} false alarms, takes {alarm.needed}"
-        f" texts without error; {found.clean} are marked"
+        f" {of_sources}texts without error; {sources} are marked"
     )
-    if found.clean < alarm.needed:
-        lacking = alarm.needed - found.clean
+    if sources < alarm.needed:
+        lacking = alarm.needed - sources
         return f"{takes}: {lacking} more {'is' if lacking == 1 else 'are'} needed"
     if alarm.threshold is not None:
         return f"{takes}: enough"
@@ -51,7 +53,7 @@ def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
     if found.signal == "probability" and found.grave_share > alarm.promised:
         why = (
             f"the panel marks an error of severity 4 or 5 in {figure(found.grave_share, '.0%')} of"
-            " them, which makes a text doubtful"
+            " them, which makes a text unsure"
         )
     return f"{takes}, but no threshold keeps the rate: {why}"
 
@@ -97,10 +99,10 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
     sources = len(set(texts.sources))
     if sources < _FEW:
         yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
-    if terms.confidence is not None and sources < len(texts.texts):
+    if found.clean_sources < found.clean:
         yield (
-            "several texts are of one source, and alike: the confidence of the rate is less than"
-            " it says"
+            f"{found.clean} texts without error are of {found.clean_sources} sources: the rate is"
+            " promised for texts of new sources, so it takes more sources, not more texts of these"
         )
     if strange := int(np.isnan(texts.suspicions().values).sum()):
         yield (

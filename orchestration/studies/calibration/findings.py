@@ -68,7 +68,7 @@ class AlarmFindings:
     threshold
         None where too few texts allow none.
     needed
-        Texts without error that the promise takes at least.
+        Sources of texts without error that the promise takes at least.
     promised
         Rate of false alarms that is not exceeded.
     attained
@@ -94,6 +94,8 @@ class AspectFindings:
     ----------
     clean, faulty
         Marked texts without error, and with one.
+    clean_sources
+        Sources of those without error; each text is its own where chances of being drawn differ.
     grave_share
         Share of the texts without error in which the panel marks an error of severity 4 or 5.
     untried
@@ -109,6 +111,7 @@ class AspectFindings:
     calibration: AspectCalibration
     signal: str
     clean: int
+    clean_sources: int
     faulty: int
     grave_share: float
     folds: int
@@ -140,7 +143,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
         THRESHOLDS: fitted.thresholds,
     }
     clean, suspicions = texts.clean, texts.suspicions()
-    untried = np.isnan(held.doubtful) & ~np.isnan(suspicions.values)
+    untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
     grave = np.array([one.is_grave for one in texts.texts])
     return AspectFindings(
         task=texts.aspect.task.name,
@@ -148,6 +151,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
         calibration=fitted,
         signal=suspicions.signal,
         clean=int(clean.sum()),
+        clean_sources=_clean_sources(texts),
         faulty=int(texts.faulty.sum()),
         grave_share=float(grave[clean].mean()) if clean.any() else math.nan,
         folds=min(terms.folds, len(set(texts.sources))),
@@ -251,9 +255,10 @@ def _alarms(
     texts: CalibrationTexts, held: HeldOut, *, set_to: Thresholds | None, terms: Terms
 ) -> tuple[AlarmFindings, ...]:
     levels = (
-        ("doubtful", terms.rate, set_to.doubtful if set_to else None, held.doubtful),
+        ("unsure", terms.rate, set_to.unsure if set_to else None, held.unsure),
         ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else None, held.faulty),
     )
+    clean = int(texts.clean.sum())
     found = []
     for level, rate, value, raised in levels:
         is_set = value is not None and math.isfinite(value)
@@ -262,12 +267,20 @@ def _alarms(
                 level=level,
                 threshold=value if is_set else None,
                 promised=rate,
-                needed=items_for_rate(rate, confidence=terms.confidence),
+                needed=items_for_rate(
+                    rate, confidence=terms.confidence, clustered=_clean_sources(texts) < clean
+                ),
                 attained=_share(raised, texts.clean, texts) if is_set else Bounded(),
                 caught=_share(raised, texts.faulty, texts) if is_set else Bounded(),
             )
         )
     return tuple(found)
+
+
+def _clean_sources(texts: CalibrationTexts) -> int:
+    if texts.are_weighted:
+        return int(texts.clean.sum())
+    return len(set(np.array(texts.sources)[texts.clean]))
 
 
 def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Bounded:

@@ -6,9 +6,11 @@ Nothing here says how well a fit does: that is to be seen on texts that it was n
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_weights
 from spanjury.judges.scoring.penalty import SpanPenalty
@@ -35,10 +37,10 @@ class Terms:
     Parameters
     ----------
     rate
-        Share of the texts without error that may be called doubtful or faulty.
+        Share of the texts without error that may be called unsure or faulty.
     confidence
-        How sure the rate is to hold for all texts like these; None for a rate that holds on the
-        average over sets of marked texts.
+        How sure the rate is to hold for all texts like these, of new sources; None for a rate that
+        holds on the average over sets of marked texts.
     folds
         The most parts that texts are dealt into, by source.
     draws, seed
@@ -100,27 +102,30 @@ def fit_map(texts: CalibrationTexts) -> ScoreMap | None:
 def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
     """Set thresholds that keep the false-alarm rate; None if no threshold can.
 
-    An error of severity 4 or 5 makes a text doubtful at any threshold of a probability, so it
+    An error of severity 4 or 5 makes a text unsure at any threshold of a probability, so it
     counts as an alarm there.
     """
     suspicions = texts.suspicions()
     usable = texts.clean & ~np.isnan(suspicions.values)
     weights = texts.weights[usable]
     values, with_grave = suspicions.values[usable], suspicions.with_grave[usable]
-    doubtful = threshold(with_grave, weights, rate=terms.rate, confidence=terms.confidence)
-    if doubtful > 1.0:
+    set_on = partial(
+        threshold, confidence=terms.confidence, sources=np.array(texts.sources)[usable]
+    )
+    unsure = set_on(with_grave, weights, rate=terms.rate)
+    if unsure > 1.0:
         return None
     rate = terms.rate * FAULTY_SHARE
-    faulty = max(threshold(values, weights, rate=rate, confidence=terms.confidence), doubtful)
+    faulty = max(set_on(values, weights, rate=rate), unsure)
     faulty = faulty if faulty <= 1.0 else math.inf
     return Thresholds(
         judges=suspicions.judges,
         beside=texts.judges - suspicions.judges
         if suspicions.signal == "probability"
         else (frozenset()),
-        doubtful=doubtful,
+        unsure=unsure,
         faulty=faulty,
-        doubtful_alarms=terms.rate,
+        unsure_alarms=terms.rate,
         faulty_alarms=rate if math.isfinite(faulty) else 0.0,
         texts=int(usable.sum()),
         data=texts.made_on,
@@ -130,17 +135,22 @@ def fit_thresholds(texts: CalibrationTexts, terms: Terms) -> Thresholds | None:
 
 
 def threshold(
-    values: FloatArray, weights: FloatArray, *, rate: float, confidence: float | None
+    values: FloatArray,
+    weights: FloatArray,
+    *,
+    rate: float,
+    confidence: float | None,
+    sources: NDArray[np.str_] | None = None,
 ) -> float:
     """Return the lowest threshold that keeps false alarms at `rate`; infinite if none does.
 
-    Texts that stand for different numbers of others are weighed so, and a new one is taken to
-    weigh as much as the heaviest.
+    Texts of one source are one cluster. Texts that stand for different numbers of others are
+    weighed so, each by itself, and a new one is taken to weigh as much as the heaviest.
     """
     if not values.size:
         return math.inf
     if np.ptp(weights) <= 0.0:
-        return conformal_threshold(values, rate=rate, confidence=confidence).value
+        return conformal_threshold(values, rate=rate, confidence=confidence, clusters=sources).value
     order = np.argsort(-values, kind="stable")
     heaviest = float(weights.max())
     shares = (np.cumsum(weights[order]) + heaviest) / (float(weights.sum()) + heaviest)

@@ -28,8 +28,8 @@ class HeldOut(NamedTuple):
     """The penalty of the panel's errors by the usual weights of severities."""
     fitted_penalties: FloatArray
     """The same by the fitted weights, put on one scale over the folds."""
-    doubtful: FloatArray
-    """1 for a text that is called doubtful or faulty, 0 for one that is not."""
+    unsure: FloatArray
+    """1 for a text that is called unsure or faulty, 0 for one that is not."""
     faulty: FloatArray
     """The same for faulty."""
 
@@ -62,21 +62,21 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
     """Return the values of `HeldOut` for a fold, by what is fitted to the others."""
     fitted = fit(others, terms)
     unknown = np.full(len(own.texts), np.nan)
-    mapped = fitted_penalties = doubtful = faulty = unknown
+    mapped = fitted_penalties = unsure = faulty = unknown
     if fitted.score_map is not None:
         mapped = np.array([fitted.score_map.at(score) for score in own.scores])
     if (weights := fitted.severity_weights) is not None:
         # Weights say nothing of a unit: the gravest error costs 1 in every fold.
         fitted_penalties = penalties(own, weights) / weights[-1]
     if fitted.thresholds is not None:
-        doubtful, faulty = alarms(own.suspicions(like=others), fitted.thresholds)
-    return HeldOut(mapped, penalties(own, None), fitted_penalties, doubtful, faulty)
+        unsure, faulty = alarms(own.suspicions(like=others), fitted.thresholds)
+    return HeldOut(mapped, penalties(own, None), fitted_penalties, unsure, faulty)
 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
-    """Return 1 for texts that are doubtful or graver, and for faulty ones; NaN if not known."""
+    """Return 1 for texts that are unsure or graver, and for faulty ones; NaN if not known."""
     known = ~np.isnan(suspicions.values)
-    doubtful = np.where(known, suspicions.with_grave >= thresholds.doubtful, np.nan)
+    unsure = np.where(known, suspicions.with_grave >= thresholds.unsure, np.nan)
     over = (suspicions.values >= thresholds.faulty) & suspicions.may_be_faulty
     faulty = np.where(known, over, np.nan)
-    return doubtful.astype(np.float64), faulty.astype(np.float64)
+    return unsure.astype(np.float64), faulty.astype(np.float64)

@@ -98,6 +98,7 @@ def calibration_json(found: CalibrationFindings) -> dict[str, object]:
                 "texts": one.calibration.texts,
                 "sources": one.calibration.sources,
                 "clean": one.clean,
+                "clean_sources": one.clean_sources,
                 "faulty": one.faulty,
                 "folds": one.folds,
                 "signal": one.signal,
@@ -122,7 +123,7 @@ def _promise(terms: Terms) -> str:
     if terms.confidence is None:
         return f"{rate} of new texts of the same kind, on the average over sets of marked texts"
     sure = figure(terms.confidence, ".0%")
-    return f"{rate} of all texts of the same kind, {sure} sure"
+    return f"{rate} of all texts of the same kind, of new sources, {sure} sure"
 
 
 def _aspect(

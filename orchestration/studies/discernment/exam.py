@@ -1,7 +1,7 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -16,6 +16,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     collect_scores,
     score_rows,
 )
+from spanjury.orchestration.studies.discernment.written_twins import written_twins
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
     Examinee,
@@ -180,7 +181,16 @@ def _result(
         conditions=exam.conditions,
     )
     return ExamResult(
-        findings=findings,
+        findings=replace(
+            findings,
+            twins=written_twins(
+                score_arrays,
+                exam.segments,
+                exam.conditions,
+                seed=exam.settings.seed,
+                draws=exam.settings.draws,
+            ),
+        ),
         score_arrays=score_arrays,
         perturbed_pairs=damaged,
         scores=tuple(scores),

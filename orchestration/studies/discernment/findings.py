@@ -32,6 +32,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     is_harmless,
 )
+from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
@@ -136,6 +137,8 @@ class Findings:
         Cut-offs and false alarms, aspect by aspect.
     caught
         Mean caught share at 10 % false alarms, over conditions and the aspects that they harm.
+    twins
+        Those that people wrote; None where there are none with scores.
     """
 
     settings: Settings
@@ -147,6 +150,7 @@ class Findings:
     weighted: LevelBalanced
     alarms: tuple[Alarms, ...]
     caught: Estimate
+    twins: WrittenTwins | None = None
 
 
 def evaluate_scores(

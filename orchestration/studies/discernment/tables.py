@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.orchestration.report import (
@@ -38,6 +37,7 @@ from spanjury.orchestration.studies.discernment.decision_table import (
     decision_table,
 )
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee
 
 _SIGNED = "+.2f"
@@ -96,10 +96,9 @@ def discernment_report(
     examinee: Examinee,
     data: str,
     recipe: str,
-    pictures: Mapping[Path, str] = MappingProxyType({}),
+    pictures: Sequence[Picture] = (),
 ) -> Report:
     """Return the report of an exam."""
-    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
     return Report(
         title="Discernment exam",
         facts=tuple(_facts(findings, examinee=examinee, data=data, recipe=recipe)),
@@ -113,7 +112,7 @@ def discernment_report(
             Section("What should not move", _steadiness(findings), only="page"),
             Section("Scores that are there", [_coverage(findings)], only="page"),
             Section("Texts skipped", [_skipped(findings)], only="page"),
-            Section("Pictures", shown, only="page"),
+            Section("Pictures", pictures, only="page"),
         ),
     )
 
@@ -134,6 +133,8 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 
 def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
+    if findings.twins:
+        yield Paragraph(_headline(findings.twins), tone="strong")
     yield decision_summary(findings)
     yield Paragraph(_average(findings), tone="strong", only="terminal")
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
@@ -144,6 +145,20 @@ def _summary(findings: Findings) -> Iterator[Block]:
                 f"minimum {figure(balanced.minimum)}",
                 only="terminal",
             )
+
+
+def _headline(twins: WrittenTwins) -> str:
+    """Say what was measured on the twins that people wrote, before any other figure."""
+    caught, in_order = (
+        Cell(one.value, ".0%", interval=(one.low, one.high)).text
+        for one in (twins.caught, twins.in_order)
+    )
+    return (
+        f"Written twins: {twins.pairs} pairs of a right text and a wrong one, both written by"
+        f" people, on {twins.sources} sources ({', '.join(twins.kinds)}). Of the wrong ones"
+        f" {caught} are caught at {twins.false_alarms:.0%} false alarms; {in_order} of the pairs"
+        " are in the right order (ties half, 50% is chance)."
+    )
 
 
 def _average(findings: Findings) -> str:

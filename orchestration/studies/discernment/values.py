@@ -19,6 +19,7 @@ from spanjury.orchestration.studies.discernment.decisions import decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
+from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.discernment import LevelBalanced
@@ -34,6 +35,8 @@ _NAMES = (
     "discernment.weighted",
     "discernment.effect",
     "discernment.caught.average",
+    "discernment.twins_caught",
+    "discernment.twins_in_order",
     "discernment.false_alarms",
     "discernment.harmless_disturbed",
     "localisation.hits",
@@ -70,6 +73,7 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "decisions": decisions_json(findings),
         "caught": plain(findings.caught),
         "false_alarms": plain(findings.alarms),
+        "written_twins": plain(findings.twins) if findings.twins else None,
         "findings": [_finding(finding) for finding in findings.findings],
         "cautions": list(cautions(findings)),
     }
@@ -106,6 +110,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     return (
         *_discernment(findings, harmful),
         *_caught(findings, harmful),
+        *_twins(findings.twins),
         *_false_alarms([one for one in harmless if one.family != BIAS]),
         *_localisation(harmful),
         *_steadiness("invariance", [one for one in harmless if one.family != BIAS]),
@@ -166,6 +171,31 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
                 low=defined(ends.low) if ends else None,
                 high=defined(ends.high) if ends else None,
             )
+
+
+def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
+    if twins is None:
+        return
+    for name, share, says in (
+        (
+            "twins_caught",
+            twins.caught,
+            f"share of written wrong twins caught at {twins.false_alarms:.0%} false alarms",
+        ),
+        (
+            "twins_in_order",
+            twins.in_order,
+            "share of written pairs whose wrong twin scores lower, ties half; 0.5 is chance",
+        ),
+    ):
+        yield Measure(
+            name=f"discernment.{name}",
+            value=defined(share.value),
+            says=says,
+            count=twins.pairs,
+            low=defined(share.low),
+            high=defined(share.high),
+        )
 
 
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:

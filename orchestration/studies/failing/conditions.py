@@ -1,7 +1,8 @@
 """Conditions under which a report fails its row: ``severity>=4``, ``decision=faulty``.
 
 A condition is one comparison, or several joined by ``and``; a report fails if it meets all of
-them. Comparisons of spans are met by one span together. What has no value meets none: a span
+them. Comparisons of spans are met by one span together. A quote that is not in the text counts
+only in a condition that names `located`: a judge made it up. What has no value meets none: a span
 without a severity none on its severity, a report without a score none but those on its outcome,
 its aspect and its spans.
 """
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError, Decision, ErrorSpan, Outcome, Result
+from spanjury.judges.core import ConfigError, Decision, ErrorSpan, Located, Outcome, Result
 from spanjury.orchestration.studies.comparisons import RELATIONS, Comparison, parse_comparison
 
 _Value = float | str | None
@@ -25,6 +26,7 @@ _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
         "severity": lambda span: span.severity,
         "probability": lambda span: span.probability,
         "category": lambda span: span.category.casefold() or None,
+        "located": lambda span: span.located.value if span.text else None,
     }
 )
 _REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
@@ -32,23 +34,24 @@ _REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
         "decision": lambda one: _gravity(one.report.decision),
         "score": lambda one: one.report.score,
         "error_probability": lambda one: one.report.error_probability,
-        "spans": lambda one: None if one.report.score is None else len(one.report.spans),
         "outcome": lambda one: one.report.outcome.value,
         "aspect": lambda one: one.aspect.name,
     }
 )
+_COUNT = "spans"
 _RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"severity": (1, 5), "probability": (0, 1), "error_probability": (0, 1)}
 )
-FIELDS = (*_SPAN, *_REPORT)
+FIELDS = (*_SPAN, *_REPORT, _COUNT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """A condition as it was written, made of comparisons of a span and of a whole report."""
+    """A condition as it was written: comparisons of a span, of their count and of the report."""
 
     text: str
     of_span: tuple["_Compared", ...] = ()
+    of_count: tuple["_Compared", ...] = ()
     of_report: tuple["_Compared", ...] = ()
 
     @property
@@ -56,14 +59,23 @@ class Condition:
         """The names of the aspects that it is about, or leaves out."""
         return (str(one.value) for one in self.of_report if one.field == "aspect")
 
+    @property
+    def asks_for_unlocated(self) -> bool:
+        """Whether quotes that are not in the text count."""
+        return any(one.field == "located" for one in self.of_span)
+
     def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
         """Return the spans that fail `result`, none if its report alone does; None if it passes."""
         if not all(one.is_met(_REPORT[one.field](result)) for one in self.of_report):
             return None
+        asked = self.asks_for_unlocated
+        spans = [span for span in result.report.spans if asked or not span.hallucinated]
+        count = None if result.report.score is None else len(spans)
+        if not all(one.is_met(count) for one in self.of_count):
+            return None
         if not self.of_span:
             return ()
-        met = tuple(span for span in result.report.spans if self._is_met_by(span))
-        return met or None
+        return tuple(filter(self._is_met_by, spans)) or None
 
     def _is_met_by(self, span: ErrorSpan) -> bool:
         return all(one.is_met(_SPAN[one.field](span)) for one in self.of_span)
@@ -120,6 +132,7 @@ def parse_condition(text: str) -> Condition:
     return Condition(
         text=text.strip(),
         of_span=tuple(one for one in compared if one.field in _SPAN),
+        of_count=tuple(one for one in compared if one.field == _COUNT),
         of_report=tuple(one for one in compared if one.field in _REPORT),
     )
 
@@ -167,10 +180,13 @@ def _compared(part: str, whole: str) -> _Compared:
 def _value(written: Comparison) -> float | str:
     match written.name:
         case "decision":
-            return _gravity(Decision(_word(written, [*Decision]))) or 0
+            return _gravity(_decision(written)) or 0
         case "outcome":
             _require_equality(written)
             return _word(written, [*Outcome])
+        case "located":
+            _require_equality(written)
+            return _word(written, [*Located])
         case "aspect":
             _require_equality(written)
             return written.value
@@ -179,6 +195,13 @@ def _value(written: Comparison) -> float | str:
             return written.value.casefold()
         case _:
             return _number(written)
+
+
+def _decision(written: Comparison) -> Decision:
+    try:
+        return Decision(written.value)  # which reads a former word, too
+    except ValueError:
+        return Decision(_word(written, [*Decision]))
 
 
 def _word(written: Comparison, words: Sequence[str]) -> str:

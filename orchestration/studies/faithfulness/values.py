@@ -19,6 +19,12 @@ _BASES: Mapping[str, tuple[str, ...]] = {
 }
 """Reports that shares are taken over, and the directions in which all of these can move."""
 
+MEASURES = tuple(
+    f"faithfulness.{name}"
+    for name in ("toward", "against", "null_adjusted", "null_adjusted_against", "null_moved")
+)
+"""Names of the measures of an exam."""
+
 
 def findings_json(findings: Findings) -> dict[str, object]:
     """Return `findings` as objects, lists, strings, numbers and nulls.

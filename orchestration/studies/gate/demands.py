@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report import figure
-from spanjury.orchestration.studies.card import Gate, Measure
+from spanjury.orchestration.studies.card import Gate, Measure, unproven
 
 MeasuresByName = Mapping[str, Sequence[Measure]]
 """Name -> the measure in each exam that has it."""
@@ -34,16 +34,18 @@ _LESS_IS_BETTER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandResult:
-    """A demand, and whether it is met."""
+    """A demand, whether it is met, and why the values alone do not meet it."""
 
     demand: str
     values: tuple[float | None, ...]
     met: bool
+    reason: str = ""
 
     @property
     def line(self) -> str:
         """The demand with the values of the measure."""
-        return f"{self.demand} (it is {', '.join(figure(value, _SPEC) for value in self.values)})"
+        values = ", ".join(figure(value, _SPEC) for value in self.values)
+        return f"{self.demand} (it is {values}{f', but {self.reason}' if self.reason else ''})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,13 @@ class OverBase:
             better = operator.lt if less else operator.gt
             met = value is not None and better(value, bound)
             relation = f" {'<' if less else '>'} {figure(bound, _SPEC)}, the base's"
-        return DemandResult(demand=f"{self.name}{relation}", values=(value,), met=met)
+        reason = unproven(self.name, distilled)
+        return DemandResult(
+            demand=f"{self.name}{relation}",
+            values=(value,),
+            met=met and not reason,
+            reason=reason,
+        )
 
 
 def demand_results(
@@ -94,6 +102,7 @@ def demand_results(
             demand=str(gate),
             met=gate.is_passed(distilled),
             values=tuple(measure.value for measure in distilled[gate.name]),
+            reason=unproven(gate.name, distilled),
         )
         for gate in gates
     ]

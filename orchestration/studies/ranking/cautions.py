@@ -30,6 +30,11 @@ def cautions(one: AspectRanking) -> Iterator[str]:
             f"{len(alone)} of {len(one.pairs)} pairs have no input in common and are not"
             " compared: a difference of their means may be one of their inputs"
         )
+    if one.unmarked:
+        yield (
+            f"no text of {_few(one.unmarked)} is marked: no pair with such a system is shown to"
+            " differ, whatever the panel says of it; it stands last, by the panel's scores"
+        )
     few = [each.system for each in one.systems if 0 < each.judged.inputs < _FEW_INPUTS]
     if few:
         yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"

@@ -90,7 +90,7 @@ class PairFinding:
         return self.powered.value if with_people and self.powered else self.judged.value
 
     def is_apart(self, basis: Basis) -> bool:
-        """Whether the two are shown to differ."""
+        """Whether the two are separated on this basis."""
         return self.adjusted_on(basis) <= LEVEL
 
 
@@ -104,6 +104,9 @@ class AspectRanking:
         What order, places and groups follow.
     reason
         Why people's scores are not the basis; empty where they are.
+    unmarked
+        Systems of which people marked no text, where people's scores are the basis: they stand
+        last, by the panel's scores.
     marked
         Texts that people and the panel scored.
     tuning
@@ -113,6 +116,7 @@ class AspectRanking:
     aspect: str
     basis: Basis
     reason: str
+    unmarked: tuple[str, ...]
     systems: tuple[SystemFinding, ...]
     pairs: tuple[PairFinding, ...]
     marked: int
@@ -123,7 +127,23 @@ class AspectRanking:
     @property
     def apart(self) -> int:
         """Pairs that are shown to differ."""
-        return sum(one.is_apart(self.basis) for one in self.pairs)
+        return sum(self.shows(one) for one in self.pairs)
+
+    @property
+    def separated(self) -> int:
+        """Pairs that the panel's scores separate, rightly or not."""
+        return sum(one.is_apart("judges") for one in self.pairs)
+
+    def shows(self, pair: PairFinding) -> bool:
+        """Say whether two systems are shown to differ, which a panel alone cannot show."""
+        return not self.not_shown(pair) and pair.is_apart(self.basis)
+
+    def not_shown(self, pair: PairFinding) -> str:
+        """Return why nothing can be shown of two systems; empty where it can."""
+        if self.reason:
+            return self.reason
+        lacking = [name for name in (pair.first, pair.second) if name in self.unmarked]
+        return f"no text of {' and '.join(lacking)} is marked" if lacking else ""
 
     @property
     def reversed_pairs(self) -> tuple[PairFinding, ...]:
@@ -148,19 +168,25 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     people = MarkedSystems.of(table)
     means = [_judged(table, number) for number in range(len(table.systems))]
     powered = [people.mean(number) if people else None for number in range(len(table.systems))]
-    reason = _reason(table, powered)
+    reason = _reason(table)
     basis: Basis = "judges" if reason else "people and judges"
+    helped = [None if one is None or math.isnan(one.error) else one for one in powered]
     values = [
         judged.value if reason or with_help is None else with_help.value
-        for judged, with_help in zip(means, powered, strict=True)
+        for judged, with_help in zip(means, helped, strict=True)
     ]
-    order = sorted(range(len(values)), key=lambda one: (math.isnan(values[one]), -values[one]))
+    # People's points and the panel's are not of one kind, so unmarked systems stand apart.
+    last = [not reason and one is None for one in helped]
+    order = sorted(
+        range(len(values)), key=lambda one: (last[one], math.isnan(values[one]), -values[one])
+    )
     found = _adjusted([*_pairs(table, order, people)])
     where = places(_higher(table, found, basis), order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
         reason=reason,
+        unmarked=tuple(name for name, one in zip(table.systems, last, strict=True) if one),
         systems=tuple(
             SystemFinding(
                 system=table.systems[one],
@@ -180,19 +206,12 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     )
 
 
-def _reason(table: ScoreTable, powered: Sequence[PoweredEstimate | None]) -> str:
+def _reason(table: ScoreTable) -> str:
     """Return why people's scores cannot order the systems; empty where they can."""
     if not table.marked:
         return "people marked no text"
     if table.marked < FEWEST_MARKS:
         return f"people marked {table.marked} texts, and {FEWEST_MARKS} are the least"
-    few = [
-        name
-        for name, one in zip(table.systems, powered, strict=True)
-        if one is None or math.isnan(one.error)
-    ]
-    if few:
-        return f"no text of {', '.join(few)} is marked"
     return ""
 
 

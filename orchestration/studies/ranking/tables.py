@@ -68,7 +68,13 @@ def ranking_json(found: RankingFindings) -> dict[str, object]:
                 "cautions": [*cautions(one)],
                 "systems": [{**_plain(each), "coverage": each.coverage} for each in one.systems],
                 "pairs": [
-                    {**_plain(each), "is_apart": each.is_apart(one.basis)} for each in one.pairs
+                    {
+                        **_plain(each),
+                        "is_apart": one.shows(each),
+                        "panel_apart": each.is_apart("judges"),
+                        "not_shown": one.not_shown(each) or None,
+                    }
+                    for each in one.pairs
                 ],
             }
             for one in found.aspects
@@ -108,15 +114,16 @@ _PAIRS = (
 _METHOD = (
     "Brackets are 95 % intervals for inputs like these: texts for one input, of whatever number,"
     " count as one observation of a system. Differences are of the inputs that both systems have"
-    " scores for, input by input, and their p-values are held for all pairs of an aspect by"
-    " Holm's method. Systems that share a letter are not shown to differ. A place is from the best"
-    " to the worst that pairs leave open. The inputs and marks that are still needed show a pair"
-    " to differ among all pairs with a power of 80 %, if its difference stays as it is. Estimates"
-    " by people and judges are prediction-powered (Angelopoulos et al. 2023): the panel's means,"
-    " put on people's scale and corrected by what it misses on marked texts. They are unbiased if"
-    " the marked texts were drawn at random, or by the chances in their rows; a good panel makes"
-    " them narrower: they are worth as many marks without a panel as would be as exact. Systems"
-    " with few marks borrow the usual variance of a mark (Smyth 2004)."
+    " scores for, input by input, and their p-values are held for all pairs of an aspect by Holm's"
+    " method. Systems that share a letter are not shown to differ. Scores of the panel alone show"
+    " nothing of systems: a pair is shown to differ only if people marked texts of both. A place"
+    " is from the best to the worst that pairs leave open. The inputs and marks that are still"
+    " needed show a pair to differ among all pairs with a power of 80 %, if its difference stays"
+    " as it is. Estimates by people and judges are prediction-powered (Angelopoulos et al. 2023):"
+    " the panel's means, put on people's scale and corrected by what it misses on marked texts."
+    " They are unbiased if the marked texts were drawn at random, or by the chances in their rows;"
+    " a good panel makes them narrower: they are worth as many marks without a panel as would be"
+    " as exact. Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
 )
 
 
@@ -132,8 +139,9 @@ def _basis(one: AspectRanking) -> str:
     count = _count(one)
     if one.basis == "judges":
         return (
-            f"{count} Order and groups follow the panel's scores alone, as {one.reason}: a panel"
-            " that leans to a system shows in none of these figures."
+            f"{count} Order and groups follow the panel's scores alone, and say what the panel"
+            f" separates. No pair is shown to differ, as {one.reason}: a panel that leans to a"
+            " system separates it, too."
         )
     weights = ", each by the chance that it had to be marked" if one.is_weighted else ""
     if one.marked == sum(each.scored for each in one.systems):
@@ -148,15 +156,16 @@ def _basis(one: AspectRanking) -> str:
 
 
 def _count(one: AspectRanking) -> str:
+    if one.basis == "judges":
+        return f"The panel separates {one.separated:,} of {len(one.pairs):,} pairs of systems."
     if len(one.pairs) == 1:
         return f"The two systems are {'' if one.apart else 'not '}shown to differ."
     return f"{one.apart:,} of {len(one.pairs):,} pairs of systems are shown to differ."
 
 
-_SYSTEMS = (
-    "Means with 95 % intervals for inputs like these. Systems that share a letter are not shown to"
-    " differ."
-)
+_MEANS = "Means with 95 % intervals for inputs like these. Systems that share a letter are not"
+_SHOWN = f"{_MEANS} shown to differ."
+_BY_PANEL = f"{_MEANS} separated by the panel; those that share none are, rightly or not."
 
 
 def _systems(one: AspectRanking) -> Table:
@@ -181,7 +190,7 @@ def _systems(one: AspectRanking) -> Table:
             for each in one.systems
         ),
         title=strong(f"{one.aspect}: systems"),
-        note=_SYSTEMS,
+        note=_SHOWN if one.basis != "judges" else _BY_PANEL,
     )
 
 
@@ -228,6 +237,8 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
         Column("inputs", "right"),
         Column("more inputs", "right", wrap=True, only=if_not_by_people),
     ]
+    if not by_people:
+        headings.append(Column("separated by the panel", max_width=9))
     if by_people:
         headings += [
             _interval("difference by people and judges"),
@@ -246,16 +257,18 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
 
 
 def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
-    is_apart = pair.is_apart(one.basis)
+    is_apart = one.shows(pair)
     yield Cell(pair.first)
     yield Cell(pair.second)
     yield Cell(pair.judged.value, _CHANGE, interval=(pair.judged.low, pair.judged.high))
     yield _p(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
-    if one.basis != "judges":
+    if one.basis == "judges":
+        yield Cell("yes" if pair.is_apart("judges") else "no")
+    else:
         powered = pair.powered
-        if powered is None:
+        if powered is None or one.not_shown(pair):
             yield from (Cell(None), Cell(None), Cell(None))
         else:
             yield Cell(powered.value, _CHANGE, interval=(powered.low, powered.high))
@@ -263,6 +276,8 @@ def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:
         yield Cell("no input in common", mark="failed")
+    elif one.not_shown(pair):
+        yield Cell("not shown", mark="unsure")
     else:
         yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
 

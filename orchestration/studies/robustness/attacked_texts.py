@@ -154,9 +154,12 @@ class Flawed:
     ----------
     segments
         Under the ids that they had; without gold spans, which were those of the good text.
+    good
+        Id of a damaged text -> the text before it was damaged, under an id of its own.
     """
 
     segments: tuple[Segment, ...]
+    good: Mapping[str, Segment] = field(default_factory=lambda: MappingProxyType({}))
     damaged: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -169,7 +172,12 @@ def flawed(segments: Sequence[Segment], conditions: Sequence[Condition], *, seed
     """
     damaged: Counter[str] = Counter()
     flaws = tuple(_flawed(segment, conditions, seed=seed, damaged=damaged) for segment in segments)
-    return Flawed(segments=flaws, damaged=dict(damaged))
+    good = {
+        flaw.segment_id: replace(segment, segment_id=f"{segment.segment_id}#good", gold=())
+        for segment, flaw in zip(segments, flaws, strict=True)
+        if flaw.output != segment.output
+    }
+    return Flawed(segments=flaws, good=good, damaged=dict(damaged))
 
 
 def _flawed(

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement
-from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText
+from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT, AttackedText, Flawed
 from spanjury.perturbations.edits import Damage
+from spanjury.stats.proportions import Proportion, clustered_proportion
 
 _NOISE = 1e-9
 """Differences of scores smaller than this come from rounding."""
@@ -145,6 +148,38 @@ def repeats(
             for judge in judges:
                 first, second = (draw[judge, base.segment_id, aspect.name] for draw in draws)
                 yield _attempt(text, (first, second), judge=judge, aspect=aspect, settings=settings)
+
+
+def flaws_seen(
+    flawed: Flawed, judgements: Judgements, *, aspects: Sequence[Aspect], judges: Sequence[str]
+) -> Mapping[str, Proportion]:
+    """Return how often each judge scores a damaged text below the good one, ties half.
+
+    Pairs without both scores are in no share; it is NaN where nothing was damaged.
+    """
+    sources = {
+        source: number for number, source in enumerate(dict.fromkeys(map(_source, flawed.segments)))
+    }
+    pairs = [
+        (flawed.good[one.segment_id], one)
+        for one in flawed.segments
+        if one.segment_id in flawed.good
+    ]
+    seen = {}
+    for judge in judges:
+        halves, trials = np.zeros(len(sources)), np.zeros(len(sources))
+        for good, bad in pairs:
+            at = sources[_source(bad)]
+            for aspect in aspects:
+                before, after = (
+                    judgements[judge, text.segment_id, aspect.name].score for text in (good, bad)
+                )
+                if before is not None and after is not None:
+                    fall = before - after
+                    halves[at] += 1 + (fall > _NOISE) - (fall < -_NOISE)
+                    trials[at] += 2
+        seen[judge] = clustered_proportion(halves, trials)
+    return seen
 
 
 def _attempt(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
 from spanjury.orchestration.studies.robustness.attacked_texts import REPEAT
 from spanjury.orchestration.studies.robustness.findings import Finding, Findings
 
@@ -16,6 +17,7 @@ def cautions(findings: Findings) -> tuple[str, ...]:
     overall = findings.overall(findings.panel)
     return (
         *_on_room(findings, overall),
+        *_on_flaws(findings),
         *_on_sources(overall),
         *_on_controls(findings),
         *_on_denial(findings, overall),
@@ -34,6 +36,20 @@ def _on_room(findings: Findings, overall: Finding) -> Iterator[str]:
         yield (
             f"{overall.unscored} attempts are on texts without a score to begin with, "
             "and are in no share."
+        )
+
+
+def _on_flaws(findings: Findings) -> Iterator[str]:
+    for judge, seen in findings.seen.items():
+        if seen.trials and not seen.low > CHANCES[FLAWS_SEEN]:
+            yield (
+                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}, "
+                "where 0.5 is chance): a judge that sees no flaw withstands every attack."
+            )
+    if not findings.damaged:
+        yield (
+            "The texts were attacked as they are, so it is not known whether the judge sees their "
+            "flaws: demand discernment on its card beside robustness."
         )
 
 

@@ -23,6 +23,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
     Attempt,
     Settings,
     attempts,
+    flaws_seen,
     repeats,
 )
 from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
@@ -66,8 +67,9 @@ class Exam:
 
     @property
     def assessments(self) -> int:
-        """The most assessments: texts as they are, again, and with each attack."""
-        return len(self.segments) * (len(self.attacks) + 2) * len(self.aspects)
+        """The most assessments: texts as they are, again, with each attack, and before damage."""
+        texts = len(self.segments) * (len(self.attacks) + 2) + len(self.flawed.good)
+        return texts * len(self.aspects)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +120,12 @@ async def examine(
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
-    expect(2 * len(bases) + len(attacked))
+    good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
+    expect(2 * len(bases) + len(attacked) + len(good))
     run = ExamRun(
         open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
     )
-    first = await run.judge([*bases, *attacked], draw="", judgements_in=_judgements)
+    first = await run.judge([*bases, *attacked, *good], draw="", judgements_in=_judgements)
     second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
     seats = tuple(run.examinee.seats)
     judges = (PANEL, *(seats if len(seats) > 1 else ()))
@@ -134,6 +137,7 @@ async def examine(
     findings = findings_of(
         rows,
         judges=judges,
+        seen=flaws_seen(exam.flawed, first, aspects=exam.aspects, judges=judges),
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
         skipped=skipped,

@@ -91,6 +91,8 @@ class Findings:
     ----------
     judges
         The panel first, then its seats if there are several.
+    seen
+        Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance.
     damaged
         Condition -> how many of them it damaged before; empty where they were not damaged.
     left_out
@@ -98,6 +100,7 @@ class Findings:
     """
 
     judges: tuple[str, ...]
+    seen: Mapping[str, Proportion]
     texts: int
     damaged: Mapping[str, int]
     findings: tuple[Finding, ...]
@@ -124,6 +127,7 @@ def findings_of(
     rows: Sequence[Attempt],
     *,
     judges: Sequence[str],
+    seen: Mapping[str, Proportion],
     texts: int,
     damaged: Mapping[str, int],
     skipped: Sequence[Skipped],
@@ -132,6 +136,7 @@ def findings_of(
     """Evaluate attempts."""
     return Findings(
         judges=tuple(judges),
+        seen=seen,
         texts=texts,
         damaged=damaged,
         findings=tuple(

@@ -48,6 +48,7 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
             Section("Beware", [Bullets(sentences)], only="page"),
             Paragraph(_reading(findings.settings), only="page"),
             Section("By judge", [_table("judge", overall)], only="page"),
+            *_seen(findings),
             *(_of_judge(findings, judge) for judge in findings.judges),
             *(_short_table(findings, judge) for judge in findings.judges),
             Paragraph(_short_reading(findings.settings), only="terminal"),
@@ -71,7 +72,9 @@ def _reading(settings: Settings) -> Prose:
         "*With room* are the attempts where one of both could happen. *Denied* are those that "
         "left no score; they count among the attempts, and not as success. A score that *fell* "
         "is no success. *Plain addition* is the success of sentences that say nothing, about as "
-        "long and in the same place; *net* is the difference. Intervals are over sources: attacks "
+        "long and in the same place; *net* is the difference. *Flaws seen* is how often a text "
+        "scores lower than before it was damaged, ties half: around 0.5 the judge sees none of the "
+        "damage, and that no attack succeeds says nothing. Intervals are over sources: attacks "
         "on one text are not independent.",
         f"{settings.step:g}",
         f"{settings.share:.0%}",
@@ -84,6 +87,17 @@ def _short_reading(settings: Settings) -> str:
         "spans vanish and it does not fall, among the attempts with room (n). Denied: no score "
         "is left. Net: less the success of a plain addition about as long."
     )
+
+
+def _seen(findings: Findings) -> Iterator[Section]:
+    """Yield whether each judge tells the damaged texts from the good ones."""
+    if findings.damaged:
+        columns = numeric("damaged scores lower", "95 %")
+        rows = (
+            row(judge, Cell(seen.value, _SHARE), between(seen.low, seen.high, _SHARE))
+            for judge, seen in findings.seen.items()
+        )
+        yield Section("Flaws seen", [table(["judge", *columns], rows)])
 
 
 def _of_judge(findings: Findings, judge: str) -> Section:

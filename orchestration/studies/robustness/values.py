@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.cautions import cautions
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
+from spanjury.stats.proportions import Proportion
 
 _SUCCESS = "robustness.attack_success"
 _WEAKEST = "robustness.weakest_seat"
@@ -26,6 +27,7 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "settings": plain(findings.settings),
         "texts": findings.texts,
         "damaged": plain(findings.damaged),
+        "flaws_seen": plain(findings.seen),
         "findings": plain(findings.findings),
         "skipped": [
             {"attack": attack, "reason": reason, "texts": count}
@@ -56,6 +58,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
             _success(control, f"robustness.{control.name}", _CONTROLS[control.name])
             for control in findings.of(panel, "control")
         ),
+        _seen(findings.seen[panel]),
         _share("denied", overall.denied, "that left no score"),
         _share("fell", overall.fell, "that made the score fall"),
     )
@@ -69,8 +72,20 @@ def measure_names(families: Iterable[str]) -> tuple[str, ...]:
         *(f"{_SUCCESS}.{family}" for family in dict.fromkeys(families)),
         _WEAKEST,
         *(f"robustness.{control}" for control in _CONTROLS),
+        FLAWS_SEEN,
         "robustness.denied",
         "robustness.fell",
+    )
+
+
+def _seen(seen: Proportion) -> Measure:
+    return Measure(
+        name=FLAWS_SEEN,
+        value=defined(seen.value),
+        says="share of damaged texts that score below the good ones, ties half; 0.5 is chance",
+        count=seen.trials // 2,
+        low=defined(seen.low),
+        high=defined(seen.high),
     )
 
 

@@ -45,8 +45,8 @@ class Arrays:
         Spans that touch a place, and all that have one of their own; ``n`` is 2.
     flagged
         Whether any error is reported.
-    doubtful, decided
-        Whether the decision is *doubtful* or *faulty*, and whether it is *faulty*.
+    unsure, decided
+        Whether the decision is *unsure* or *faulty*, and whether it is *faulty*.
     by_category
         Category -> characters that people mark in spans of it, characters in spans of it, spans
         of it that touch a place, and spans of it; ``n`` is 4.
@@ -65,7 +65,7 @@ class Arrays:
     flagged: FloatArray
     suspicion: FloatArray
     probability: FloatArray
-    doubtful: FloatArray
+    unsure: FloatArray
     decided: FloatArray
     human: FloatArray
     by_category: Mapping[str, FloatArray]
@@ -88,7 +88,7 @@ class Arrays:
             flagged=of_kept(self.flagged),
             suspicion=of_kept(self.suspicion),
             probability=of_kept(self.probability),
-            doubtful=of_kept(self.doubtful),
+            unsure=of_kept(self.unsure),
             decided=of_kept(self.decided),
         )
 
@@ -109,7 +109,7 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         flagged=_said(given, lambda one: one.is_flagged),
         suspicion=_said(given, lambda one: one.suspicion),
         probability=_said(given, lambda one: one.probability),
-        doubtful=_said(given, lambda one: one.decision is not Decision.OK),
+        unsure=_said(given, lambda one: one.decision is not Decision.OK),
         decided=_said(given, lambda one: one.decision is Decision.FAULTY),
         human=_numbers(text.human for text in texts),
         by_category=_grouped(pairs, _categories(given), _of_category),

@@ -9,14 +9,22 @@ from typing import Literal, NamedTuple
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
 from spanjury.orchestration.studies.span_bench.answers import BASELINES, RIVAL, Answer, Failure
 from spanjury.orchestration.studies.span_bench.arrays import Arrays, arrays_of
-from spanjury.orchestration.studies.span_bench.figures import FIGURES, effects_of, estimated
+from spanjury.orchestration.studies.span_bench.figures import (
+    FIGURES,
+    Cut,
+    cut_of,
+    effects_of,
+    estimated,
+)
 from spanjury.orchestration.studies.span_bench.gains import gains_of
 from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
 from spanjury.orchestration.studies.span_bench.groups import (
     Coverage,
     Group,
+    KindDecisions,
     TextGroup,
     coverage_of,
+    decisions_by_kind,
     groups_of,
     text_groups,
 )
@@ -36,6 +44,10 @@ class Finding:
         Name, as in `FIGURES` -> figure.
     categories, kinds, extents
         Precision by the judge's category, recall by kind and by extent of the errors.
+    cut
+        The decisions that count as "has an error" in `decision.balanced_accuracy`.
+    decisions
+        Those on the texts with an error of each kind.
     groups
         The same judge on each group of the texts; none for trivial baselines.
     gains
@@ -52,6 +64,8 @@ class Finding:
     categories: tuple[Group, ...]
     kinds: tuple[Group, ...]
     extents: tuple[Group, ...]
+    cut: Cut
+    decisions: tuple[KindDecisions, ...]
     groups: tuple[TextGroup, ...]
     gains: Mapping[str, Estimate]
     unlocated: int
@@ -207,6 +221,8 @@ def _finding(
         categories=groups_of(arrays.by_category, arrays, settings=settings),
         kinds=groups_of(arrays.by_kind, arrays, settings=settings),
         extents=groups_of(arrays.by_extent, arrays, settings=settings),
+        cut=cut_of(arrays),
+        decisions=tuple(decisions_by_kind(texts, side.answers)) if is_judge else (),
         groups=tuple(text_groups(texts, arrays, settings=settings))
         if is_judge or side.judge == RIVAL
         else (),

@@ -8,7 +8,7 @@ from spanjury.orchestration.studies.span_bench.figures import effects_of, estima
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import Weighted
 
-GAINS = ("characters.f1", "score.auroc", "faulty.balanced_accuracy")
+GAINS = ("characters.f1", "score.auroc", "decision.balanced_accuracy")
 """The figures that are compared."""
 
 

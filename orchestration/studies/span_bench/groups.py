@@ -1,11 +1,14 @@
 """Groups: a judge's figures by category of its spans, by kind of error, and by kind of text."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from spanjury.judges.core import Decision
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
+from spanjury.orchestration.studies.span_bench.answers import Answer, Failure
 from spanjury.orchestration.studies.span_bench.arrays import Arrays, BoolArray
 from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
 from spanjury.orchestration.studies.span_bench.gold import BenchText
@@ -68,6 +71,21 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KindDecisions:
+    """The decisions on the texts that have an error of one kind.
+
+    Parameters
+    ----------
+    decisions
+        Decision -> texts; those without an answer are in none.
+    """
+
+    name: str
+    texts: int
+    decisions: Mapping[Decision, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextGroup:
     """Some of the texts, as those of one kind of error or of one system.
 
@@ -99,6 +117,21 @@ def text_groups(
             name=name,
             coverage=coverage_of(texts, part, among=inside),
             figures={figure: figures[figure] for figure in OF_GROUPS},
+        )
+
+
+def decisions_by_kind(
+    texts: Sequence[BenchText], answers: Sequence[Answer | Failure]
+) -> Iterator[KindDecisions]:
+    """Yield the decisions by kind of the marked errors; a text with two kinds is in both."""
+    kinds = [{kind for place in text.places or () for kind in place.kinds} for text in texts]
+    for name in sorted(set().union(*kinds)):
+        inside = [one for one, own in zip(answers, kinds, strict=True) if name in own]
+        counts = Counter(one.decision for one in inside if isinstance(one, Answer))
+        yield KindDecisions(
+            name=name,
+            texts=len(inside),
+            decisions={decision: counts[decision] for decision in Decision},
         )
 
 

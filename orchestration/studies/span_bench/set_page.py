@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from spanjury.judges.core import Decision
 from spanjury.orchestration.report import (
     Cell,
+    Column,
     Paragraph,
     Section,
     Table,
@@ -40,11 +42,23 @@ _SPANS: Figures = MappingProxyType(
 _WORDS: Figures = MappingProxyType(
     {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
 )
+_VERDICTS: Figures = MappingProxyType(
+    {
+        "balanced accuracy": "decision.balanced_accuracy",
+        "decided": "decision.decided",
+        "vouched misses": "decision.vouched_misses",
+        "false alarms": "faulty.false_alarms",
+        "balanced accuracy of decided": "decision.of_decided",
+    }
+)
 _SCORES: Figures = MappingProxyType(
     {
-        "AUROC": "score.auroc",
-        CAUGHT: "score.caught",
+        "AUROC of score": "score.auroc",
         "AUROC of P(error)": "probability.auroc",
+        "ECE": "probability.ece",
+        "by chance": "probability.ece_by_chance",
+        "balanced ECE": "probability.balanced_ece",
+        CAUGHT: "score.caught",
         "error-free flagged": "flagged.error_free",
         "faulty flagged": "flagged.faulty",
     }
@@ -52,7 +66,7 @@ _SCORES: Figures = MappingProxyType(
 _DECISIONS: Figures = MappingProxyType(
     {
         f"{threshold}: {heading}": f"{threshold}.{figure}"
-        for threshold in ("doubtful", "faulty")
+        for threshold in ("unsure", "faulty")
         for heading, figure in (
             ("balanced accuracy", "balanced_accuracy"),
             ("caught", "caught"),
@@ -77,10 +91,12 @@ def set_page(one: SetFindings) -> Section:
         one.name,
         [
             Paragraph(one.scope),
+            *_verdicts(one),
+            *_blocks(one, "Scores and P(error)", _SCORES, present=one.is_decided),
+            *_blocks(one, "Decisions, by cut", _DECISIONS, present=one.is_decided),
+            *_kind_decisions(one),
             *_blocks(one, "Spans, by characters", _SPANS, present=one.has_marks),
             *_blocks(one, "Spans, by words", _WORDS, present=one.has_marks),
-            *_blocks(one, "Scores", _SCORES, present=one.is_decided),
-            *_blocks(one, "Decisions", _DECISIONS, present=one.is_decided),
             *_blocks(one, "Agreement with people's scores", _PEOPLE, present=one.rated > 0),
             *_text_groups(one),
             *_gains(one),
@@ -95,6 +111,36 @@ def set_page(one: SetFindings) -> Section:
 def _blocks(one: SetFindings, title: str, figures: Figures, *, present: bool) -> Iterator[Section]:
     if present:
         yield Section(title, [_table(one, figures)])
+
+
+def _verdicts(one: SetFindings) -> Iterator[Section]:
+    """Yield the table of decisions, with the cut that balanced accuracy is of."""
+    if one.is_decided:
+        rows = (
+            row(
+                finding.judge,
+                of(finding.coverage.texts),
+                finding.cut,
+                *_cells(finding, _VERDICTS),
+                faint=finding.role == "baseline",
+            )
+            for finding in one.judges
+        )
+        columns: list[Column | str] = ["judge", *numeric("judged"), "cut", *numeric(*_VERDICTS)]
+        yield Section("Decisions", [table(columns, rows)])
+
+
+def _kind_decisions(one: SetFindings) -> Iterator[Section]:
+    """Yield how many texts with an error of each kind have which decision."""
+    judges = [finding for finding in one.judges if finding.decisions]
+    rows = (
+        row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
+        for kinds in zip(*(finding.decisions for finding in judges), strict=True)
+        for finding, kind in zip(judges, kinds, strict=True)
+    )
+    if judges:
+        columns = numeric("texts", *(decision.value for decision in Decision))
+        yield Section("Decisions by kind of error", [table(["kind", "judge", *columns], rows)])
 
 
 def _table(one: SetFindings, figures: Figures) -> Table:
@@ -132,7 +178,7 @@ def _gains(one: SetFindings) -> Iterator[Section]:
             row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
             for finding in judges
         )
-        columns = numeric("F1", "AUROC", "balanced accuracy (faulty)")
+        columns = numeric("F1", "AUROC", "balanced accuracy")
         yield Section(f"Better than {RIVAL} by", [table(["judge", *columns], rows)])
 
 

@@ -21,7 +21,6 @@ from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
 from spanjury.orchestration.studies.span_bench.findings import Findings
 from spanjury.orchestration.studies.span_bench.set_page import (
-    CAUGHT,
     Figures,
     figure_cell,
     of,
@@ -34,12 +33,15 @@ from spanjury.orchestration.studies.span_bench.terminal_tables import (
 
 _OVERVIEW: Figures = MappingProxyType(
     {
-        "F1": "characters.f1",
-        "error-free flagged": "flagged.error_free",
-        "AUROC": "score.auroc",
+        "balanced accuracy": "decision.balanced_accuracy",
+        "decided": "decision.decided",
+        "vouched misses": "decision.vouched_misses",
+        "false alarms": "faulty.false_alarms",
+        "AUROC of score": "score.auroc",
         "AUROC of P(error)": "probability.auroc",
-        "balanced accuracy": "faulty.balanced_accuracy",
-        CAUGHT: "score.caught",
+        "ECE": "probability.ece",
+        "balanced ECE": "probability.balanced_ece",
+        "F1": "characters.f1",
         "Spearman": "people.spearman",
     }
 )
@@ -68,13 +70,20 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
 
 def _reading(confidence: float) -> Prose:
     return prose(
-        "People marked the errors of these texts. **F1** is the harmonic mean of *precision*, the "
+        "People marked the errors of these texts. **Balanced accuracy** is the mean of the shares "
+        "of texts with and without errors that the decision gets right; the column *cut* says "
+        "which decisions count as *has an error*: the better of *faulty* alone and whatever is "
+        "*not ok*, on these texts. *Decided* is the share of the texts that are ok or faulty; "
+        "*vouched misses* are the texts with errors that are ok, *false alarms* those without that "
+        "are faulty, each as a share of its sort. "
+        "**AUROC** says how often, of a text with an error and one without, the first has the "
+        "worse score, or the greater P(error); 0.5 is chance. **ECE** is the mean distance of "
+        "P(error) from the share of texts with errors, in ten bins of as many texts; in the "
+        "*balanced ECE* texts with errors weigh as much in all as those without, so it can be "
+        "compared between sets. **F1** is the harmonic mean of *precision*, the "
         "share of the marked characters that people mark too, and *recall*, the share of theirs "
         "that is marked, over all characters of a set together, so that long texts count more. "
-        "**AUROC** says how often, of a text with an error and one without, the first has the "
-        "worse score; .5 is chance. *Balanced accuracy* is the mean of the shares of texts with "
-        "and without errors that a decision gets right: at *doubtful*, whatever is not *ok* counts "
-        "as found to be wrong, at *faulty* that alone. What is *caught* at {} of false alarms is "
+        "What is *caught* at {} of false alarms is "
         "at the threshold of the score that suits these texts best: it is optimistic. Three "
         "baselines stand beside each judge: to mark **nothing**, **everything**, or every "
         "**new word**, a word of meaning whose stem the input lacks. A judge is worth its cost as "
@@ -94,12 +103,13 @@ def _overview(findings: Findings) -> Table:
         if any(finding.has(name) for one in findings.sets for finding in one.judges)
     }
     return table(
-        ["set", "judge", *numeric("judged", *shown)],
+        ["set", "judge", *numeric("judged"), "cut", *numeric(*shown)],
         (
             row(
                 one.name,
                 finding.judge,
                 of(finding.coverage.texts),
+                finding.cut if one.is_decided else "",
                 *(figure_cell(finding.figures[name]) for name in shown.values()),
                 faint=finding.role == "baseline",
             )

@@ -1,4 +1,4 @@
-"""Terminal tables: two or three of a set, in eighty columns."""
+"""Terminal tables: three or four of a set, in eighty columns."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -22,29 +22,40 @@ _SPANS: Figures = MappingProxyType(
         "hit": "places.hit",
     }
 )
-_SCORES: Figures = MappingProxyType(
+_DECISIONS: Figures = MappingProxyType(
     {
-        "AUROC": "score.auroc",
-        f"≤{FALSE_ALARMS:.0%}": "score.caught",
-        "flags": "flagged.error_free",
+        "balanced acc.": "decision.balanced_accuracy",
+        "sure": "decision.decided",
+        "miss": "decision.vouched_misses",
         "alarms": "faulty.false_alarms",
-        "caught": "faulty.caught",
-        "acc.": "faulty.balanced_accuracy",
+        "right": "decision.of_decided",
     }
 )
-_PROBABILITY: Figures = MappingProxyType({"P": "probability.auroc"})
+_SCORES: Figures = MappingProxyType(
+    {"AUROC": "score.auroc", "flags": "flagged.error_free", f"≤{FALSE_ALARMS:.0%}": "score.caught"}
+)
+_PROBABILITY: Figures = MappingProxyType(
+    {
+        "AUROC of P": "probability.auroc",
+        "ECE": "probability.ece",
+        "balanced": "probability.balanced_ece",
+    }
+)
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
 
 
 def terminal_reading() -> str:
     """Return what the figures of a terminal mean."""
     return (
-        "n: texts judged. F1, precision, recall: of characters, over the whole set; words: F1 of "
-        "words; hit: share of the places marked by people that a span touches. AUROC: how often a "
-        "text with an error has the worse score of two, .5 is chance; then the share of texts with "
-        f"errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, which is "
-        "optimistic. Flags: share of error-free texts with any span; alarms, caught and balanced "
-        "accuracy: of the decision faulty; P: AUROC of the estimated probability of an error. New "
+        "n: texts judged. Balanced accuracy of the decision at the better cut, where that counts "
+        "as found to be wrong; sure: ok or faulty; miss: share of the texts with errors "
+        "that are ok; alarms: of those without that are faulty; right: balanced accuracy on sure"
+        " texts. AUROC: how often a text with an error has the worse score, or the greater P(error)"
+        ", of two, 0.5 is chance; ECE, plain and balanced: distance of P(error) from what comes "
+        "true. Flags: share of error-free texts with any span; then the share of texts with errors "
+        f"below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, which is "
+        "optimistic. F1, precision, recall: of characters, over the whole set; words: F1 of "
+        "words; hit: share of the places marked by people that a span touches. New "
         "words: every word of meaning that the input lacks. "
         "Intervals are of 95 %, by source."
     )
@@ -52,15 +63,42 @@ def terminal_reading() -> str:
 
 def terminal_tables(one: SetFindings) -> Iterator[Table]:
     """Yield what a terminal shows of a set."""
-    if one.has_marks:
-        yield _table(one, _SPANS, title=f"{one.name}: {one.scope}")
     if one.is_decided:
+        yield _decisions(one, title=f"{one.name}: {one.scope}")
         likely = any(finding.has("probability.auroc") for finding in one.judges)
         figures = {**_SCORES, **(_PROBABILITY if likely else {})}
-        title = f"{one.name}: scores and decisions"
-        yield _table(one, figures, title=title, counted=not one.has_marks)
+        yield _table(one, figures, title=f"{one.name}: scores", counted=False)
+    if one.has_marks:
+        yield _table(one, _SPANS, title=f"{one.name}: spans")
     if one.rated:
         yield _table(one, _PEOPLE, title=f"{one.name}: agreement with people's scores")
+
+
+def _decisions(one: SetFindings, *, title: str) -> Table:
+    """Return the table of decisions, with the cut of each judge."""
+    first, *others = _DECISIONS.values()
+    heading, *headings = _DECISIONS
+    return table(
+        [
+            Column("judge", wrap=False),
+            *numeric("n", heading),
+            Column("at", wrap=False),
+            *numeric(*headings),
+        ],
+        (
+            row(
+                finding.judge,
+                finding.coverage.texts[0],
+                _brief(finding.figures[first], interval=True),
+                finding.cut,
+                *(_brief(finding.figures[name], interval=False) for name in others),
+                faint=finding.role == "baseline",
+            )
+            for finding in one.judges
+        ),
+        title=title,
+        only="terminal",
+    )
 
 
 def _table(one: SetFindings, figures: Figures, *, title: str, counted: bool = True) -> Table:

@@ -1,14 +1,16 @@
 """A bench's findings for programs: as plain values, and as measures for a card."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import Gate, Measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.cautions import cautions
-from spanjury.orchestration.studies.span_bench.figures import FIGURES
+from spanjury.orchestration.studies.span_bench.figures import FIGURES, SHORT_NAMES
 from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings
 from spanjury.orchestration.studies.span_bench.groups import Coverage
 
@@ -35,6 +37,26 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the measures of a bench on these sets."""
     return tuple(_name(figure, name) for name in sets for figure in FIGURES)
+
+
+def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
+    """Return what a demand means on each set: that of its name, or all where it names none.
+
+    Raise `ConfigError` for a measure that the bench will not give; the message lists those that
+    there are.
+    """
+    whole = {**SHORT_NAMES, **{figure: figure for figure in FIGURES}}
+    if gate.name in whole:
+        return tuple(replace(gate, name=_name(whole[gate.name], one)) for one in sets)
+    of_one = {
+        _name(name, one): _name(figure, one) for one in sets for name, figure in whole.items()
+    }
+    if gate.name not in of_one:
+        raise ConfigError(
+            f"no such measure {gate.name!r}; there are {', '.join(whole)}, each of every set, or of"
+            f" one, as {_name('ece', sets[0])}"
+        )
+    return (replace(gate, name=of_one[gate.name]),)
 
 
 def _name(figure: str, name: str) -> str:
@@ -69,9 +91,11 @@ def answered(figure: str, coverage: Coverage) -> tuple[int, int]:
             return coverage.marked
         case ["people", _]:
             return coverage.rated
+        case ["decision", "decided"]:
+            return coverage.texts
         case [_, "error_free" | "false_alarms"]:
             return coverage.error_free
-        case ["flagged", "faulty"] | ["doubtful" | "faulty", "caught"]:
+        case ["flagged", "faulty"] | ["unsure" | "faulty", "caught"] | [_, "vouched_misses"]:
             return coverage.faulty
         case _:
             (free, all_free), (faulty, all_faulty) = coverage.error_free, coverage.faulty

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import pytest
-from fakes.judges import FixedJudge
+from fakes.judges import FixedJudge, mark
 from fakes.repairing import panel_of
 from pydantic import BaseModel
 from pydantic_ai import Agent, RunContext, UnexpectedModelBehavior, capture_run_messages
@@ -20,7 +20,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from spanjury import TextReport, open_panel
 from spanjury.agents import jury_validator
-from spanjury.judges.core import ConfigError, JudgeError, ModelTimeoutError, Report
+from spanjury.judges.core import ConfigError, ErrorSpan, JudgeError, ModelTimeoutError, Report
 from spanjury.orchestration.engine.panel import Panel
 
 pytestmark = pytest.mark.anyio
@@ -158,6 +158,36 @@ async def test_other_policies_for_unscored_outputs_are_asked_for_by_name() -> No
     assert script.outputs == []
 
 
+INVENTED = ErrorSpan(text="1999", explanation="It opened in 1932.", severity=5)
+"""An error whose quote is in none of the outputs."""
+
+
+async def test_a_quote_that_the_output_does_not_contain_sends_nothing_back() -> None:
+    inventing = panel_of(FixedJudge(says=Report(score=4, spans=(INVENTED,))))
+    script = Script(RIGHT)
+    agent = Agent(FunctionModel(script), retries=3)
+    agent.output_validator(jury_validator(inventing, "consistency", source=SOURCE))
+    assert (await agent.run("Summarise.")).output == RIGHT
+
+
+async def test_feedback_leaves_out_quotes_that_do_not_count() -> None:
+    spans = (INVENTED, mark(WRONG, "1935", severity=4))
+    judging = panel_of(FixedJudge(says=Report(score=2, spans=spans)))
+    for fail_on, has_invented in (
+        ("severity>=4", False),
+        (("severity>=4", "severity>=4 and located=unlocated"), True),
+    ):
+        agent = Agent(FunctionModel(Script(WRONG, WRONG)), retries=1)
+        agent.output_validator(
+            jury_validator(judging, "consistency", source=SOURCE, fail_on=fail_on)
+        )
+        with capture_run_messages() as messages, pytest.raises(UnexpectedModelBehavior):
+            await agent.run("Summarise.")
+        (feedback, *_) = said_back(messages)
+        assert '"1935" at 21-25' in feedback
+        assert ('"1999"' in feedback) is has_invented
+
+
 async def test_a_report_that_fails_without_an_error_says_why() -> None:
     low = panel_of(FixedJudge(says=Report(score=1)))
     agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=1)
@@ -165,7 +195,7 @@ async def test_a_report_that_fails_without_an_error_says_why() -> None:
     with capture_run_messages() as messages, pytest.raises(UnexpectedModelBehavior):
         await agent.run("Summarise.")
     (feedback, *_) = said_back(messages)
-    assert "consistency: doubtful: The score is in the lower half" in feedback
+    assert "consistency: unsure: The score is in the lower half" in feedback
 
 
 async def test_a_stream_is_judged_when_it_is_whole(panel: Panel) -> None:

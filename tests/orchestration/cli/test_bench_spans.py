@@ -128,7 +128,7 @@ def test_a_page_in_markdown_and_findings_in_json_can_be_printed(tmp_path: Path) 
     assert json.loads(done.stdout)["sets"][0]["name"] == "bridges"
     done = call(tmp_path, *usual, "--json", "--markdown")
     assert done.exit_code == 2
-    assert "two ways to print" in complaint(done.stderr)
+    assert "exclude each other" in complaint(done.stderr)
 
 
 def test_limits_columns_and_another_aspect_are_taken(tmp_path: Path) -> None:
@@ -203,6 +203,28 @@ def test_demands_are_held_and_missed_ones_exit_with_5(tmp_path: Path) -> None:
     assert card.exit_code == 0, card.output
 
 
+def test_a_demand_without_a_set_holds_on_each_and_names_the_one_that_fails(tmp_path: Path) -> None:
+    rows = [row("b-wrong", SOURCE, supported=False), row("b-right", SOURCE, supported=True)]
+    vouched = [{**one, "dataset": "vouched", "kind": "planted"} for one in rows]
+    name = written(tmp_path / "two.jsonl", [*bridges("found"), *vouched])
+    usual = ("bench", "spans", name, "--judge", "grounding", *QUICK)
+    done = call(tmp_path, *usual, "--require", "vouched_misses<=.1", "--require", "decided>=.9")
+    assert done.exit_code == 5
+    assert "not met: decision.vouched_misses.vouched <= 0.1 (it is 1)" in done.stderr
+    assert ".found" not in done.stderr
+    met = ("--require", "vouched_misses.found<=.1", "--require", "false_alarms<=0")
+    assert call(tmp_path, *usual, *met).exit_code == 0
+
+
+def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
+    name = written(tmp_path / "labels.jsonl", [row("x", supported=False), row("y", supported=None)])
+    usual = ("bench", "spans", name, "--judge", "form", "--aspect", "fluency", *QUICK)
+    done = call(tmp_path, *usual, "--require", "ece<=1", "--require", "f1>=0")
+    assert done.exit_code == 5
+    assert "not met: probability.ece.labels <= 1 (it is -)" in done.stderr
+    assert "not met: characters.f1.labels >= 0 (it is -)" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("rows", "flags", "code", "problem"),
     [
@@ -214,7 +236,13 @@ def test_demands_are_held_and_missed_ones_exit_with_5(tmp_path: Path) -> None:
         (bridges(), ("--aspect", "beauty"), 2, "aspect of summarization"),
         (bridges(), ("--task", "juggling"), 2, "unknown task"),
         (bridges(), ("--judge", "oracle"), 2, "oracle"),
-        (bridges(), ("--require", "f1>=.5"), 2, "no such measure 'f1'; there are characters."),
+        (
+            bridges(),
+            ("--require", "f2>=.5"),
+            2,
+            "no such measure 'f2'; there are balanced_accuracy,",
+        ),
+        (bridges(), ("--require", "ece"), 2, "a demand is MEASURE>=NUMBER"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_its_reason(

@@ -157,7 +157,7 @@ def test_the_report_is_a_page_too(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
-    for text in ("Calibration of a panel", "rank correlation", "doubtful", "24 marked texts of 24"):
+    for text in ("Calibration of a panel", "rank correlation", "unsure", "24 marked texts of 24"):
         assert text in page
     assert done.stdout.startswith("consistency: map of scores, thresholds kept.")
     for title in ("consistency: scores before and after", "consistency: thresholds"):

@@ -120,14 +120,15 @@ def test_a_later_run_with_all_seats_asks_only_the_missing_ones(spanjury: Spanjur
     assert all(asked(row) == [FIRST, DEAR] for row in rows())
 
 
-@pytest.mark.parametrize(("budget", "calls"), [("3calls", 3), ("450 tokens", 4), ("100calls", 6)])
+@pytest.mark.parametrize(("budget", "most"), [("3calls", 3), ("2700 tokens", 5), ("100calls", 6)])
 def test_a_budget_is_not_exceeded_and_every_row_has_a_score(
-    spanjury: Spanjury, budget: str, calls: int
+    spanjury: Spanjury, budget: str, most: int
 ) -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server, "--budget", budget))
         assert done.exit_code == 0, done.output
-        assert len(server.requests) == calls
+        calls = len(server.requests)
+    assert most - 3 < calls <= most
     whole = rows()
     assert all(row["score"] is not None for row in whole)
     whys = [row["unasked"]["why"] for row in whole if isinstance(row["unasked"], dict)]
@@ -173,7 +174,7 @@ def test_a_run_that_a_limit_ended_goes_on_within_its_budget(spanjury: Spanjury) 
 def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Spanjury) -> None:
     with LoopbackServer(chat("I cannot say.")) as server:
         done = spanjury(*evaluate(server))
-        assert done.exit_code == 0, done.output
+        assert done.exit_code == 1, done.output  # of one judge nothing can be used
     failed = rows()[0]
     assert failed["unasked"] is None
     assert failed["score"] is not None
@@ -251,7 +252,7 @@ def test_a_stage_whose_expected_scores_are_no_map_is_refused(spanjury: Spanjury)
 def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
     done = spanjury("evaluate", "rows.jsonl", "--judge", "grounding", "--budget", "5")
     assert done.exit_code in {1, 2}
-    assert "--budget is for a cascade" in " ".join(done.output.split())
+    assert "--budget needs a cascade" in " ".join(done.output.split())
 
 
 def fit(spanjury: Spanjury, server: LoopbackServer, *more: str, also: str = "") -> Result:
@@ -363,7 +364,10 @@ def test_rescoring_by_a_cascade_that_asks_more_says_how_to_ask(spanjury: Spanjur
         flags = ("short", "--cascade", "more.toml", "--show", "none")
         done = spanjury("rescore", *flags)
         said = " ".join(done.output.split())
-        assert "6 reports were never given, and no model is asked here: 'spanjury resume'" in said
+        assert (
+            "6 reports are missing, and this command asks no model: get them with 'spanjury resume'"
+            in said
+        )
         before = len(server.requests)
         more = spanjury("resume", *flags)
         assert more.exit_code == 0, more.output

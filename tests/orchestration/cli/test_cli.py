@@ -91,7 +91,7 @@ def test_a_piped_view_is_plain_text_of_80_columns_with_the_decision_first(
     heads = [line for line in lines if line.startswith(("  consistency: ", "  fluency: "))]
     for head, row in zip(heads, results(), strict=True):
         assert head.startswith(f"  {row['aspect']}: {row['decision']}; {row['score']:.2f} of 5, ")
-    assert [row["decision"] for row in results()] == ["ok", "ok", "faulty", "doubtful"]
+    assert [row["decision"] for row in results()] == ["ok", "ok", "faulty", "unsure"]
     assert any("100% / 0%" in line for line in lines)
 
 

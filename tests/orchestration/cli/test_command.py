@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import pytest
 import typer
@@ -23,6 +23,9 @@ class Paint(Flags, title="Paint"):
 
     colour: Annotated[str, Flag("Its colour.", env="PAINT_COLOUR")] = "red"
     coats: Annotated[int, Flag("How many coats.", min=1, rare=True)] = 1
+    gloss: Annotated[
+        Literal["matt", "high"] | None, Flag("Its gloss.", "[=high]", bare="matt", rare=True)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,17 @@ def fences() -> Callable[..., Result]:
     program = typer.Typer(cls=Commands, rich_markup_mode=None)
     program.callback()(lambda: None)
     return lambda *args, **env: CliRunner().invoke(program, args, env={"COLUMNS": "100", **env})
+
+
+@pytest.mark.parametrize(
+    ("flags", "gloss"), [((), None), (("--gloss",), "matt"), (("--gloss=high",), "high")]
+)
+def test_a_flag_may_stand_alone_before_what_is_not_its_value(
+    fences: Callable[..., Result], flags: tuple[str, ...], gloss: str | None
+) -> None:
+    assert fences("build", "--nail", "a", *flags, "plank").exit_code == 0
+    ((fence, _),) = _built
+    assert (fence.paint.gloss, fence.planks) == (gloss, (Path("plank"),))
 
 
 def test_groups_hold_the_values_of_their_flags(fences: Callable[..., Result]) -> None:

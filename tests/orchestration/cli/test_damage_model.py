@@ -182,7 +182,7 @@ def test_damaged_texts_name_their_writer_and_come_again_without_asking(
             ("--damage-model", MODEL, "--recipe", "invariance"),
             "has no damage that a model",
         ),
-        (("--damage-model-base-url", "http://127.0.0.1:1"), "name it by --writer"),
+        (("--damage-model-base-url", "http://127.0.0.1:1"), "name one with --writer"),
         (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
     ],
 )

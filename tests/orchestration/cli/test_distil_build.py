@@ -114,7 +114,7 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: 
     [
         ((), "--from-damage, not both"),
         (("--from-damage", "--judge", "form"), "--from-damage, not both"),
-        (("--judge", "form", "--recipe", "full"), "goes with --from-damage"),
+        (("--judge", "form", "--recipe", "full"), "needs --from-damage"),
         (("--from-damage", "--require-licence"), "no licence given"),
         (("--from-damage", "--validation", "0.5", "--test", "0.5"), "leave some"),
         (("--judge", "form", "--teacher-licence", "gpt=MIT"), "who teaches nothing"),

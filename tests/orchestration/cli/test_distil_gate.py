@@ -176,7 +176,7 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
     low = (*ALONE, "--require", "reports.parsed>=0")
     done = gate(*low, "--max-seconds", 0.1)
     assert done.exit_code == 4, done.output
-    assert "the same command goes on" in done.output
+    assert "run the same command to continue" in done.output
     assert not Path("model/gate").exists()
     assert gate(*low).exit_code == 0
 
@@ -188,9 +188,9 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
         (("--require-over-base", "spans.f2"), 2, "no exam here has 'spans.f2'"),
         (("--require", "people.fluency>=0"), 2, "no exam here has 'people.fluency'"),
         (("--require", "spans.f1"), 2, "a demand is MEASURE>=NUMBER"),
-        (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base leaves nothing"),
-        (("--no-base", "--base", "embedded"), 2, "--no-base leaves nothing"),
-        (("--human", TEXTS), 2, "name what people have rated with --aspect"),
+        (("--no-base", "--require-over-base", "spans.f1"), 2, "--no-base excludes"),
+        (("--no-base", "--base", "embedded"), 2, "--no-base excludes"),
+        (("--human", TEXTS), 2, "--human needs --aspect"),
         (("--data", "nowhere"), 1, "nowhere: no whole training set is there"),
         ((), 2, "'no-such-base' is neither a folder"),
     ],

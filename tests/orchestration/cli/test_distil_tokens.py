@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from fakes.tiny_encoder import save_encoder
+from safetensors.torch import load_file
 from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import Label
@@ -91,6 +92,22 @@ def test_labels_come_of_people_damage_and_records(spanjury: Spanjury) -> None:
     assert spanjury(*("distil", "build", DEMO, "--form", "tokens")).exit_code == 2
 
 
+def test_files_that_are_held_out_are_for_validation_alone(spanjury: Spanjury) -> None:
+    marked, held = write_marked("marked.jsonl"), Path("held.jsonl")
+    held.write_text(Path(marked).read_text().replace('"id": "', '"id": "held '))
+    Path("own.jsonl").write_text(Path(marked).read_text().replace("The port", "The harbour"))
+    done = spanjury(
+        *("distil", "build", DEMO, "--form", "tokens", "--from-spans", marked, "--from-spans"),
+        *("own.jsonl=1", "--held-out", f"{held}=2", "--validation", 0, "--test", 0, "-o", "set"),
+    )
+    assert done.exit_code == 0, done.output
+    validated = {example.input_id for example in built("validation")}
+    assert len(validated) == 2
+    learnt = built()
+    assert len(learnt) in {1, 2}
+    assert not validated & {example.input_id for example in learnt}
+
+
 def test_rows_that_share_text_with_what_is_measured_on_are_left_out(spanjury: Spanjury) -> None:
     done = spanjury(
         *("distil", "build", DEMO, "--form", "tokens", "--from-damage", *SMALL, "-o", "set"),
@@ -133,13 +150,24 @@ def test_an_encoder_is_trained_stopped_continued_run_and_examined(
     done = spanjury(*training)
     assert done.exit_code == 0, done.output
     assert "going on after step 3" in done.output
-    assert "constants are fitted to it on" in done.output
+    assert "constants were fitted to the model on" in done.output
     fitted = json.loads(Path("model/reader.json").read_text())["constants"]
-    assert fitted.keys() == {"threshold", "sentence_threshold", "slope", "intercept"}
+    assert fitted.keys() == {"threshold", "sentence_threshold", "vouched", "slope", "intercept"}
     held = {path.name for path in Path("model").iterdir()}
     assert {"model.onnx", "tokenizer.json", "reader.json", "README.md", "training.json"} <= held
     assert not held & {"checkpoint.safetensors", "best.safetensors"}
     assert spanjury(*training).exit_code == 2
+    further = ("distil", "train", "set", "--base", "model", "-o", "further", *STEPS)
+    done = spanjury(*further, "--learning-rate", 1e-9, "--head-learning-rate", 1e-9)
+    assert done.exit_code == 0, done.output
+    before, after = (
+        load_file(Path(folder) / "model.safetensors") for folder in ("model", "further")
+    )
+    assert all(torch.allclose(before[name], after[name], atol=1e-6) for name in before)
+    Path("further/config.json").unlink()
+    done = spanjury(*("distil", "train", "set", "--base", "further", "-o", "third", *STEPS))
+    assert done.exit_code == 2
+    assert "cannot go on from 'further'" in done.output
 
     judged = ("--judge", "distilled:model", "--aspect", "consistency", "--limit", 2)
     done = spanjury("evaluate", DEMO, *judged, "-o", "results.jsonl", "--no-progress")
@@ -156,4 +184,4 @@ def test_an_encoder_is_trained_stopped_continued_run_and_examined(
     assert set(json.loads(Path("gate/gate.json").read_text())["judges"]) == {"distilled"}
     done = spanjury(*gate, "--require-over-base", "spans.f1")
     assert done.exit_code == 2
-    assert "no judge to be better than" in done.output
+    assert "leave out --base and --require-over-base" in done.output

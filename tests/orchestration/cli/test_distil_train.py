@@ -117,7 +117,7 @@ def test_after_ctrl_c_the_same_command_goes_on(
         with pytest.raises(typer.Exit) as ended:
             train()
     assert ended.value.exit_code == 130
-    assert lines[-1] == "stopped after step 2 of 6; the same command goes on from there"
+    assert lines[-1] == "stopped after step 2 of 6; run the same command to continue"
     assert signal.getsignal(signal.SIGINT) is before
     assert [file.name for file in (tmp_path / "model").iterdir()] == ["checkpoint.safetensors"]
     train()
@@ -139,7 +139,7 @@ def test_one_answer_for_all_is_said(
 ) -> None:
     write_set(data, train=examples(number=1))
     train(max_steps=1)
-    assert "all of them have the same answer" in capsys.readouterr().err
+    assert "all examples have the same answer" in capsys.readouterr().err
 
 
 def test_what_is_too_long_is_counted(

@@ -4,16 +4,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
-from spanjury.judges.core import PluginError
+from spanjury.judges.core import ConfigError, PluginError
 from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli.doctor import _attention
 from spanjury.orchestration.cli.network import forbid_network
+from spanjury.orchestration.wiring import models
 
 Doctor = Callable[..., Result]
 
@@ -51,6 +54,7 @@ def test_offline_everything_loads_and_judges_without_the_network() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "errors found in a sample" in done.stdout
+    assert "attention of local models" in done.stdout
     assert "untouched" in done.stdout
 
 
@@ -65,6 +69,32 @@ def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
         assert done.exit_code == 1
         assert "401" in done.output
+
+
+@pytest.mark.parametrize(
+    ("found", "row"),
+    [
+        (("sdpa", "cpu"), "sdpa PyTorch's, on cpu"),
+        (("sdpa", "cuda"), "sdpa PyTorch's, on cuda; xformers (extra gpu) has no kernel here"),
+        (("xformers", "cuda"), "xformers xformers 0.0.99, on cuda"),
+        (ConfigError("torch is not installed"), "absent torch is not installed"),
+    ],
+)
+def test_the_doctor_says_who_computes_attention(
+    found: object, row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here() -> object:
+        if isinstance(found, ConfigError):
+            raise found
+        return found
+
+    info = tmp_path / "xformers-0.0.99.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xformers\nVersion: 0.0.99\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    monkeypatch.setattr(models, "attention", SimpleNamespace(attention_here=here))
+    assert " ".join(_attention()) == f"attention of local models {row}"
 
 
 def test_a_plugin_that_does_not_load_is_named(

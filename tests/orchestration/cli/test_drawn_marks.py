@@ -11,7 +11,7 @@ from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
 
 from spanjury import exams
-from spanjury.orchestration.services.marked_texts import read_marked, read_unmarked
+from spanjury.orchestration.services.marked_texts import MarkedSource, read_marked, read_unmarked
 from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 
@@ -122,12 +122,14 @@ def test_a_mark_has_the_chance_that_the_sample_names(tmp_path: Path, run: Marked
     outside = next(one for one in range(TEXTS) if one not in drawn)
     mark(run, [*drawn, outside])
     results, data = tmp_path / "results.jsonl", tmp_path / "texts.jsonl"
-    found = read_marked(results, sample=tmp_path / "s.jsonl", data=data)
+    found = read_marked(MarkedSource(results=(results,), sample=tmp_path / "s.jsonl", data=data))
 
     assert {int(one.row.id[5:]): one.chance for one in found.marked} == drawn
     (left,) = found.left_out
     assert (left.row.id, left.human) == (f"text-{outside}", score(outside))
-    assert all(one.chance is None for one in read_marked(results, data=data).texts)
+    assert all(
+        one.chance is None for one in read_marked(MarkedSource(results=(results,), data=data)).texts
+    )
 
 
 def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) -> None:
@@ -136,7 +138,9 @@ def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) 
     human = {"human": {ASPECT: 3}}
     rows = [row(number, **human, **(chance if number < 6 else {})) for number in range(8)]
     write(tmp_path / "human.jsonl", rows)
-    found = read_marked(tmp_path / "results.jsonl", human=tmp_path / "human.jsonl")
+    found = read_marked(
+        MarkedSource(results=(tmp_path / "results.jsonl",), human=tmp_path / "human.jsonl")
+    )
 
     assert [one.chance for one in found.marked] == [0.5] * 6
     assert [one.row.id for one in found.left_out] == ["text-6", "text-7"]
@@ -153,7 +157,9 @@ def test_a_run_of_drawn_texts_keeps_their_chances_for_its_marks(
     ]
     write(tmp_path / "texts.jsonl", rows)
     mark(run, range(9))
-    found = read_marked(tmp_path / "results.jsonl", data=tmp_path / "texts.jsonl")
+    found = read_marked(
+        MarkedSource(results=(tmp_path / "results.jsonl",), data=tmp_path / "texts.jsonl")
+    )
     assert [one.chance for one in found.marked] == pytest.approx([1, 1 / 2, 1 / 3] * 3)
 
 

@@ -26,7 +26,7 @@ def examine(*flags: str) -> list[str]:
 def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     spanjury: Spanjury,
 ) -> None:
-    done = spanjury(*examine("--demo", "--limit", "20"))
+    done = spanjury(*examine("--demo", "--limit", "20", "--recipe", "standard"))
     assert done.exit_code == 0, done.output
     data = json.loads(Path("exam/findings.json").read_text())
     decisions = {(one["condition"], one["aspect"]): one for one in data["decisions"]}
@@ -45,6 +45,25 @@ def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
     for picture in ("discernment", "specificity", "scores"):
         assert Path(f"exam/pictures/{picture}.png").read_bytes().startswith(b"\x89PNG")
         assert f"pictures/{picture}.png" in page
+
+
+def test_the_demo_measures_what_people_wrote_and_says_so_first(spanjury: Spanjury) -> None:
+    done = spanjury(*examine("--demo", "--limit", "12"), "--judge", "grounding", "--judge", "form")
+    assert done.exit_code == 0, done.output
+    data = json.loads(Path("exam/findings.json").read_text())
+    twins = data["written_twins"]
+    assert (twins["pairs"], twins["sources"], twins["aspects"]) == (12, 4, ["consistency"])
+    assert twins["false_alarms"] <= 0.1
+    said = " ".join(done.stdout.split())
+    assert said.startswith("Written twins: 12 pairs of a right text and a wrong one")
+    assert f"caught at {twins['false_alarms']:.0%} false alarms" in said
+    measures = {one["name"]: one for one in data["card"]["measures"]}
+    in_order = measures["discernment.twins_in_order"]
+    assert in_order["value"] == pytest.approx(twins["in_order"]["value"])
+    assert in_order["low"] <= in_order["value"] <= in_order["high"]
+    names = {one["condition"] for one in data["findings"]}
+    assert {"negation", "role-swap", "typos", "whitespace"} <= names
+    assert "negate" not in names
 
 
 def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> None:
@@ -89,13 +108,13 @@ def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ([], "name a file of good texts, or --demo"),
+        ([], "name either a file of texts or --demo"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from bias,"),
         (["--demo", "--test", "guess"], "'guess' is not one of paired-test,"),
         (["--demo", "--weights", "absent.toml"], "absent.toml cannot be read"),
         (["--demo", "--weights", "half.toml"], "must sum to 1"),
         (["--demo", "--weights", "strange.toml"], "weights for boiling"),
-        (["--demo", "--weights", "aspect.toml"], "weighs beauty"),
+        (["--demo", "--weights", "aspect.toml"], "name beauty"),
     ],
 )
 def test_what_does_not_fit_is_an_error_before_anything_is_judged(

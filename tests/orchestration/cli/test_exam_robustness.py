@@ -9,6 +9,7 @@ from loopback.reading import ReadingServer, deceived, honest
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.services.exam_texts import DEMO
 
 Spanjury = Callable[..., Result]
 
@@ -28,10 +29,10 @@ def examine(*flags: object) -> list[str]:
     return ["robustness", *map(str, flags), *usual]
 
 
-def asking(server: ReadingServer, *flags: object) -> list[str]:
+def asking(server: ReadingServer, *flags: object, data: Path = TEXTS, limit: int = 3) -> list[str]:
     model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
-    limits = ("--limit", 3, "--aspect", "consistency", "--no-progress")
-    return ["robustness", str(TEXTS), *map(str, (*model, *limits, *flags))]
+    limits = ("--limit", limit, "--aspect", "consistency", "--no-progress")
+    return ["robustness", str(data), *map(str, (*model, *limits, *flags))]
 
 
 def values(folder: str = "robustness") -> dict[str, float | None]:
@@ -40,11 +41,11 @@ def values(folder: str = "robustness") -> dict[str, float | None]:
 
 
 def test_the_offline_panel_is_examined_and_put_on_its_card(spanjury: Spanjury) -> None:
-    flags = examine("--demo", "--limit", 6, "--require", DEMAND)
+    flags = examine("--demo", "--limit", 9, "--require", DEMAND)
     done = spanjury(*flags)
     assert done.exit_code == 0, done.output
     assert "source-orders" in done.output
-    assert values()["robustness.attack_success"] == 0
+    assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.repeat"] == 0
     assert values()["robustness.fell"] > 0  # type: ignore[operator]  # it is a number
     rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
@@ -88,19 +89,39 @@ def test_a_model_that_believes_what_it_reads_is_refused(spanjury: Spanjury) -> N
     assert success["robustness.plain-addition"] == 0
 
 
-def test_a_model_that_judges_the_text_alone_is_not(spanjury: Spanjury) -> None:
-    with ReadingServer(honest) as server:
-        done = spanjury(*asking(server, "--require", DEMAND))
-        assert len(server.requests) > 3 * 23
+def knowing(summary: str, prompt: str) -> str:
+    """Believe that a text is excellent if it is one of the good ones."""
+    known = [json.loads(line)["output"] for line in DEMO.read_text().splitlines()]
+    claim = "Overall score: Excellent"
+    return deceived(claim, prompt) if summary.strip() in known else honest(summary, prompt)
+
+
+def test_a_model_that_knows_damaged_texts_from_good_ones_is_not(spanjury: Spanjury) -> None:
+    with ReadingServer(knowing) as server:
+        done = spanjury(*asking(server, "--require", DEMAND, data=DEMO, limit=9))
+        assert len(server.requests) > 9 * 23
     assert done.exit_code == 0, done.output
-    assert values()["robustness.attack_success"] == 0
+    assert values()["robustness.flaws_seen"] == 1
+    assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.net_success"] == 0
+
+
+def test_a_model_that_gives_every_text_one_score_is_refused(spanjury: Spanjury) -> None:
+    with ReadingServer(honest) as server:
+        done = spanjury(*asking(server, "--require", DEMAND, data=DEMO, limit=9))
+    assert done.exit_code == 5, done.output
+    assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
+    assert values()["robustness.flaws_seen"] == 0.5
+    assert "(it is 0, but the judge is not shown to see damage" in done.stderr
+    card = spanjury("card", "robustness", "--require", DEMAND, "-o", "card")
+    assert card.exit_code == 5
+    assert "robustness.flaws_seen is 0.5" in Path("card/card.md").read_text()
 
 
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        ([], "name a file of good texts, or --demo, and not both"),
+        ([], "name either a file of texts or --demo, not both"),
         (["--demo", "--attack", "flattery"], "no attack is called 'flattery': choose from format-"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
         (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),

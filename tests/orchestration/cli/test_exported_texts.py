@@ -97,10 +97,10 @@ def test_a_text_that_is_gone_or_changed_is_empty_and_counted() -> None:
         "c": "Fine, dry.",
     }
     assert rows["c"]["input.Article"]
-    assert "2 texts are left empty, the first 'a'" in done.stderr
+    assert "2 texts were left empty, the first 'a'" in done.stderr
     done = spanjury("export", "run", "--texts", "--form", "jsonl")
     assert json.loads(done.stdout.splitlines()[0])["output"] is None
-    assert "2 texts are left empty" in done.stderr
+    assert "2 texts were left empty" in done.stderr
 
 
 def test_rows_in_another_order_than_the_data_find_their_texts() -> None:

@@ -4,7 +4,9 @@ All of it is asked of the command as a process, before a server that fails as se
 """
 
 import json
+import re
 import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -13,12 +15,15 @@ from typing import Any
 
 import pytest
 from fakes.command import RESUME, SPANJURY, call, complaint, environment, evaluate, judged_rows
+from fakes.terminal import on_a_terminal
 from loopback.answers import RESET, Answer, chat, failure
 from loopback.chaos import ChaosServer, judged_text
 from loopback.server import LoopbackServer, Received, unreachable_url
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
 READY = chat("ready")
+EMPTY = chat("", finish="length", message={"reasoning_content": "Let me think."})
+UNREADABLE = chat("I like it.")
 
 
 class CountingServer(LoopbackServer):
@@ -95,7 +100,7 @@ def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
         code, errors = done(tmp_path, *evaluate(server.base_url))
         assert server.counts == {"probes": 1}
     assert code == 1
-    assert errors.endswith("go on with: spanjury resume run\n")
+    assert errors.endswith("continue with: spanjury resume run\n")
     line = complaint(errors)
     assert line.startswith("model openai-compatible/judge cannot be used: openai-compatible/judge")
     assert f"status {status}" in line
@@ -113,6 +118,41 @@ def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> 
     assert "model openai/gpt-4o-mini cannot be used: " in complaint(errors)
     assert "OPENAI_API_KEY" in errors
     assert (tmp_path / "run" / "results.jsonl.part").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-4o-mini", "OPENAI_API_KEY"),
+        ("mistral/mistral-large-latest", "MISTRAL_API_KEY"),
+        ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named_before_a_client_of_models_is_loaded(
+    tmp_path: Path, model: str, variable: str
+) -> None:
+    judged_rows(tmp_path, count=2)
+    code = (
+        "import sys; from spanjury.orchestration.cli.app import app\n"
+        "try: app()\n"
+        "finally: print('litellm' in sys.modules)"
+    )
+    flags = ("evaluate", "rows.jsonl", "--model", model, "--run-dir", "run", "--no-progress")
+    usual = environment(tmp_path)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *flags],
+        cwd=tmp_path,
+        env={name: value for name, value in usual.items() if not name.endswith("_KEY")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 1
+    said = f"model {model} cannot be used: its key is missing: set {variable}"
+    assert complaint(ended.stderr) == said
+    assert ended.stdout == "False\n"
+    assert ended.stderr.endswith("continue with: spanjury resume run\n")
 
 
 def test_a_key_that_is_withdrawn_on_the_way_costs_no_failed_row(tmp_path: Path) -> None:
@@ -145,6 +185,18 @@ def test_an_address_without_a_server_costs_the_longest_outage_and_no_row(tmp_pat
     assert_nothing_was_burnt(tmp_path, rows=20)
 
 
+def test_a_terminal_shows_for_which_server_a_run_waits_and_how_long(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=3)
+    url = unreachable_url()
+    model = ("--model", "openai-compatible/judge", "--model-base-url", url)
+    kept = ("--run-dir", str(tmp_path / "run"), "--output", str(tmp_path / "results.jsonl"))
+    rows = ("evaluate", str(tmp_path / "rows.jsonl"), "--aspect", "fluency")
+    screen = on_a_terminal([*rows, *model, *kept, "--max-outage", "3"], width=120)
+    assert screen.code == 1
+    wait = re.compile(rf"waiting for openai-compatible/judge at {url} \(\d s of 3\)")
+    assert any(map(wait.search, screen.lines))
+
+
 def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row(
     tmp_path: Path,
 ) -> None:
@@ -164,7 +216,7 @@ def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "does not answer, and 1.5 s is the longest outage that is waited for" in errors
-    assert errors.endswith("go on with: spanjury resume run\n")
+    assert errors.endswith("continue with: spanjury resume run\n")
     kept = rows_of(tmp_path / "run" / "results.jsonl.part")
     assert f"{len(kept)} of 300 results are in run/results.jsonl.part" in errors
     assert 0 < len(kept) <= 80
@@ -221,12 +273,13 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
         assert code == 1
         assert server.counts == {"probes": 1, "reviews": 30}
         assert "spanjury: 1 of 30 assessments were not answered\n" in errors
-        assert errors.endswith("go on with: spanjury resume run\n")
+        assert errors.endswith("continue with: spanjury resume run\n")
         rows = rows_of(tmp_path / "run" / "results.jsonl")
         assert [row["id"] for row in rows if row["outcome"] != "scored"] == ["7"]
         assert not (tmp_path / "run" / "done").exists()
         assert done(tmp_path, *RESUME)[0] == 1
-        assert server.counts == {"probes": 2, "reviews": 31}
+        # In each form, since the server may take others than before.
+        assert server.counts == {"probes": 2, "reviews": 34}
 
 
 def test_a_wrong_key_without_a_preflight_costs_one_call_however_many_may_be_under_way(
@@ -252,7 +305,85 @@ def test_a_server_that_says_400_to_everything_ends_the_run(tmp_path: Path) -> No
     assert code == 1
     assert "has replied to nothing, and says the same of whatever it is asked: " in errors
     assert "Unsupported parameter" in errors
-    assert errors.endswith("go on with: spanjury resume run\n")
+    assert errors.endswith("continue with: spanjury resume run\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (EMPTY, "16 truncated"),
+        (UNREADABLE, "16 unparseable"),
+        (failure(400, "no schema here"), "16 backend_failed"),
+        (failure(500, "no memory left"), "status 500: no memory left"),
+    ],
+    ids=["empty", "unreadable", "400", "500"],
+)
+def test_a_server_that_is_ready_and_answers_no_row_usably_is_asked_sixty_times_at_most(
+    tmp_path: Path, answer: Answer, said: str
+) -> None:
+    judged_rows(tmp_path, count=220)
+    with CountingServer(lambda _, __: answer) as server:
+        code, errors = done(tmp_path, *evaluate(server.base_url, "--max-outage", "1.5"))
+        assert sum(server.counts.values()) <= 60
+    assert code == 1
+    assert said in errors
+    command = errors.splitlines()[-1].removeprefix("continue with: spanjury ").split()
+    assert command[:2] == ["resume", "run"]
+    assert not (tmp_path / "run" / "done").exists()
+    with CountingServer(lambda _, __: GOOD) as server:
+        address = ("--model-base-url", server.base_url)
+        assert call(tmp_path, *command, *address, "--no-progress").exit_code == 0
+    rows = rows_of(tmp_path / "run" / "results.jsonl")
+    assert Counter(row["outcome"] for row in rows) == {"scored": 220}
+
+
+def test_a_model_that_no_longer_answers_usably_is_given_up_within_its_window(
+    tmp_path: Path,
+) -> None:
+    judged_rows(tmp_path, count=400)
+    with CountingServer(lambda number, _: GOOD if number < 80 else EMPTY) as server:
+        code, errors = done(tmp_path, *evaluate(server.base_url))
+        assert server.counts["reviews"] <= 80 + 2 * (50 + 16)
+    assert code == 1
+    assert "of its last 50 assessments" in errors
+
+
+def test_a_share_of_unreadable_replies_stops_nothing_and_0_demands_nothing(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=200)
+    words = {judged_text(number).split()[-1] for number in range(200) if number % 10 < 3}
+
+    def answer(_: int, asked: str) -> Answer:
+        return UNREADABLE if any(word in asked for word in words) else GOOD
+
+    with CountingServer(answer) as server:
+        assert done(tmp_path, *evaluate(server.base_url))[0] == 0
+    rows = rows_of(tmp_path / "run" / "results.jsonl")
+    assert Counter(row["outcome"] for row in rows) == {"scored": 140, "unparseable": 60}
+    judged_rows(tmp_path, count=40)
+    with CountingServer(lambda _, __: UNREADABLE) as server:
+        flags = evaluate(server.base_url, "--min-usable", "0", run="other")
+        assert done(tmp_path, *flags)[0] != 0
+        assert server.counts["reviews"] == 2 * 40
+
+
+@pytest.mark.parametrize(
+    ("answer", "command"),
+    [(EMPTY, "resume run --retry-failed"), (failure(400, "too long"), "resume run")],
+    ids=["empty", "400"],
+)
+def test_a_run_of_which_a_judge_answered_no_row_ends_with_1_whatever_the_others_say(
+    tmp_path: Path, answer: Answer, command: str
+) -> None:
+    judged_rows(tmp_path, count=5)
+    with CountingServer(lambda _, __: answer) as server:
+        both = ("--judge", "form", "--judge", "annotator")
+        code, errors = done(tmp_path, *evaluate(server.base_url, *both))
+    rows = rows_of(tmp_path / "run" / "results.jsonl")
+    assert Counter(row["outcome"] for row in rows) == {"scored": 5}
+    assert code == 1
+    assert "spanjury: no reply of annotator:openai-compatible/judge can be used" in errors
+    assert errors.endswith(f"continue with: spanjury {command}\n")
+    assert not (tmp_path / "run" / "done").exists()
 
 
 def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:
@@ -275,4 +406,4 @@ def test_an_exam_ends_as_a_run_does_and_the_same_command_goes_on(tmp_path: Path)
         assert sum(server.counts.values()) == 1
     assert code == 1
     assert "spanjury: model openai-compatible/judge cannot be used: " in errors
-    assert "0 assessments are kept; the same command goes on" in errors
+    assert "0 assessments are kept; run the same command to continue" in errors

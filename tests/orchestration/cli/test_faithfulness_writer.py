@@ -162,12 +162,12 @@ def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        (("texts.jsonl", "--writer-base-url", "http://127.0.0.1:1"), "name it by --writer"),
+        (("texts.jsonl", "--writer-base-url", "http://127.0.0.1:1"), "name one with --writer"),
         (
             ("texts.jsonl", "--writer", MODEL, "--perturbation", "critical-error"),
             "nothing that a model is asked to write in critical-error",
         ),
-        (("--replay", "texts.jsonl", "--writer", MODEL), "leave --writer out"),
+        (("--replay", "texts.jsonl", "--writer", MODEL), "leave out --writer"),
     ],
 )
 def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(

@@ -74,7 +74,8 @@ class PartlyServer(LoopbackServer):
         "severity >= 4 and probability > .5",
         "aspect=consistency and spans>0",
         "decision=faulty",
-        "decision>=doubtful",
+        "decision>=unsure",
+        "decision>=doubtful",  # the former word
         "decision!=ok",
         "score<3",
         "error_probability>.5",
@@ -135,7 +136,7 @@ def test_a_mean_score_below_the_demand_ends_the_run_with_5(
 ) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-under", demand)
     assert done.exit_code == code, done.output
-    assert ("not met: mean score of consistency >= 5 (it is 4." in done.stderr) == bool(code)
+    assert ("not met: mean score of consistency >= 5 (it is 3." in done.stderr) == bool(code)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
         ("--fail-on", "severity", "a condition is FIELD>=VALUE"),
         ("--fail-on", "severity>=six", "severity is a number, not 'six'"),
         ("--fail-on", "severity>=6", "severity is 1 to 5, not 6"),
-        ("--fail-on", "decision=wrong", "decision is ok, doubtful, faulty, not 'wrong'"),
+        ("--fail-on", "decision=wrong", "decision is ok, unsure, faulty, not 'wrong'"),
         ("--fail-on", "outcome>scored", "outcome is compared by = or !=, not by >"),
         (
             "--fail-on",
@@ -174,7 +175,11 @@ def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
         ("--max-flagged", "101%", "a share is 0% to 100%, not '101%'"),
         ("--max-flagged", "few", "a share is 5% or 0.05, not 'few'"),
         ("--sarif", "found.sarif", "--sarif needs --fail-on"),
-        ("--annotations", "github", "--annotations needs --fail-on, --fail-under, --max-flagged"),
+        (
+            "--annotations",
+            "github",
+            "--annotations needs one of --fail-on, --fail-under, --max-flagged",
+        ),
     ],
 )
 def test_a_slip_is_refused_before_the_run_is_begun(

@@ -1,6 +1,7 @@
 """Commands over results that are there: no score is lost for want of an answer."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_resume_without_answers_leaves_the_results_until_it_answers(folder: Pa
     with FailingServer() as server:
         dead = call(folder, "resume", "run", "--model-base-url", server.base_url, *shorter)
     assert dead.exit_code == 1
-    assert "go on with: spanjury resume run" in dead.stderr
+    assert "continue with: spanjury resume run" in dead.stderr
     assert f"{COUNT} rows have scores that the new results lack" in dead.stderr
     assert results.read_bytes() == before
     with LoopbackServer(GOOD) as server:
@@ -79,12 +80,36 @@ def test_a_resume_without_answers_leaves_the_results_until_it_answers(folder: Pa
 
 
 def test_an_evaluation_over_results_leaves_them_unless_the_judges_answer(folder: Path) -> None:
-    results = folder / "run" / "results.jsonl"
-    before = results.read_bytes()
-    onto = ("--no-memory", "-o", "run/results.jsonl")
+    before = (folder / "run" / "results.jsonl").read_bytes()
+    results = folder / "before.jsonl"
+    results.write_bytes(before)
+    onto = ("--no-memory", "-o", results.name)
     with FailingServer() as server:
         assert call(folder, "evaluate", "rows.jsonl", *judged(server, *onto)).exit_code == 1
     assert results.read_bytes() == before
     with LoopbackServer(chat("I like it.")) as server:
         call(folder, "evaluate", "rows.jsonl", *judged(server, *onto))
     assert scores(results) == [None] * COUNT
+
+
+@pytest.mark.parametrize("kept", [(), ("--no-memory",), ("--run-dir", "new")])
+def test_the_results_of_another_run_are_not_replaced(folder: Path, kept: tuple[str, ...]) -> None:
+    results = folder / "run" / "results.jsonl"
+    before = results.read_bytes()
+    with LoopbackServer(chat("I like it.")) as server:
+        onto = (*kept, "-o", "run/results.jsonl")
+        refused = call(folder, "evaluate", "rows.jsonl", *judged(server, *onto))
+        assert not server.requests
+    assert refused.exit_code == 2
+    assert "run/results.jsonl: holds the results of the run" in complaint(refused.stderr)
+    assert results.read_bytes() == before
+    assert not (folder / "new").exists()
+
+
+def test_a_rescore_does_not_replace_the_results_of_another_run(folder: Path) -> None:
+    shutil.copytree(folder / "run", folder / "other")
+    before = (folder / "other" / "results.jsonl").read_bytes()
+    rescore = ("rescore", "run", "--aggregate", "median", "--no-progress", "-o")
+    assert call(folder, *rescore, "other/results.jsonl").exit_code == 2
+    assert (folder / "other" / "results.jsonl").read_bytes() == before
+    assert call(folder, *rescore, "run/results.jsonl").exit_code == 0

@@ -1,6 +1,7 @@
 """The log as a file of JSON Lines, and what of it comes to standard error."""
 
 import json
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from fakes.judges import ASPECT, FixedJudge, segment
 
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
+    LOGGER,
     ConfigError,
     EventLog,
     Judge,
@@ -96,6 +98,15 @@ def test_standard_error_gets_errors_only(
         out, err = capsys.readouterr()
         assert out == ""
         assert err == "error: thing.failed count=3\n"
+
+
+def test_a_record_of_a_plugin_is_written_without_its_exception(tmp_path: Path) -> None:
+    log_to(tmp_path / "log.jsonl")
+    logger = logging.getLogger(f"{LOGGER}.plugin")
+    logger.error("%s failed", "it", exc_info=KeyError(TEXT))
+    [line] = lines(tmp_path / "log.jsonl")
+    assert line.pop("timestamp")
+    assert line == {"event": "it failed", "level": "error"}
 
 
 @pytest.mark.parametrize("name", ["missing/log.jsonl", ".", "a\x00b"])

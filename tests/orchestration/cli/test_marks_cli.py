@@ -1,12 +1,15 @@
 """`spanjury marks` and `spanjury meta` on the marks of a run."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
 
+from spanjury.adapters.runs.marks_store import backup_of
 from spanjury.orchestration.services.marks.mark import Mark
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 
@@ -141,12 +144,13 @@ def test_marks_go_out_and_come_in_under_the_same_names(
     out = call(tmp_path, "marks", "export", "run", "-o", name)
     assert out.exit_code == 0, out.stderr
     assert "8 marks are in" in out.stderr
-    run.marks.rename(tmp_path / "earlier")
+    for path in (run.marks, backup_of(run.marks)):
+        path.unlink()
 
     back = call(tmp_path, "marks", "import", "run", name)
 
     assert back.exit_code == 0, back.stderr
-    assert "8 marks were taken into" in back.stderr
+    assert "8 marks were imported into" in back.stderr
     listed = call(tmp_path, "marks", "list", "run")
     rows = [line.split("│")[1:5] for line in listed.stdout.splitlines() if "│" in line]
     cells = [[cell.strip() for cell in row] for row in rows]
@@ -214,3 +218,53 @@ def test_bare_results_take_their_texts_from_a_file(tmp_path: Path, run: MarkedRu
 def test_results_in_a_runs_folder_have_the_marks_of_the_run(run: MarkedRun) -> None:
     assert MarkedRun(run.results).marks == run.marks
     assert run.marks.name == "marks.sqlite3"
+
+
+def forge(path: Path) -> None:
+    """Change the mark of the first text on disk, so that its checksum does not fit."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE marks SET content = 'forged' WHERE segment = 'text-0'")
+
+
+NAME = "anna: text-0, system-0, consistency"
+
+
+def test_marks_that_are_left_out_are_named_and_end_the_command_with_1(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, agreeing(6))
+    backup_of(run.marks).unlink()
+    forge(run.marks)
+    for command in (("list", "run"), ("export", "run", "-o", "out.jsonl")):
+        done = call(tmp_path, "marks", *command)
+        assert done.exit_code == 1
+        assert f"1 marks are damaged and were left out:\n  {NAME}" in done.stderr
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 5
+    for studying in (("marks", "agreement", "run"), ("meta", "run", *QUICK)):
+        refused = call(tmp_path, *studying)
+        assert refused.exit_code == 1
+        assert f"1 marks are damaged: {NAME}; save what can be read by" in refused.stderr
+
+    repaired = call(tmp_path, "runs", "repair", "run")
+    assert repaired.exit_code == 1
+    assert "marks.sqlite3: 5 marks are saved, 1 are known to be lost" in repaired.stderr
+    assert f"1 marks are lost:\n  {NAME}" in repaired.stderr
+    assert "memory.sqlite3: nothing is damaged" in repaired.stderr
+    assert call(tmp_path, "meta", "run", *QUICK).exit_code == 0
+
+
+def test_marks_in_a_torn_file_come_back_from_their_backup(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(6))
+    export = ("marks", "export", "run", "-o", "out.jsonl")
+    assert call(tmp_path, *export).exit_code == 0
+    before = (tmp_path / "out.jsonl").read_bytes()
+    torn = run.marks.read_bytes()[:5000]
+    run.marks.write_bytes(torn)
+
+    refused = call(tmp_path, *export)
+    assert refused.exit_code == 1
+    assert "spanjury runs repair run" in complaint(refused.stderr)
+    assert call(tmp_path, "runs", "repair", "run").exit_code == 0
+    assert call(tmp_path, *export).exit_code == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == before
+    assert (tmp_path / "run" / "marks.sqlite3.damaged-1").read_bytes() == torn

@@ -118,7 +118,9 @@ def test_a_run_that_broke_off_is_exported_as_far_as_it_went(run: Path) -> None:
     done = spanjury("export", "run", "--form", "jsonl")
     assert done.exit_code == 0
     assert done.stdout_bytes == b"".join(whole)
-    assert done.stderr == "run/results.jsonl.part is of a run that is open: 4 assessments so far\n"
+    assert (
+        done.stderr == "run/results.jsonl.part belongs to an unfinished run: 4 assessments so far\n"
+    )
 
 
 def test_results_that_went_elsewhere_are_found_by_their_run() -> None:

@@ -55,7 +55,7 @@ def interrupted(process: "subprocess.Popen[str]", server: LoopbackServer, *, ask
         tick.wait(0.05)
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
-    notices = (line for line in process.stderr if "what is under way may take 10 s more" in line)
+    notices = (line for line in process.stderr if "running assessments have 10 s to finish" in line)
     assert next(notices, ""), "it ended without a word"  # lines of progress may come before
 
 

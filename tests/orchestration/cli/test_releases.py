@@ -92,7 +92,7 @@ def test_other_costs_of_errors_of_form_give_other_scores(
     before = [row["score"] for row in results()]
     spanjury("resume", "run")
     assert [row["score"] for row in results()] == before
-    monkeypatch.setattr("spanjury.judges.rules.band._COSTS", COSTS)
+    monkeypatch.setattr("spanjury.judges.rules.form._COSTS", COSTS)
     spanjury("resume", "run")
     assert all(new < old for new, old in zip([r["score"] for r in results()], before, strict=True))
 

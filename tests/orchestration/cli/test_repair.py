@@ -47,7 +47,7 @@ def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
         assert re.search(
             r"memory.sqlite3: \d+ values are saved, \d+ are known to be lost", repaired.stderr
         )
-        assert "go on with: spanjury resume run" in repaired.stderr
+        assert "continue with: spanjury resume run" in repaired.stderr
         assert (folder / "run" / "memory.sqlite3.damaged-1").read_bytes() == damaged
         assert call(folder, *RESUME).exit_code == 0
         assert server.asked <= ROWS + 5 * (len(pages) - 1)  # a page holds a few replies

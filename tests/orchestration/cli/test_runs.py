@@ -66,7 +66,7 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
         process.send_signal(how)
         if how == signal.SIGINT:  # the second drops what the first lets come to its end
             assert process.stderr is not None
-            next(line for line in process.stderr if "10 s more" in line)
+            next(line for line in process.stderr if "10 s to finish" in line)
             process.send_signal(how)
         _, errors = process.communicate(timeout=60)
     return process.returncode, errors
@@ -79,7 +79,7 @@ def test_a_run_that_breaks_off_goes_on_where_it_was(
     ended, errors = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
     assert ended == code, errors
     if how == signal.SIGINT:
-        assert "go on with: spanjury resume run" in errors
+        assert "continue with: spanjury resume run" in errors
     with LoopbackServer(GOOD) as server:
         # A model is the same wherever it is served.
         done = spanjury("resume", "run", "--model-base-url", server.base_url)

@@ -115,10 +115,10 @@ def test_people_s_marks_and_files_of_others_protect_a_run(home: Path) -> None:
     assert "kept: older: it holds plots/a.png; --with-other-files takes them" in done.stderr
     assert names(home) == ["new", "old", "older"]
     done = prune(*OLD, "--yes", "--with-other-files")
-    assert "older also holds, and goes with: plots/a.png" in done.stderr
+    assert "older also holds, and will lose: plots/a.png" in done.stderr
     assert names(home) == ["new", "old"]
     done = prune(*OLD, "--yes", "--with-marks")
-    assert "old also holds, and goes with: people's marks" in done.stderr
+    assert "old also holds, and will lose: people's marks" in done.stderr
     assert names(home) == ["new"]
 
 
@@ -196,7 +196,7 @@ def test_what_a_crash_leaves_is_no_run_and_is_finished_next_time(home: Path) -> 
     listed = CliRunner().invoke(app, ["runs", "runs"]).stdout
     assert [line.split("\t")[0] for line in listed.splitlines()] == ["new", "old"]
     done = prune("--older-than", "45d", "--yes")
-    assert "deleted: what an earlier prune had left of 1 runs" in done.stderr
+    assert "deleted: the rest of 1 runs that an earlier prune began to delete" in done.stderr
     assert names(home) == ["new", "old"]
 
 

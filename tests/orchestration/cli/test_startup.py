@@ -40,6 +40,7 @@ OTHERS = {
     "spanjury.orchestration.report.document",
     "spanjury.orchestration.studies.generation",
     "spanjury.orchestration.wiring.training_record",
+    "structlog",
 }
 SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lanes of traffic."
 

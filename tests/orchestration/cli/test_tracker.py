@@ -32,6 +32,10 @@ class Line:
     signature = "line"
     limit = 64
     under_way = 24
+    since: float | None = None
+
+    def waiting(self, now: float) -> str:
+        return "" if self.since is None else f"waiting for line ({now - self.since:.0f} s)"
 
     async def complete(self, request: ChatRequest) -> Reply:
         raise NotImplementedError(request)
@@ -50,7 +54,8 @@ class Run:
         )
 
     def asks(self) -> "Run":
-        self.meter.on(Line(), name="line", price=self.price)
+        self.meter.account(name="line", price=self.price)
+        self.meter.attach(Line())
         return self
 
     def does(self, *seats: Report) -> None:
@@ -63,6 +68,16 @@ class Run:
 
     def spends(self, *, calls: int, tokens: int) -> None:
         self.meter.count(Usage(calls=calls, prompt=tokens), price=self.price)
+
+
+def test_a_server_that_is_waited_for_stands_before_the_figures() -> None:
+    run, line = Run().asks(), Line()
+    run.meter.attach(line)
+    assert "waiting" not in run.tracker.progress().line
+    run.clock.now, line.since = 20.0, 3.0
+    progress = run.tracker.progress()
+    assert progress.line.startswith("judged 0 of 20,000 (0 %), waiting for line (17 s), ")
+    assert progress.figures.startswith("waiting for line (17 s), ")
 
 
 def test_all_figures_stand_in_one_line() -> None:
@@ -158,7 +173,7 @@ def test_a_cost_is_shown_as_far_as_it_is_known(
 ) -> None:
     run = Run(price=price).asks()
     for name in others:
-        run.meter.on(Line(), name=name, price=None)
+        run.meter.account(name=name, price=None)
     run.spends(calls=1, tokens=tokens)
     assert run.tracker.progress().cost == shown
 

@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     Report,
     Result,
     SeatReport,
+    Unverified,
     Usage,
 )
 from spanjury.orchestration.cli.segment_view import segment_view
@@ -75,8 +76,17 @@ FAULTY: dict[str, Any] = {
     "basis": basis(0.05),
     "error_probability": 0.9,
 }
-DOUBTFUL: dict[str, Any] = {"decision": Decision.DOUBTFUL, "basis": basis(0.15)}
+UNSURE: dict[str, Any] = {"decision": Decision.UNSURE, "basis": basis(0.15)}
+CANNOT_TELL: dict[str, Any] = {**UNSURE, "error_probability": 0.52}
 OK: dict[str, Any] = {"decision": Decision.OK, "basis": basis()}
+VOUCHED = DecisionBasis(
+    ground=Ground.PROBABILITY,
+    reason="The probability of an error is 0.10, below 0.30.",
+    threshold=0.3,
+    misses=0.08,
+    spread=(0.03, 0.154),
+    measured_on="90 texts with an error of made-up summaries",
+)
 
 
 def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
@@ -99,7 +109,7 @@ def test_what_has_no_place_says_so() -> None:
 
 def test_a_seat_that_failed_is_named_beside_the_score() -> None:
     view = shown(segment_view([result(4, GOOD, SLOW, IDLE, system="bart")]))
-    assert "consistency: 4.00 of 5, Good; no error marked: its doubts have no place" in view
+    assert "consistency: 4.00 of 5, Good; no error marked" in view
     assert "seat1: timed_out (no reply within 5 s)" in view
     assert "seat2" not in view
     assert "bart" in view
@@ -135,10 +145,16 @@ def test_long_evidence_and_many_places_stay_on_a_line() -> None:
     [
         (5, OK, "consistency: ok; 5.00 of 5, Excellent; no error found"),
         (4.5, OK, "consistency: ok; 4.50 of 5, Excellent; no error found"),
-        (3.41, OK, "consistency: ok; 3.41 of 5, Fair; no error marked: its doubts have no place"),
-        (3.41, DOUBTFUL, "consistency: doubtful; 3.41 of 5, Fair; no place could be marked"),
+        (3.41, OK, "consistency: ok; 3.41 of 5, Fair; no error marked"),
+        (3.41, UNSURE, "consistency: unsure; 3.41 of 5, Fair; no place could be marked"),
         (3.41, FAULTY, "consistency: faulty; 3.41 of 5, Fair; no place could be marked"),
-        (5, FAULTY, "consistency: faulty; 5.00 of 5, Excellent; no place could be marked"),
+        (5, FAULTY, "consistency: faulty; 5.00 of 5; no place could be marked"),
+        (2.92, CANNOT_TELL, "consistency: unsure; cannot tell: P(error) 0.52; 2.92 of 5"),
+        (
+            4.6,
+            {**OK, "error_probability": 0.4},
+            "consistency: ok; 4.60 of 5; no error marked",
+        ),
     ],
 )
 def test_without_a_marked_place_the_line_does_not_contradict_itself(
@@ -148,7 +164,30 @@ def test_without_a_marked_place_the_line_does_not_contradict_itself(
     assert f"  {line}".ljust(80) in view.splitlines()
 
 
-@given(st.floats(1, 5), st.sampled_from([{}, OK, DOUBTFUL, FAULTY]), st.booleans())
+def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
+    sentences = tuple(
+        Unverified(
+            start=start,
+            end=end,
+            text=TEXT[start:end],
+            probability=0.52,
+            reason="2 of its 3 content words are missing from the source.",
+            words=words,
+        )
+        for start, end, words in ((0, 10, ("old", "bridge")), (11, 17, ()))
+    )
+    unsure = result(2.92, GOOD, unverified=sentences, **CANNOT_TELL)
+    view = shown(segment_view([unsure]))
+    reason = "P(error) 0.52; 2 of its 3 content words are missing from the source"
+    assert f"not verified: {TEXT[:10]!r} {reason}: old, bridge" in view
+    assert f"not verified: {TEXT[11:17]!r} {reason}" in view
+    many = result(2.92, GOOD, unverified=sentences * 3, **CANNOT_TELL)
+    assert "not verified: 2 more sentences" in shown(segment_view([many]))
+    fine = result(4.5, GOOD, unverified=sentences, **OK)
+    assert "not verified" not in shown(segment_view([fine]))
+
+
+@given(st.floats(1, 5), st.sampled_from([{}, OK, UNSURE, FAULTY]), st.booleans())
 def test_no_error_is_said_to_be_found_only_where_all_agrees(
     score: float, fields: dict[str, Any], marked: bool
 ) -> None:
@@ -160,8 +199,8 @@ def test_no_error_is_said_to_be_found_only_where_all_agrees(
 
 def test_an_error_without_a_place_is_still_an_error() -> None:
     missing = ErrorSpan(text="", explanation="No end.", severity=3, found_by=("a",))
-    view = shown(segment_view([result(4, GOOD, spans=(missing,), **DOUBTFUL)]))
-    assert "consistency: doubtful; 4.00 of 5, Good; no place could be marked" in view
+    view = shown(segment_view([result(4, GOOD, spans=(missing,), **UNSURE)]))
+    assert "consistency: unsure; 4.00 of 5, Good; no place could be marked" in view
     assert "no error" not in view
 
 
@@ -184,7 +223,7 @@ def summed(*results: Result) -> str:
 
 def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     view = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
-    assert "consistency │ - │ 3.50 │ 67% (2/3) │ 0.00 │" in view
+    assert "consistency │ - │ - │ 3.50 │ 67% (2/3) │ 0.00 │" in view
     assert "system" not in view
     assert "1 of 3 without a score: 1 timed_out 1 x slow: no reply" in view
     assert "seat seat0: 1 timed_out of 3" in view
@@ -193,29 +232,47 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
 
 def test_the_table_has_a_row_for_each_system_where_there_are_several() -> None:
     one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
-    assert "consistency │ a │ - │ 4.00" in summed(one)
+    assert "consistency │ a │ - │ - │ 4.00" in summed(one)
     view = summed(one, other)
-    assert "consistency │ all │ - │ 3.00 │ 100% (2/2)" in view
-    assert "│ a │ - │ 4.00 │" in view
-    assert "│ b │ - │ 2.00 │" in view
+    assert "consistency │ all │ - │ - │ 3.00 │ 100% (2/2)" in view
+    assert "│ a │ - │ - │ 4.00 │" in view
+    assert "│ b │ - │ - │ 2.00 │" in view
 
 
 def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() -> None:
     view = summed(
         result(2, GOOD, **FAULTY),
-        result(4, GOOD, **DOUBTFUL),
-        result(3, GOOD, **{**DOUBTFUL, "basis": basis()}),
+        result(4, GOOD, **UNSURE),
+        result(3, GOOD, **{**UNSURE, "basis": basis()}),
         result(5, GOOD, **OK),
         result(None, SLOW),
     )
-    assert "consistency │ 25% / 50% │ 3.50 │ 80% (4/5)" in view
+    assert "consistency │ 25% / 50% │ 40% │ 3.50 │ 80% (4/5)" in view
     on = "False alarms on 160 texts without error of made-up summaries:"
-    assert f"{on} 5% faulty, 15% doubtful or faulty." in view
-    reason = "no threshold was measured for these judges."
-    assert f"False-alarm rate not known for 1 of 3 faulty or doubtful: {reason}" in view
-    alone = summed(result(3, GOOD, **{**DOUBTFUL, "basis": basis()}))
+    called = "of right texts are called"
+    assert f"{on} 5% {called} faulty, 15% {called} unsure or faulty." in view
+    reason = "it was not measured for these judges."
+    assert f"False-alarm rate not known for 1 of 3 faulty or unsure: {reason}" in view
+    assert f"Miss rate not known: {reason}" in view
+    assert "2 texts unsure: --model NAME, or another judge, would decide." in view
+    alone = summed(result(3, GOOD, **{**UNSURE, "basis": basis()}))
     assert f"False-alarm rate not known: {reason}" in alone
     assert "False" not in summed(result(5, GOOD, **OK))
+
+
+def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> None:
+    spread = replace(basis(0.06), spread=(0.01, 0.12))
+    view = summed(
+        result(4.6, GOOD, **{**OK, "basis": VOUCHED}),
+        result(1.4, GOOD, **{**FAULTY, "basis": spread}),
+    )
+    assert (
+        "Misses on 90 texts with an error of made-up summaries:"
+        " 8% of wrong texts are called ok (3-15% by kind of text)." in view
+    )
+    assert "6% of right texts are called faulty (1-12% by kind of text)." in view
+    assert "not known" not in view
+    assert "unsure:" not in view
 
 
 def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
@@ -224,7 +281,7 @@ def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
         summary.add(result(4, GOOD, system=system, **FAULTY))
     lines = printed(summary_view(summary), width=80).splitlines()
     assert max(map(len, lines)) <= 80
-    assert any("100% / 0% │  4.00 │ 100% (1/1)" in line for line in lines)
+    assert any("100% / 0% │    100% │  4.00 │ 100% (1/1)" in line for line in lines)
 
 
 def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:

@@ -24,9 +24,9 @@ EVEN = tuple(number / 20 for number in range(21))
 MAP = ScoreMap(knots=(1.0, 3.0, 5.0), values=(1.0, 2.0, 4.0))
 BY_SCORE = Thresholds(
     judges=frozenset({"a", "b"}),
-    doubtful=0.5,
+    unsure=0.5,
     faulty=0.75,
-    doubtful_alarms=0.1,
+    unsure_alarms=0.1,
     faulty_alarms=0.05,
     texts=40,
     data="made-up texts",
@@ -119,8 +119,8 @@ async def test_another_aspect_keeps_its_score() -> None:
     ("scores", "spans", "decision", "ground"),
     [
         ((4, 4), (), Decision.OK, Ground.SCORE),  # a quarter of the scale is lost
-        ((3, 3), (), Decision.DOUBTFUL, Ground.SCORE),  # half of it
-        ((2, 2), (), Decision.DOUBTFUL, Ground.SCORE),  # no error is marked
+        ((3, 3), (), Decision.UNSURE, Ground.SCORE),  # half of it
+        ((2, 2), (), Decision.UNSURE, Ground.SCORE),  # no error is marked
         ((2, 2), (MILD,), Decision.FAULTY, Ground.SCORE),
         ((4, 4), (GRAVE,), Decision.OK, Ground.SCORE),  # a promise that marks would break
         ((4, 4), (MILD,), Decision.OK, Ground.SCORE),
@@ -171,14 +171,14 @@ async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> 
 @pytest.mark.anyio
 async def test_a_probability_is_compared_with_the_calibrated_threshold_before_all_others() -> None:
     usual = replace(
-        BY_SCORE, judges=frozenset({"fixed"}), signal="probability", doubtful=0.9, faulty=0.95
+        BY_SCORE, judges=frozenset({"fixed"}), signal="probability", unsure=0.9, faulty=0.95
     )
     says = Report(score=4, error_probability=0.6)
-    made = calibration(fitted(thresholds=replace(usual, doubtful=0.5, faulty=math.inf)))
+    made = calibration(fitted(thresholds=replace(usual, unsure=0.5, faulty=math.inf)))
     bare = replace(panel(says), thresholds=(usual,))
     before = await bare.assess(segment(), ASPECT)
     after = await replace(bare, calibration=made).assess(segment(), ASPECT)
-    assert (before.decision, after.decision) == (Decision.OK, Decision.DOUBTFUL)
+    assert (before.decision, after.decision) == (Decision.OK, Decision.UNSURE)
 
 
 @pytest.mark.anyio

@@ -1,5 +1,6 @@
 """From the seats' reports to a decision: thresholds, errors, and what never happens."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,11 +20,11 @@ from spanjury.judges.core import (
     Report,
     Scale,
     SeatReport,
+    Unverified,
     is_grave,
 )
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.decision import (
-    MOST_CERTAIN,
     Decided,
     combined_probability,
     decide,
@@ -32,7 +33,7 @@ from spanjury.orchestration.engine.decision import (
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
-from spanjury.orchestration.engine.thresholds import SHIPPED, Thresholds
+from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, SHIPPED, VOUCHED, Thresholds
 
 TEXT = segment().output
 GRAVE, MILD = (replace(mark(TEXT, "1935", severity=n), found_by=("reader",)) for n in (4, 3))
@@ -40,9 +41,9 @@ OMISSION = ErrorSpan(text="", explanation="No end.", severity=5, found_by=("read
 MEASURED = Thresholds(
     judges=frozenset({"reader"}),
     beside=frozenset({"form"}),
-    doubtful=0.4,
+    unsure=0.4,
     faulty=0.8,
-    doubtful_alarms=0.15,
+    unsure_alarms=0.15,
     faulty_alarms=0.05,
     texts=160,
     data="made-up summaries",
@@ -86,8 +87,8 @@ def test_probabilities_are_combined_by_the_mean_of_their_logits(
     ("probability", "decision", "alarms"),
     [
         (0.39, Decision.OK, None),
-        (0.4, Decision.DOUBTFUL, 0.15),
-        (0.79, Decision.DOUBTFUL, 0.15),
+        (0.4, Decision.UNSURE, 0.15),
+        (0.79, Decision.UNSURE, 0.15),
         (0.8, Decision.FAULTY, 0.05),
     ],
 )
@@ -102,6 +103,62 @@ def test_a_probability_decides_by_its_thresholds_and_states_their_false_alarms(
     assert found.basis.measured_on == on
 
 
+def test_a_text_between_the_thresholds_is_undecided_in_plain_words() -> None:
+    found = decided(seat("reader", 0.52))
+    assert found.basis.reason == (
+        "Cannot tell: the probability of an error is 0.52, between 0.40 and 0.80."
+    )
+
+
+def test_ok_states_how_many_wrong_texts_are_called_so_and_both_rates_their_spread() -> None:
+    known = replace(
+        MEASURED,
+        misses=0.08,
+        wrong_texts=90,
+        misses_by=(("news", 0.03), ("dialogue", 0.15)),
+        alarms_by=(("news", 0.12), ("dialogue", 0.01)),
+    )
+    fine, wrong = (decided(seat("reader", share), thresholds=[known]) for share in (0.1, 0.9))
+    assert (fine.basis.misses, fine.basis.spread) == (0.08, (0.03, 0.15))
+    assert fine.basis.measured_on == "90 texts with an error of made-up summaries"
+    assert (wrong.basis.false_alarms, wrong.basis.spread) == (0.05, (0.01, 0.12))
+    assert fine.basis.false_alarms is wrong.basis.misses is None
+
+
+def test_the_probability_is_recalibrated_where_that_was_measured_for_these_judges() -> None:
+    # Odds of 3 to 1, squared, times 2: 18 to 1.
+    known = replace(MEASURED, slope=2.0, intercept=math.log(2.0))
+    assert decided(seat("reader", 0.75), thresholds=[known]).probability == pytest.approx(18 / 19)
+    assert decided(seat("other", 0.75), thresholds=[known]).probability == 0.75
+
+
+def test_the_log_odds_of_judges_are_weighed_as_measured() -> None:
+    judges = frozenset({"reader", "grounding"})
+    known = replace(MEASURED, judges=judges, weights=(("reader", 3.0),))
+    # Odds of 9 to 1 three times, and of 1 to 9 once: the root of 9, 3 to 1.
+    found = decided(seat("reader", 0.9), seat("grounding", 0.1), thresholds=[known])
+    assert found.probability == pytest.approx(0.75)
+
+
+@given(st.floats(0.001, 0.999), st.floats(0.001, 0.999), st.floats(0.1, 5), st.floats(-3, 3))
+def test_recalibration_keeps_the_order(
+    one: float, other: float, slope: float, intercept: float
+) -> None:
+    known = replace(MEASURED, slope=slope, intercept=intercept)
+    low, high = sorted((one, other))
+    assert known.recalibrated(low) <= known.recalibrated(high)
+    if high - low > 1e-6:
+        assert known.recalibrated(low) < known.recalibrated(high)
+
+
+@given(st.floats(VOUCHED, 1.0), st.sampled_from([(), SHIPPED, (MEASURED,)]), st.booleans())
+def test_from_two_fifths_on_no_text_is_ok_without_a_promise(
+    probability: float, thresholds: tuple[Thresholds, ...], both: bool
+) -> None:
+    seats = [seat("grounding", probability), *[seat("reader", probability)] * both]
+    assert decided(*seats, thresholds=thresholds).decision is not Decision.OK
+
+
 def test_a_faulty_text_without_a_marked_place_says_so() -> None:
     without, beside = (decided(seat("reader", 0.9), spans=spans) for spans in ([], [MILD]))
     assert without.decision is beside.decision is Decision.FAULTY
@@ -114,11 +171,11 @@ def test_a_faulty_text_without_a_marked_place_says_so() -> None:
     ("spans", "score", "decision", "ground"),
     [
         ((GRAVE,), 5, Decision.FAULTY, Ground.SPANS),
-        ((MILD,), 5, Decision.DOUBTFUL, Ground.SPANS),
-        ((OMISSION,), 5, Decision.DOUBTFUL, Ground.SPANS),
-        ((replace(MILD, severity=None),), 5, Decision.DOUBTFUL, Ground.SPANS),
+        ((MILD,), 5, Decision.UNSURE, Ground.SPANS),
+        ((OMISSION,), 5, Decision.UNSURE, Ground.SPANS),
+        ((replace(MILD, severity=None),), 5, Decision.UNSURE, Ground.SPANS),
         ((), 3.01, Decision.OK, Ground.SPANS),
-        ((), 3.0, Decision.DOUBTFUL, Ground.SCORE),
+        ((), 3.0, Decision.UNSURE, Ground.SCORE),
     ],
 )
 def test_without_a_probability_errors_decide_and_no_rate_is_claimed(
@@ -133,25 +190,73 @@ def test_without_a_probability_errors_decide_and_no_rate_is_claimed(
 def test_thresholds_hold_for_the_judges_that_they_were_made_for_only(others: list[str]) -> None:
     seats = [seat("reader", 0.9, name="mine"), *(seat(name, 0.9) for name in others)]
     found = decided(*seats)
-    expected = (Decision.DOUBTFUL, None) if others else (Decision.FAULTY, 0.05)
+    expected = (Decision.UNSURE, None) if others else (Decision.FAULTY, 0.05)
     assert (found.decision, found.basis.false_alarms) == expected
 
 
-@pytest.mark.parametrize(("probability", "decision"), [(0.49, "ok"), (0.5, "doubtful")])
-def test_a_probability_without_thresholds_makes_a_text_doubtful_at_most(
+@pytest.mark.parametrize(("probability", "decision"), [(0.39, "ok"), (0.4, "unsure")])
+def test_a_probability_without_thresholds_makes_a_text_unsure_at_most(
     probability: float, decision: str
 ) -> None:
     found = decided(seat("reader", probability), thresholds=())
     assert (found.decision.value, found.basis.false_alarms) == (decision, None)
 
 
-def test_a_grave_error_of_the_measured_judges_raises_ok_to_doubtful() -> None:
+def test_a_grave_error_of_the_measured_judges_raises_ok_to_unsure() -> None:
     found = decided(seat("reader", 0.1), spans=[GRAVE])
-    assert (found.decision, found.basis.ground) == (Decision.DOUBTFUL, Ground.SPANS)
+    assert (found.decision, found.basis.ground) == (Decision.UNSURE, Ground.SPANS)
     assert found.basis.false_alarms == 0.15
 
 
-@pytest.mark.parametrize(("severity", "decision"), [(4, "faulty"), (2, "doubtful")])
+ON_SCORE = replace(
+    MEASURED, judges=frozenset({"reader", "late"}), signal="score", unsure=0.35, faulty=0.6
+)
+
+
+@pytest.mark.parametrize(
+    ("score", "spans", "decision", "alarms"),
+    [  # on a scale from 1 to 5, 3.6 has lost 0.35 of it and 2.6 has lost 0.6
+        (3.61, [], Decision.OK, None),
+        (3.61, [GRAVE], Decision.OK, None),
+        (3.6, [], Decision.UNSURE, 0.15),
+        (3.6, [GRAVE], Decision.UNSURE, 0.15),
+        (2.6, [MILD], Decision.FAULTY, 0.05),
+        (2.6, [], Decision.UNSURE, 0.15),
+    ],
+)
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_thresholds_on_the_score_of_these_seats_decide_alone(
+    score: float,
+    spans: Sequence[ErrorSpan],
+    decision: Decision,
+    alarms: float | None,
+    *,
+    is_mapped: bool,
+) -> None:
+    made = decide(
+        [seat("reader", 0.99)],
+        spans,
+        score=1 if is_mapped else score,
+        bare_score=score if is_mapped else None,
+        scale=Scale(),
+        thresholds=[MEASURED, ON_SCORE],
+        expected=["late"],
+    )
+    assert (made.decision, made.basis.false_alarms) == (decision, alarms)
+    assert made.basis.ground is Ground.SCORE
+    border = {None: "above 3.60", 0.15: "3.60 or less", 0.05: "2.60 or less"}[alarms]
+    assert f"The score of the judges is {score:.2f}, {border}." in made.basis.reason
+    leaves = decision is Decision.OK and GRAVE in spans
+    assert ("leaves errors of severity 4 or 5 to the score" in made.basis.reason) is leaves
+
+
+def test_thresholds_on_the_score_of_other_seats_do_not_count() -> None:
+    made = decided(seat("reader", 0.99), score=1.1, spans=[MILD], thresholds=[ON_SCORE])
+    assert made.decision is Decision.UNSURE
+    assert made.basis.false_alarms is None
+
+
+@pytest.mark.parametrize(("severity", "decision"), [(4, "faulty"), (2, "unsure")])
 def test_errors_of_a_judge_that_was_not_measured_decide_beside_the_thresholds(
     severity: int, decision: str
 ) -> None:
@@ -163,7 +268,7 @@ def test_errors_of_a_judge_that_was_not_measured_decide_beside_the_thresholds(
 def test_a_low_score_of_the_measured_judges_alone_counts_for_nothing_beside_thresholds() -> None:
     assert decided(seat("reader", 0.1), seat("form"), score=1).decision is Decision.OK
     others = decided(seat("reader", 0.1), seat("geval"), score=1)
-    assert (others.decision, others.basis.ground) == (Decision.DOUBTFUL, Ground.SCORE)
+    assert (others.decision, others.basis.ground) == (Decision.UNSURE, Ground.SCORE)
 
 
 JUDGES = ("reader", "form", "annotator")
@@ -230,16 +335,24 @@ def test_a_higher_probability_never_makes_a_milder_decision(
     "wrong",
     [
         {"judges": frozenset()},
-        {"doubtful": 0.9},
-        {"doubtful": 0.0},
+        {"unsure": 0.9},
+        {"unsure": 0.0},
         {"faulty": 1.1},
         {"faulty_alarms": 0.2},
         {"texts": 0},
         {"data": ""},
+        {"unsure": 0.41},
+        {"slope": 0.0},
+        {"weights": (("reader", 0.0),)},
+        {"intercept": math.inf},
+        {"misses": 0.1},
+        {"wrong_texts": 9},
+        {"misses": 1.1, "wrong_texts": 9},
+        {"alarms_by": (("news", 1.1),)},
     ],
 )
 def test_thresholds_that_contradict_themselves_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"got|need|counted"):
+    with pytest.raises(ValueError, match=r"got|need|counted|called ok|must be"):
         replace(MEASURED, **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
@@ -252,15 +365,79 @@ def test_thresholds_are_in_the_signature_of_a_panel() -> None:
     assert len({decision_signature([]), decision_signature([MEASURED]), other}) == 3
 
 
-def panel(*reports: Report) -> Panel:
+def panel(*reports: Report, measured: Thresholds = MEASURED) -> Panel:
     judges = [FixedJudge(says=report, name="reader|v:1") for report in reports]
     return Panel(
         seats=tuple(Seat(name=f"seat{n}", judge=judge) for n, judge in enumerate(judges)),
         aggregation=mean,
         aggregation_name="mean",
         consolidator=RuleConsolidator(),
-        thresholds=(MEASURED,),
+        thresholds=(measured,),
     )
+
+
+@pytest.mark.anyio
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=3), st.floats(0.2, 3), st.booleans())
+async def test_the_score_falls_with_the_probability_with_spans_and_without(
+    stated: list[float], slope: float, marked: bool
+) -> None:
+    spans = (mark(TEXT, "1935", severity=2),) * marked
+    reports = [Report(score=3, spans=spans, error_probability=share) for share in stated]
+    report = await panel(*reports, measured=replace(MEASURED, slope=slope)).assess(
+        segment(), ASPECT
+    )
+    assert report.error_probability is not None
+    assert report.score == 5 - 4 * report.error_probability
+    assert report.aggregation == "probability"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("second", "judge", "aggregation"),
+    [(None, "reader", "mean"), (0.9, "other", "mean"), (0.9, "reader", "median")],
+)
+async def test_without_everyones_probability_and_its_measurement_scores_are_aggregated(
+    second: float | None, judge: str, aggregation: str
+) -> None:
+    reports = Report(score=2, error_probability=0.9), Report(score=3, error_probability=second)
+    made = panel(*reports, measured=replace(MEASURED, judges=frozenset({judge})))
+    report = await replace(made, aggregation_name=aggregation).assess(segment(), ASPECT)
+    assert (report.score, report.aggregation) == (2.5, aggregation)
+
+
+def test_a_recalibration_changes_the_signature_of_a_panel_that_it_is_for() -> None:
+    other = replace(MEASURED, slope=2.0)
+    assert panel(Report(score=3)).signature != panel(Report(score=3), measured=other).signature
+    strangers = [replace(one, judges=frozenset({"other"})) for one in (MEASURED, other)]
+    one, two = (panel(Report(score=3), measured=each).signature for each in strangers)
+    assert one == two
+
+
+@pytest.mark.anyio
+async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left_out() -> None:
+    def unverified(text: str, probability: float) -> Unverified:
+        start = TEXT.index(text)
+        return Unverified(
+            start=start, end=start + len(text), text=text, probability=probability, reason="New."
+        )
+
+    bridge, other, year = (
+        unverified("bridge", 0.5),
+        unverified("e bridge", 0.6),
+        unverified("in 1935", 0.4),
+    )
+    first = Report(score=3, spans=(mark(TEXT, "1935"),), unverified=(bridge, year))
+    report = await panel(first, Report(score=3, unverified=(other,))).assess(segment(), ASPECT)
+    assert report.unverified == (other,)
+
+
+@pytest.mark.anyio
+async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() -> None:
+    made_up = Unverified(start=0, end=3, text="xyz", probability=0.5, reason="New.")
+    report = await panel(Report(score=3, unverified=(made_up,))).assess(segment(), ASPECT)
+    assert "does not read 'xyz'" in report.reason
+    listed = Report(score=3, unverified=("xyz",))  # type: ignore[arg-type]  # wrong on purpose
+    assert "not an Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
 
 
 @pytest.mark.anyio

@@ -33,13 +33,13 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.cluster_job import ChunkEnd, ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.cluster_ledger import Ledger
 from spanjury.orchestration.services.cluster_worker import ChunkWorker
 from spanjury.orchestration.services.evaluate import run
 from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 GOOD = chat("No Error\n\nOverall score: Good\nExplanation of the score: It is fine.")
 REFUSED = failure(401, "bad key")
@@ -198,25 +198,37 @@ def panel_of(*judges: Judge) -> Panel:
     )
 
 
+def ends_of(job: Job) -> list[ChunkEnd]:
+    """Judge `job` as a worker of a cluster does, ten rows at a time."""
+    folder = str(job.output.parent / "run")
+    ShardFolder(folder).create()
+    cluster_job = ClusterJob(
+        data=str(job.data), panel=job.panel, folder=folder, aspects=("fluency",)
+    )
+    ledger = Ledger(cluster_job.limits)
+
+    async def ask(note: str) -> str:
+        return ledger(note)
+
+    worker = ChunkWorker(cluster_job, Catalogue.load(), ask)
+    chunks = cut_chunks(str(job.data), rows=10)
+    return [read_end(worker(chunk_json(chunk))) for chunk in chunks]
+
+
+def test_a_cluster_counts_the_rows_that_one_of_several_judges_did_not_answer(
+    tmp_path: Path,
+) -> None:
+    with LoopbackServer(chat("ready"), failure(400, "too long")) as server:
+        job = job_of(tmp_path, model_at(server), count=10)
+        both = tuple(SeatConfig(judge=name) for name in ("form", "annotator"))
+        (end,) = ends_of(replace(job, panel=replace(job.panel, seats=both)))
+    assert end.record.outcomes == {Outcome.SCORED: 10}
+    assert end.record.unanswered == 10
+
+
 def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:
     with LoopbackServer(REFUSED) as server:
-        job = job_of(tmp_path, model_at(server))
-        ShardFolder(str(tmp_path / "run")).create()
-        cluster_job = ClusterJob(
-            data=str(job.data),
-            panel=job.panel,
-            folder=str(tmp_path / "run"),
-            aspects=("fluency",),
-        )
-        ledger = Ledger(cluster_job.limits)
-
-        async def ask(note: str) -> str:
-            return ledger(note)
-
-        worker = ChunkWorker(cluster_job, Catalogue.load(), ask)
-        first, *others = (
-            read_end(worker(chunk_json(chunk))) for chunk in cut_chunks(str(job.data), rows=10)
-        )
+        first, *others = ends_of(job_of(tmp_path, model_at(server)))
         assert first.failure is not None
         with pytest.raises(RunFailedError, match="cannot be used"):
             raise first.failure.raised()
@@ -229,3 +241,9 @@ def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:
 def test_an_outage_without_an_end_is_refused(seconds: float) -> None:
     with pytest.raises(ConfigError, match="0 or more seconds"):
         FailurePolicy(max_outage=seconds)
+
+
+@pytest.mark.parametrize(("share", "window"), [(-0.1, 50), (1.1, 50), (float("nan"), 50), (0.1, 0)])
+def test_a_share_of_no_assessments_or_none_at_all_is_refused(share: float, window: int) -> None:
+    with pytest.raises(ConfigError, match="must be a share, 0 to 1, of 1 or more assessments"):
+        FailurePolicy(min_usable=share, usable_window=window)

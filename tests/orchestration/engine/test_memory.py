@@ -33,13 +33,21 @@ from spanjury.judges.core import (
     Scale,
     Segment,
     StoreError,
+    TemplateTokens,
     TokenLogprob,
     ToolCall,
     ToolSpec,
+    TransientModelError,
     Usage,
 )
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.memory import FAILED, RememberedJudge, RememberedModel
+from spanjury.orchestration.engine.memory import (
+    FAILED,
+    LIST_ALONE,
+    RememberedJudge,
+    RememberedModel,
+    RememberedTokens,
+)
 from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
@@ -357,6 +365,45 @@ async def test_a_model_s_error_is_not_kept() -> None:
     with pytest.raises(ModelError, match="down"):
         await remembered.complete(REQUEST)
     assert (await remembered.complete(REQUEST)).text == "up"
+
+
+@pytest.mark.anyio
+async def test_a_tokenizer_is_asked_once_in_all_runs_and_its_listed_tokens_are_left_out() -> None:
+    memory, sources = DictMemory(), list[str]()
+    found = TemplateTokens(tokens=("<|im_end|>", "<file_sep>"), source="it")
+    for answer in (found, None):  # in the second run it is not asked
+
+        async def ask(answer: TemplateTokens | None = answer) -> TemplateTokens | None:
+            return answer
+
+        tokens = RememberedTokens(ask, memory=memory, signature="m", note=sources.append)
+        assert await tokens.get() == ("<file_sep>",) == await tokens.get()
+    assert sources == ["it", "it"]
+
+
+@pytest.mark.anyio
+async def test_requests_that_waited_for_a_tokenizer_in_vain_do_not_ask_it_one_by_one() -> None:
+    asked = anyio.Event()
+    tries = 0
+
+    async def ask() -> TemplateTokens | None:
+        nonlocal tries
+        tries += 1
+        await asked.wait()
+        if tries == 1:
+            raise TransientModelError("gone")
+        return None
+
+    sources = list[str]()
+    tokens = RememberedTokens(ask, memory=None, signature="m", note=sources.append)
+    async with anyio.create_task_group() as requests:
+        for _ in range(3):
+            requests.start_soon(tokens.get)
+        await anyio.wait_all_tasks_blocked()
+        asked.set()
+    assert (tries, sources) == (1, [])
+    assert await tokens.get() == ()
+    assert (tries, sources) == (2, [LIST_ALONE])
 
 
 @pytest.mark.anyio

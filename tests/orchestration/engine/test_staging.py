@@ -12,9 +12,11 @@ from fakes.memory import DictMemory
 from spanjury.adapters.files.results.results import result_line, result_row
 from spanjury.judges.core import (
     Aspect,
+    ChatRequest,
     ConfigError,
     Decision,
     Judge,
+    Message,
     Outcome,
     Report,
     Result,
@@ -29,6 +31,7 @@ from spanjury.orchestration.engine.allowance import Allowance, Budget, parse_bud
 from spanjury.orchestration.engine.cascade import Cascade, Stage
 from spanjury.orchestration.engine.finished_rows import FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
+from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
@@ -83,6 +86,7 @@ def panel(
     budget: Budget | None = None,
     memory: DictMemory | None = None,
     silent: bool = False,
+    meter: Meter | None = None,
 ) -> Panel:
     prices = {judge.signature: PRICE for judge in judges if judge.signature != "cheap"}
     return Panel(
@@ -100,7 +104,9 @@ def panel(
             cascade,
             aggregation=mean,
             budget=budget,
-            allowance=Allowance(budget, prices=prices) if budget and not silent else None,
+            allowance=Allowance(budget, prices=prices, meter=meter or Meter())
+            if budget and not silent
+            else None,
             memory=memory,
             is_silent=silent,
         ),
@@ -277,7 +283,7 @@ async def test_no_seat_is_asked_where_the_first_stage_is_over_the_budget() -> No
 
 
 async def test_calls_under_way_are_set_aside_and_given_back_where_they_are_cancelled() -> None:
-    allowance = Allowance(Budget(amount=3, unit="calls"), prices={"dear": PRICE})
+    allowance = Allowance(Budget(amount=3, unit="calls"), prices={"dear": PRICE}, meter=Meter())
     with CancelScope() as scope:
         with allowance.setting_aside(["dear", "cheap"], TEXTS[0]):
             assert allowance.left == 2
@@ -386,8 +392,8 @@ def test_a_budget_too_small_for_one_row_is_refused_with_what_that_takes() -> Non
 
 def test_dollars_need_prices() -> None:
     with pytest.raises(ConfigError, match="no price is known for dear"):
-        Allowance(parse_budget("5"), prices={"dear": None})
-    Allowance(parse_budget("5calls"), prices={"dear": None})
+        Allowance(parse_budget("5"), prices={"dear": None}, meter=Meter())
+    Allowance(parse_budget("5calls"), prices={"dear": None}, meter=Meter())
 
 
 @pytest.mark.parametrize(
@@ -414,53 +420,84 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         parse_budget(text)
 
 
+@dataclass(frozen=True, slots=True)
+class PayingJudge:
+    """Asks a model about every text, whose calls are in a ledger; one that `is_stuck` for ever."""
+
+    signature: str
+    meter: Meter
+    begun: Event = field(default_factory=Event)
+    is_stuck: bool = False
+    asked: list[str] = field(default_factory=list)
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        del aspect
+        account = self.meter.account(name=self.signature, price=PRICE)
+        message = Message(role="user", content=segment.output)
+        reservation = await account.reserve(ChatRequest(messages=(message,)))
+        self.asked.append(segment.segment_id)
+        self.begun.set()
+        if self.is_stuck:
+            await sleep_forever()
+        await reservation.settle(ONE_CALL)
+        return Report(score=3, usage=ONE_CALL)
+
+
 async def test_a_budget_counts_rows_further_on_before_it_comes_to_them() -> None:
-    memory = DictMemory()
-    budget = parse_budget("4calls")
-    unsure = cheap(lambda _: 3.0)
-    killed = panel(unsure, *three()[1:], budget=budget, memory=memory)
-    killed.begin_budget(TEXTS[0])
-    for text in TEXTS[1:3]:  # two rows were quicker than the first
-        await killed.assess(text, ASPECT)
-    _, dear, dearer = three()
-    again = panel(unsure, dear, dearer, budget=budget, memory=memory)
-    again.begin_budget(TEXTS[0])
-    found = await results(again, TEXTS[:4])
+    memory, budget, unsure = DictMemory(), parse_budget("4calls"), cheap(lambda _: 3.0)
+    with (before := Meter()).kept_in(memory):
+        dear, dearer = PayingJudge("dear", before), PayingJudge("dearer", before)
+        killed = panel(unsure, dear, dearer, budget=budget, memory=memory, meter=before)
+        for text in TEXTS[1:3]:  # two rows were quicker than the first
+            await killed.assess(text, ASPECT)
+    with (meter := Meter()).kept_in(memory):
+        dear, dearer = PayingJudge("dear", meter), PayingJudge("dearer", meter)
+        again = panel(unsure, dear, dearer, budget=budget, memory=memory, meter=meter)
+        found = await results(again, TEXTS[:4])
     assert [one.report.unasked is None for one in found] == [False, True, True, False]
     assert dear.asked == dearer.asked == []
 
 
-@dataclass(frozen=True, slots=True)
-class StuckJudge:
-    """Never answers, and says when it was asked."""
+async def test_a_call_that_a_kill_cut_is_spent_and_is_paid_again_out_of_what_is_left() -> None:
+    memory, budget, unsure = DictMemory(), parse_budget("4calls"), cheap(lambda _: 3.0)
+    with (before := Meter()).kept_in(memory):
+        begun = Event()
+        stuck = [PayingJudge(name, before, begun, is_stuck=True) for name in ("dear", "dearer")]
+        killed = panel(unsure, *stuck, budget=budget, memory=memory, meter=before)
+        async with create_task_group() as group:
+            group.start_soon(killed.assess, TEXTS[2], ASPECT)
+            await begun.wait()
+            await wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    with (meter := Meter()).kept_in(memory), meter.holding("calls", 4):
+        dear, dearer = PayingJudge("dear", meter), PayingJudge("dearer", meter)
+        again = panel(unsure, dear, dearer, budget=budget, memory=memory, meter=meter)
+        found = await results(again, TEXTS[:3])
+    assert [one.report.unasked is None for one in found] == [True, False, False]
+    assert dear.asked == dearer.asked == ["s0"]
+    assert meter.before["cut off"].calls == 2
 
-    signature: str
-    begun: Event
 
-    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
-        self.begun.set()
-        await sleep_forever()
-        raise AssertionError
+async def test_a_smaller_budget_keeps_what_is_paid_and_asks_nothing_more() -> None:
+    memory, unsure = DictMemory(), cheap(lambda _: 3.0)
+
+    async def judged(budget: str, texts: Sequence[Segment]) -> tuple[list[bool], list[str]]:
+        with (meter := Meter()).kept_in(memory):
+            judges = unsure, PayingJudge("dear", meter), PayingJudge("dearer", meter)
+            of = panel(*judges, budget=parse_budget(budget), memory=memory, meter=meter)
+            found = [one.report.unasked is None for one in await results(of, texts)]
+            return found, judges[1].asked + judges[2].asked
+
+    assert await judged("6calls", TEXTS[:3]) == ([True] * 3, ["s0", "s1", "s2"] * 2)
+    assert await judged("2calls", TEXTS) == ([True] * 3 + [False] * 3, [])
 
 
-async def test_a_row_that_was_asked_when_the_process_was_killed_is_asked_within_its_grant() -> None:
-    memory = DictMemory()
-    budget = parse_budget("4calls")
-    unsure = cheap(lambda _: 3.0)
-    begun = Event()
-    killed = panel(
-        unsure, StuckJudge("dear", begun), StuckJudge("dearer", begun), budget=budget, memory=memory
-    )
-    killed.begin_budget(TEXTS[0])
-    async with create_task_group() as group:
-        group.start_soon(killed.assess, TEXTS[2], ASPECT)
-        await begun.wait()
-        await wait_all_tasks_blocked()
-        group.cancel_scope.cancel()
-    _, dear, dearer = three()
-    again = panel(unsure, dear, dearer, budget=budget, memory=memory)
-    again.begin_budget(TEXTS[0])
-    found = await results(again, TEXTS[:3])
-    assert [one.report.unasked is None for one in found] == [True, False, True]
-    assert dear.asked == dearer.asked == ["s0", "s2"]
+async def test_a_budget_that_ends_within_a_stage_ends_it() -> None:
+    memory, unsure = DictMemory(), cheap(lambda _: 3.0)
+    with (meter := Meter()).kept_in(memory), meter.holding("calls", 3):
+        dear, dearer = PayingJudge("dear", meter), PayingJudge("dearer", meter)
+        of = panel(unsure, dear, dearer, budget=parse_budget("4calls"), memory=memory, meter=meter)
+        first, second = await results(of, TEXTS[:2])
+    assert first.report.unasked is None
+    assert second.report.unasked is not None
+    assert second.report.unasked.reason == "3 calls are spent, and 3 is the budget."

@@ -1,17 +1,25 @@
 """A stop token begins nothing new, and cuts off nothing before its grace is over."""
 
+import math
+
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
 from fakes.judges import ASPECT, WaitingJudge, segment
 
-from spanjury.judges.core import Judge
+from spanjury.judges.core import ConfigError, Judge, RunFailedError
 from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
-from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.engine.stopping import (
+    GRACE,
+    FailurePolicy,
+    StopToken,
+    run_in_time,
+    run_watched,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -95,3 +103,76 @@ async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -
         judge.events["4"].set()
     assert batch.written == ["0", "1", "2", "3", "4"]
     assert not batch.stop_token.interrupted
+
+
+@pytest.mark.parametrize("graces", [(0,), (60, 0), (0, 60)])
+async def test_the_shortest_grace_requested_before_entry_limits_the_work(
+    graces: tuple[float, ...],
+) -> None:
+    stop_token = StopToken()
+    for grace in graces:
+        stop_token.request("early", grace=grace)
+    with anyio.fail_after(5), stop_token:
+        await anyio.sleep_forever()
+    assert stop_token.interrupted
+
+
+async def test_without_a_grace_there_is_no_deadline() -> None:
+    stop_token = StopToken()
+    stop_token.request("early")
+    with stop_token:
+        assert anyio.current_effective_deadline() == math.inf
+
+
+async def test_a_failure_gives_work_its_grace_and_the_first_one_is_kept() -> None:
+    stop_token = StopToken()
+    first = RunFailedError("first")
+    with stop_token:
+        stop_token.fail(first)
+        stop_token.fail(RunFailedError("second"))
+        assert anyio.current_effective_deadline() <= anyio.current_time() + GRACE
+    assert stop_token.failure is first
+    assert stop_token.reason == "first"
+
+
+async def test_watchers_begin_before_the_work_and_end_with_it() -> None:
+    events: list[str] = []
+
+    async def watch() -> None:
+        events.append("watching")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            events.append("watched")
+
+    async def work() -> int:
+        events.append("working")
+        return 7
+
+    with anyio.fail_after(5):
+        assert await run_watched(work, watch) == 7
+    assert events == ["watching", "working", "watched"]
+
+
+async def test_what_a_watcher_raises_ends_the_work_and_is_raised_as_it_is() -> None:
+    async def watch() -> None:
+        raise RunFailedError("the disk is full")
+
+    with anyio.fail_after(5), pytest.raises(RunFailedError, match="the disk is full"):
+        await run_watched(anyio.sleep_forever, watch)
+
+
+async def test_work_ends_when_its_seconds_are_over_and_never_without_a_limit() -> None:
+    limited, free = StopToken(), StopToken()
+    with anyio.fail_after(5):
+        await run_in_time(wait_all_tasks_blocked, limited, seconds=0)
+        await run_in_time(wait_all_tasks_blocked, free, seconds=None)
+    assert limited.reason == "0 seconds are over"
+    assert not free.is_requested
+
+
+def test_an_outage_has_an_end_and_no_negative_length() -> None:
+    assert FailurePolicy(max_outage=0).preflight
+    for outage in (-1, math.inf, math.nan):
+        with pytest.raises(ConfigError, match="0 or more seconds"):
+            FailurePolicy(max_outage=outage)

@@ -101,13 +101,15 @@ async def test_the_rounds_are_a_limit() -> None:
 
 async def test_no_round_begins_beyond_a_limit() -> None:
     costly = replace(WRONG, usage=Usage(calls=1, prompt=90, completion=10))
-    for limits, asked in ((Limits(max_tokens=100), 0), (Limits(max_tokens=101), 1)):
+    of_tokens = ((Limits(max_tokens=100), 0), (Limits(max_tokens=101), 1))
+    of_calls = ((Limits(max_calls=1), 0), (Limits(max_calls=2), 1))
+    for limits, asked in (*of_tokens, *of_calls):
         writer = ScriptedWriter([{1: "1932"}, {1: "much"}])
         done = await repair(
             of(TEXT), (ASPECT,), panel=panel_of(costly), writer=writer, rounds=3, limits=limits
         )
         assert (done.stopped, len(writer.seen)) == (Stopped.LIMIT, asked)
-        assert "tokens are spent" in done.reason
+        assert "spent, and" in done.reason
     writer = ScriptedWriter([])
     done = await repair(
         of(TEXT),

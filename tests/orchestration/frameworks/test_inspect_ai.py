@@ -17,6 +17,9 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from spanjury.frameworks import spanjury_scorer
 
+COPIED = pytest.approx(4.06, abs=0.01)
+"""Score of a sentence beside itself, by the rules alone."""
+
 SOURCE = "The bridge opened in 1932."
 SOUND, WRONG = SOURCE, "The bridge opened in 1935."
 
@@ -62,10 +65,12 @@ def samples_of(log: EvalLog) -> list[EvalSample]:
 def test_each_aspect_has_its_mean_over_the_samples(tmp_path: Path) -> None:
     log = logged(tmp_path, (SOUND, SOURCE), (WRONG, {"Article": SOURCE}), aspects=["consistency"])
     sound, wrong = [(sample.scores or {})["spanjury_scorer"] for sample in samples_of(log)]
-    assert sound.value == {"consistency": 5.0}
+    assert sound.value == {"consistency": COPIED}
     score = summed(log)["consistency"]
     assert (score.scored_samples, score.unscored_samples) == (2, 0)
-    assert score.metrics["mean"].value == pytest.approx((5.0 + wrong.as_dict()["consistency"]) / 2)
+    assert score.metrics["mean"].value == pytest.approx(
+        (4.06 + wrong.as_dict()["consistency"]) / 2, abs=0.01
+    )
 
 
 def test_the_log_keeps_the_spans_and_says_why(tmp_path: Path) -> None:
@@ -80,7 +85,7 @@ def test_the_log_keeps_the_spans_and_says_why(tmp_path: Path) -> None:
 def test_an_aspect_without_a_score_is_left_out_of_the_mean(tmp_path: Path) -> None:
     log = logged(tmp_path, (SOUND, SOURCE), aspects=["consistency", "fluency"])
     scores = summed(log)
-    assert scores["consistency"].metrics["mean"].value == 5.0
+    assert scores["consistency"].metrics["mean"].value == COPIED
     assert (scores["fluency"].scored_samples, scores["fluency"].unscored_samples) == (0, 1)
     assert math.isnan(scores["fluency"].metrics["mean"].value)
 
@@ -89,7 +94,7 @@ def test_a_sample_without_any_score_is_unscored(tmp_path: Path) -> None:
     log = logged(tmp_path, (SOUND, SOURCE), (WRONG, {"none": ""}), aspects=["consistency"])
     score = summed(log)["consistency"]
     assert (score.scored_samples, score.unscored_samples) == (1, 1)
-    assert score.metrics["mean"].value == 5.0
+    assert score.metrics["mean"].value == COPIED
     unscored = (samples_of(log)[1].scores or {})["spanjury_scorer"]
     assert math.isnan(unscored.as_float())
     assert unscored.reason == "scoring_failed"

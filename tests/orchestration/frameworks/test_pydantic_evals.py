@@ -18,6 +18,9 @@ from pydantic_evals.reporting import EvaluationReport, ReportCase
 from spanjury import open_panel
 from spanjury.frameworks import SpanjuryEvaluator
 
+COPIED = pytest.approx(4.06, abs=0.01)
+"""Score of a sentence beside itself, by the rules alone."""
+
 SOURCE = "The bridge opened in 1932."
 Report = EvaluationReport[object, str, object]
 Given = Dataset[object, str, object]
@@ -37,7 +40,7 @@ def evaluated(aspects: str | Sequence[str], *inputs: object) -> list[ReportCase]
 
 def test_a_sound_text_has_the_best_score_and_is_ok() -> None:
     (case,) = evaluated("consistency", SOURCE)
-    assert case.scores["consistency"].value == 5.0
+    assert case.scores["consistency"].value == COPIED
     assert case.assertions["consistency_ok"].value is True
 
 
@@ -74,7 +77,7 @@ def test_the_average_is_of_the_texts_that_have_a_score() -> None:
     cases = evaluated("consistency", SOURCE, None)
     average = EvaluationReport(name="", cases=cases).averages()
     assert average is not None
-    assert average.scores == {"consistency": 5.0}
+    assert average.scores == {"consistency": COPIED}
 
 
 def test_a_data_set_with_the_evaluator_is_saved_and_loaded(tmp_path: Path) -> None:
@@ -83,7 +86,9 @@ def test_a_data_set_with_the_evaluator_is_saved_and_loaded(tmp_path: Path) -> No
     given.to_file(tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator])
     loaded = Given.from_file(tmp_path / "bridges.yaml", custom_evaluator_types=[SpanjuryEvaluator])
     assert loaded.evaluators == [evaluator]
-    assert loaded.evaluate_sync(write, progress=False).cases[0].scores["consistency"].value == 5.0
+    assert (
+        loaded.evaluate_sync(write, progress=False).cases[0].scores["consistency"].value == COPIED
+    )
 
 
 def test_an_open_panel_is_shared_by_the_cases() -> None:
@@ -97,7 +102,7 @@ def test_an_open_panel_is_shared_by_the_cases() -> None:
             report = await given.evaluate(write, progress=False)
         return [case.scores["consistency"].value for case in report.cases]
 
-    assert anyio.run(scores) == [5.0, 5.0]
+    assert anyio.run(scores) == [COPIED, COPIED]
 
 
 def test_a_live_function_is_judged_behind_its_back() -> None:

@@ -25,7 +25,7 @@ JUDGED = {"judges": ["grounding"], "aspects": "consistency"}
 def test_uses_nothing(): pass
 
 def test_sound(assert_no_errors):
-    assert assert_no_errors(SOURCE, SOURCE, **JUDGED).scores == {"consistency": 5.0}
+    assert assert_no_errors(SOURCE, SOURCE, **JUDGED).scores["consistency"] > 4.0
 
 def test_wrong(assert_no_errors):
     assert_no_errors(WRONG, SOURCE, **JUDGED)
@@ -84,11 +84,9 @@ def test_tests_pass_fail_and_are_skipped_by_what_the_panel_says(reported: Path) 
 def test_the_report_has_what_the_panel_said_as_properties(reported: Path) -> None:
     by_name = cases(reported)
     assert properties(by_name["test_uses_nothing"]) == {}
-    assert properties(by_name["test_sound"]) == {
-        "spanjury.decision": "ok",
-        "spanjury.spans": "0",
-        "spanjury.score.consistency": "5.0",
-    }
+    sound = properties(by_name["test_sound"])
+    assert float(sound.pop("spanjury.score.consistency")) > 4.0
+    assert sound == {"spanjury.decision": "ok", "spanjury.spans": "0"}
     assert properties(by_name["test_wrong"])["spanjury.decision"] == "faulty"
     assert properties(by_name["test_unscored"]) == {
         "spanjury.decision": "none",

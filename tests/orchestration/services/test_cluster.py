@@ -332,7 +332,7 @@ async def noted(*args, **options):
     print("closed")
 
 async def ask(note):
-    return "null"
+    return "{}"
 
 cluster_worker.open_configured_panel = noted
 panel = PanelConfig(seats=(SeatConfig(judge="form"),))

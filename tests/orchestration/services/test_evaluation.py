@@ -148,7 +148,7 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
         reports = spanjury.evaluate(frame, judges=RULES)
         assert [report.decision and report.decision.value for report in reports] == [
-            "doubtful",
+            "faulty",
             None,
         ]
         table = reports.to_pandas()

@@ -31,7 +31,6 @@ USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
 GOOD = chat("No Error\n\nOverall score: Good", usage=USAGE)
 HELD = Answer(body=GOOD.body, fault=Fault.HELD)
 PRICE = 0.19  # dollars a call: 90 * .001 + 10 * .01
-AT_ONCE = 4  # two workers with two assessments each
 PANEL = """
 [[models]]
 name = "openai-compatible/judge"
@@ -96,6 +95,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
         threading.Event().wait(0.02)  # no event reaches us from other processes
 
 
+LIMIT = 30.0
+
+
 def test_a_limit_of_cost_holds_for_all_workers_together_and_a_second_go_asks_the_rest(
     flags: list[str],
 ) -> None:
@@ -108,17 +110,16 @@ def test_a_limit_of_cost_holds_for_all_workers_together_and_a_second_go_asks_the
         offer(server)
         both = threading.Thread(target=release)
         both.start()
-        ended = spanjury(*flags, "--max-cost", "7.6")
+        ended = spanjury(*flags, "--max-cost", str(LIMIT))
         both.join()
         assert ended.exit_code == 4, ended.output
         calls = len(server.requests)
-        assert 40 <= calls <= 40 + AT_ONCE  # each worker for itself would make 80
-        assert "are spent, and $7.6 is the limit" in ended.output
+        assert 2 < calls <= LIMIT / PRICE  # and what the next call may take is left
         assert f"{calls} calls, {calls * 100:,} tokens, ${calls * PRICE:.2f}" in ended.output
         judged = {row["id"] for row in shard_rows()}
         assert judged == set(asked_rows(server))
         assert len(judged) == calls - 2  # the two others tried the model
-        assert f"{len(judged)} results are in run/shards; the same command" in ended.output
+        assert f"{len(judged)} results are in run/shards; run the same command" in ended.output
         assert not Path("run/results.jsonl").exists()
         assert not Path("run/done").exists()
 
@@ -148,7 +149,11 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
         assert spanjury(*flags[:6], "--run-dir", "alone", "--limit", "1").exit_code == 0
         first, alone = manifest(), json.loads(Path("alone/run.json").read_text())
         assert first.keys() - alone.keys() == {"cluster"}
-        assert alone.keys() - first.keys() == {"assessments"}  # a cluster counts its rows later
+        assert alone.keys() - first.keys() == {
+            "assessments",  # a cluster counts its rows later
+            "template_tokens",  # its workers keep these two
+            "reply_forms",
+        }
         assert first["job"]["panel"] == alone["job"]["panel"]
         assert first["job"]["data"] == alone["job"]["data"] == str(Path("rows.jsonl").absolute())
         assert first["packages"] == alone["packages"]
@@ -188,7 +193,7 @@ def test_ctrl_c_ends_a_run_as_on_one_machine_and_loses_nothing(
             run = subprocess.Popen(command, stderr=file, env={**os.environ, "COLUMNS": "200"})
         wait_until(lambda: len(server.requests) >= 32)  # each worker waits for its model
         run.send_signal(signal.SIGINT)
-        wait_until(lambda: "interrupted: what is under way may take" in errors.read_text())
+        wait_until(lambda: "interrupted: running assessments have" in errors.read_text())
         server.released.set()
         assert run.wait(DEADLINE) == 130, errors.read_text()
         judged = {row["id"] for row in shard_rows()}

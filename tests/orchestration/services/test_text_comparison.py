@@ -78,19 +78,19 @@ def test_a_text_that_was_not_scored_is_not_worse() -> None:
 
 
 def test_a_better_decision_counts_where_the_scores_are_near() -> None:
-    ok, doubtful = (
+    ok, unsure = (
         result(score, decision=decision)
-        for score, decision in ((3.3, Decision.OK), (3.1, Decision.DOUBTFUL))
+        for score, decision in ((3.3, Decision.OK), (3.1, Decision.UNSURE))
     )
-    comparison = compared(ok, doubtful)
+    comparison = compared(ok, unsure)
     assert comparison.better == "a"
-    assert comparison.reason == "it is ok, the other doubtful; 1 of 1 judges prefer it"
-    assert compared(doubtful, ok).better == "b"
+    assert comparison.reason == "it is ok, the other unsure; 1 of 1 judges prefer it"
+    assert compared(unsure, ok).better == "b"
 
 
 def test_a_better_decision_against_the_score_decides_nothing() -> None:
-    ok, doubtful = (
+    ok, unsure = (
         result(score, decision=decision)
-        for score, decision in ((3.1, Decision.OK), (3.3, Decision.DOUBTFUL))
+        for score, decision in ((3.1, Decision.OK), (3.3, Decision.UNSURE))
     )
-    assert compared(ok, doubtful).better == "no difference"
+    assert compared(ok, unsure).better == "no difference"

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from fakes.exam_scores import scored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.studies.comparison.catching import _Cell
 from spanjury.orchestration.studies.comparison.compared import Compared, Preference
 from spanjury.orchestration.studies.comparison.comparison import Comparison, compare
 from spanjury.orchestration.studies.comparison.tables import (
@@ -269,3 +271,14 @@ def test_nine_texts_are_too_few_to_say_what_is_caught() -> None:
     assert comparison.caught is None
     assert not comparison.caught_by_place
     assert "too few clean texts" in caught_conclusion(comparison)
+
+
+def test_the_caught_share_is_that_of_the_flagged_texts() -> None:
+    # Two of 20 clean scores may lie below the cut-off, which is 0.9 then.
+    cell = _Cell(
+        pool=np.array([[0.1, 0.2, *[0.9] * 18]]),
+        scores=np.array([0.0, 0.95, np.nan, 0.1, *[0.9] * 16]),
+    )
+    flags = cell.flags()
+    assert flags[:5].tolist() == pytest.approx([1, 0, np.nan, 1, 0], nan_ok=True)
+    assert cell.effect()(np.ones((1, 20))) == pytest.approx(np.nanmean(flags))

@@ -7,6 +7,7 @@ import pytest
 from fakes.judges import ASPECT, mark, segment
 
 from spanjury.judges.core import (
+    ConfigError,
     Decision,
     DecisionBasis,
     ErrorSpan,
@@ -25,6 +26,7 @@ OUTPUT = "The bridge opened in 1935 and has ten lanes."
 YEAR = replace(mark(OUTPUT, "1935", severity=5), probability=0.4, category="Number")
 LANES = replace(mark(OUTPUT, "ten", severity=2), probability=0.9)
 OMITTED = ErrorSpan(text="", explanation="Its length is missing.", severity=None)
+INVENTED = ErrorSpan(text="1999", explanation="Not the year.", severity=5)
 BY_SPANS = DecisionBasis(ground=Ground.SPANS, reason="An error is marked.")
 
 
@@ -73,6 +75,39 @@ def test_an_error_without_a_place_counts_by_its_severity() -> None:
     omitted = replace(OMITTED, severity=4)
     assert failing([result(omitted)], "severity>=4")[0].spans == (omitted,)
     assert failing([result(OMITTED)], "severity>=1", "severity!=4") == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "spans"),
+    [
+        ("severity>=4", None),
+        ("category!=number", None),
+        ("spans>=2", None),
+        ("spans=1", ()),
+        ("severity>=4 and located=unlocated", (INVENTED,)),
+        ("severity>=1 and located!=exact", (INVENTED,)),
+        ("spans=2 and located=unlocated", (INVENTED,)),
+        ("located=exact", (LANES,)),
+    ],
+)
+def test_a_quote_that_is_not_in_the_text_counts_only_where_it_is_asked_for(
+    condition: str, spans: tuple[ErrorSpan, ...] | None
+) -> None:
+    text = result(INVENTED, LANES)
+    assert [row.spans for row in failing([text], condition)] == ([] if spans is None else [spans])
+
+
+def test_an_omission_is_no_quote_that_is_not_in_the_text() -> None:
+    omitted = replace(OMITTED, severity=4)
+    assert failing([result(omitted)], "located=unlocated", "located!=exact") == []
+    assert failing([result(omitted)], "spans=1")[0].spans == ()
+
+
+def test_how_a_quote_was_located_is_one_of_the_known_words() -> None:
+    with pytest.raises(ConfigError, match=r"located is exact, normalised, fuzzy, unlocated, not"):
+        parse_condition("located=nowhere")
+    with pytest.raises(ConfigError, match="located is compared by = or !="):
+        parse_condition("located>=exact")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from spanjury.judges.core import Outcome, Scale, Segment
-from spanjury.orchestration.report import Report
+from spanjury.orchestration.report import Picture, Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.discernment.cautions import cautions
@@ -139,7 +139,7 @@ def report(findings: Findings) -> Report:
         examinee=JURY,
         data="data.jsonl",
         recipe="ours",
-        pictures={Path("bars.png"): "D of each condition"},
+        pictures=[Picture(file=Path("bars.png"), alt="D of each condition")],
     )
 
 

@@ -163,6 +163,49 @@ def test_fewer_than_five_marks_order_nothing() -> None:
     assert all(one.powered is None for one in ranking.systems)
 
 
+def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
+    truth, lean = (0.0, 0.0, 0.0), (3.0, 0.0, 0.0)
+    ranking = ranked(texts(truth, lean=lean, rng=np.random.default_rng(2), share=0.0))
+
+    assert (ranking.separated, ranking.apart) == (2, 0)
+    assert [one.place.groups for one in ranking.systems] == ["a", "b", "b"]
+    found = RankingFindings(runs=("run",), people="", aspects=(ranking,), notes=())
+    page = report_markdown(ranking_report(found))
+    assert "The panel separates 2 of 3 pairs of systems." in page
+    assert "No pair is shown to differ, as people marked no text" in page
+    assert page.count("| yes | not shown |") == 2
+    aspects = ranking_json(found)["aspects"]
+    assert isinstance(aspects, list)
+    pairs = aspects[0]["pairs"]
+    assert [one["is_apart"] for one in pairs] == [False] * 3
+    assert sum(one["panel_apart"] for one in pairs) == 2
+    assert {one["not_shown"] for one in pairs} == {"people marked no text"}
+
+
+def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
+    found = texts((2.0, 0.0, 1.0), lean=(0.0, 0.0, 9.0), rng=np.random.default_rng(5), share=0.9)
+    bare = [
+        RankedText(system=one.system, source=one.source, score=one.score)
+        if one.system == "cat"
+        else one
+        for one in found
+    ]
+    ranking = ranked(bare)
+
+    assert (ranking.basis, ranking.unmarked) == ("people and judges", ("cat",))
+    assert [one.system for one in ranking.systems] == ["ant", "bee", "cat"]
+    shown = {(one.first, one.second): ranking.shows(one) for one in ranking.pairs}
+    assert shown == {("ant", "bee"): True, ("ant", "cat"): False, ("bee", "cat"): False}
+    assert all(one.is_apart("judges") for one in ranking.pairs)
+    assert [one.place.groups for one in ranking.systems] == ["a", "b", "ab"]
+    assert (ranking.systems[2].place.best, ranking.systems[2].place.worst) == (1, 3)
+    assert any("no text of cat is marked" in one for one in cautions(ranking))
+    document = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
+    page = report_markdown(ranking_report(document))
+    assert page.count("| not shown |") == 2
+    assert "1 of 3 pairs of systems are shown to differ" in page
+
+
 def test_people_turn_the_order_of_a_judge_that_leans() -> None:
     found = ranked(
         texts((1.0, 0.0, -1.0), lean=(-4.0, 0.0, 4.0), rng=np.random.default_rng(4), share=0.8)
@@ -203,7 +246,7 @@ def test_equal_systems_seem_to_differ_in_one_of_twenty_rankings_at_most() -> Non
     draws = 200
     by_judges = by_people = 0
     for _ in range(draws):
-        by_judges += ranked(texts((0.0, 0.0, 0.0), rng=rng, share=0.0)).apart > 0
+        by_judges += ranked(texts((0.0, 0.0, 0.0), rng=rng, share=0.0)).separated > 0
         by_people += ranked(texts((0.0, 0.0, 0.0), rng=rng)).apart > 0
 
     for count in (by_judges, by_people):

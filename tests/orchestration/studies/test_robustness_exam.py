@@ -25,13 +25,14 @@ from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.robustness import attacks_of
+from spanjury.orchestration.studies.card import parse_gate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
 from spanjury.orchestration.studies.robustness.tables import robustness_report
 from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
+from spanjury.orchestration.wiring.exam_plugins import find_attacks
 
 pytestmark = pytest.mark.anyio
 
@@ -59,6 +60,7 @@ async def run_exam(
     attacks: tuple[str, ...] = (),
     texts: tuple[Segment, ...] = TEXTS,
     aspects: tuple[Aspect, ...] = (ASPECT,),
+    good: Mapping[str, Segment] | None = None,
     stop_token: StopToken | None = None,
 ) -> ExamResult:
     @asynccontextmanager
@@ -73,7 +75,11 @@ async def run_exam(
         )
 
     return await examine(
-        Exam(flawed=Flawed(segments=texts), aspects=aspects, attacks=attacks_of(attacks)),
+        Exam(
+            flawed=Flawed(segments=texts, good=good or {}),
+            aspects=aspects,
+            attacks=find_attacks(attacks),
+        ),
         open_panel,
         workers=4,
         stop_token=stop_token or StopToken(),
@@ -183,6 +189,31 @@ async def test_a_judge_that_likes_length_is_distinguished_from_one_that_obeys() 
     assert review.control == 1
     assert review.net.value == 0
     assert any("says nothing does better in 100%" in line for line in _cautions(done))
+
+
+async def test_a_constant_judge_withstands_all_attacks_and_sees_no_flaw() -> None:
+    def middling(segment: Segment) -> Report:
+        del segment
+        return Report(score=3)
+
+    good = {
+        text.segment_id: replace(text, segment_id=f"{text.segment_id}#good", output="All is well.")
+        for text in TEXTS
+    }
+    for report, seen in ((middling, 0.5), (best, 1.0)):
+        judge = AttackedJudge(
+            deceived={"All is well.": report, **({"": middling} if seen == 0.5 else {})}
+        )
+        done = await run_exam(judge, attacks=("review",), good=good)
+        measures = {measure.name: [measure] for measure in measures_of(done.findings)}
+        (measure,) = measures["robustness.flaws_seen"]
+        assert (measure.value, measure.count) == (seen, 6)
+        if seen == 0.5:
+            assert measures["robustness.attack_success"][0].value == 0
+            gate = parse_gate("robustness.attack_success<=.05")
+            assert not gate.is_passed(measures)
+            assert "not shown to see damage" in gate.shortfall(measures)
+            assert any("sees no flaw" in line for line in _cautions(done))
 
 
 async def test_seats_are_distinguished_and_the_weakest_is_on_the_card() -> None:

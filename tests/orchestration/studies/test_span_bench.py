@@ -109,14 +109,54 @@ def test_scores_and_decisions_are_those_that_hands_add_up(findings: Findings) ->
     assert found["score.caught"] == pytest.approx(3 / 5)
     # Probabilities .3, .9 and .1, .4.
     assert found["probability.auroc"] == pytest.approx(3 / 4)
-    assert found["doubtful.caught"] == pytest.approx(4 / 5)
-    assert found["doubtful.false_alarms"] == pytest.approx(2 / 3)
-    assert found["doubtful.balanced_accuracy"] == pytest.approx((4 / 5 + 1 / 3) / 2)
+    assert found["unsure.caught"] == pytest.approx(4 / 5)
+    assert found["unsure.false_alarms"] == pytest.approx(2 / 3)
+    assert found["unsure.balanced_accuracy"] == pytest.approx((4 / 5 + 1 / 3) / 2)
     assert found["faulty.caught"] == pytest.approx(3 / 5)
     assert found["faulty.false_alarms"] == pytest.approx(1 / 3)
     assert found["faulty.balanced_accuracy"] == pytest.approx((3 / 5 + 2 / 3) / 2)
+    # Two of eight texts are between; of five with errors one is ok.
+    assert found["decision.decided"] == pytest.approx(6 / 8)
+    assert found["decision.vouched_misses"] == pytest.approx(1 / 5)
+    # Of those decided, 3 of 4 with errors and 1 of 2 without are decided rightly.
+    assert found["decision.of_decided"] == pytest.approx((3 / 4 + 1 / 2) / 2)
+    # Every probability is a bin of its own, and each sort has two.
+    assert found["probability.ece"] == pytest.approx((0.1 + 0.4 + 0.7 + 0.1) / 4)
+    assert found["probability.balanced_ece"] == pytest.approx(found["probability.ece"])
     # People's 1, 5, 4, 2 with 2, 5, 3, 1 of the judge.
     assert found["people.spearman"] == pytest.approx(0.8)
+
+
+def test_the_better_cut_is_chosen_and_named(texts: tuple[BenchText, ...]) -> None:
+    known = tuple(text for text in texts if text.is_known)
+    timid = {
+        name: replace(one, decision=Decision.UNSURE) if one.spans else one
+        for name, one in ANSWERS.items()
+        if isinstance(one, Answer)
+    }
+    given = {("bold", name): one for name, one in ANSWERS.items()}
+    given |= {("timid", name): timid.get(name, one) for name, one in ANSWERS.items()}
+    ten = BenchSet(name="ten", texts=known)
+    found = findings_of([ten], given, judges=["bold", "timid"], settings=FAST)
+    bold, other = of(found, "bold"), of(found, "timid")
+    assert (bold.cut, other.cut) == ("faulty", "not ok")
+    assert values(bold)["decision.balanced_accuracy"] == values(bold)["faulty.balanced_accuracy"]
+    assert values(other)["decision.balanced_accuracy"] == pytest.approx((4 / 5 + 1 / 3) / 2)
+    assert values(other)["faulty.balanced_accuracy"] == 0.5
+    assert values(other)["decision.decided"] == pytest.approx(2 / 8)
+
+
+def test_decisions_are_counted_by_the_kind_of_the_marked_errors(findings: Findings) -> None:
+    entities, predicates = of(findings, "judge").decisions
+    assert (entities.name, entities.texts, predicates.name) == ("EntE", 4, "PredE")
+    counts = [entities.decisions[one] for one in (Decision.OK, Decision.UNSURE, Decision.FAULTY)]
+    assert counts == [1, 0, 2]  # one has no answer
+    page = report_markdown(
+        bench_report(
+            findings, examinee=Examinee(signature="j", seats={"judge": "judge|1"}), data=["x"]
+        )
+    )
+    assert "| EntE | judge | 4 | 1 | 0 | 2 |" in page
 
 
 def test_categories_have_their_precision_and_kinds_their_recall(findings: Findings) -> None:
@@ -261,7 +301,7 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
         bench_report(replace(findings, sets=tuple(sets)), examinee=examinee, data=["x"])
     )
     overview = bare.partition("## Overview")[2].partition("\n## ")[0]
-    assert "AUROC |" in overview
+    assert "AUROC of score |" in overview
     assert "AUROC of P(error) |" not in overview  # no baseline estimates one
     assert "Spearman" in overview
 
@@ -426,7 +466,7 @@ async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText
     assert isinstance(answer, Answer)
     assert answer.spans == (FoundSpan(start=3, end=5),)
     assert (answer.unlocated, answer.suspicion, answer.probability) == (1, 3, 0.75)
-    assert answer.decision is Decision.DOUBTFUL
+    assert answer.decision is Decision.UNSURE
     assert isinstance(result.answers["fails", "one"], Failure)
     roles = {one.judge: one.role for one in result.findings.sets[0].findings}
     assert (roles[PANEL], roles["marks"], roles["fails"]) == ("panel", "seat", "seat")

@@ -39,7 +39,7 @@ function drawVerdict(result, aspect, { name = null, side = 0 } = {}) {
   const title = name === null ? null : h(`p.side-name.side-${side}`, {}, bdi(name));
   if (!result) return h("div.verdict", {}, title, h("p.failed", {}, "This run does not have the row."));
   if (result.score === null || result.score === undefined) return h("div.verdict", {}, title, drawFailure(result));
-  return h("div.verdict", {}, title, h("div.verdict-line", {}, drawScoreOf(result, aspect), drawDecision(result)));
+  return h("div.verdict", {}, title, h("div.verdict-line", {}, drawScoreOf(result, aspect), drawDecision(result)), drawUnverified(result));
 }
 
 function drawScoreOf(result, aspect) {
@@ -49,7 +49,7 @@ function drawScoreOf(result, aspect) {
     {},
     h("span.value", {}, inDigits(result.score)),
     h("span.scale", {}, ` of ${plainNumber(aspect.high)}`),
-    label && h("span.label", {}, label),
+    label && !cannotTell(result) && h("span.label", {}, label),
     drawScale([{ score: result.score, look: "panel", name: "panel" }], aspect),
   );
 }
@@ -74,19 +74,40 @@ function drawScale(points, { low, high }) {
 function drawDecision(result) {
   if (!result.decision) return null;
   const basis = result.decision_basis ?? {};
+  const word = DECISION_WORDS[result.decision] ?? result.decision;
   return h(
     "div.decided",
     {},
-    h("span.decision", { "data-decision": result.decision }, DECISION_WORDS[result.decision] ?? result.decision),
+    h("span.decision", { "data-decision": word }, word),
     h("span.ground", {}, basis.reason || `Decided by the ${basis.ground ?? "score"}.`),
-    falseAlarms(basis),
+    ratesOf(basis),
   );
 }
 
-function falseAlarms({ false_alarms: share, measured_on: counted }) {
+// Too likely to have an error to vouch for it, and no more.
+function cannotTell(result) {
+  return DECISION_WORDS[result.decision] === "unsure" && result.decision_basis?.ground === "probability";
+}
+
+// How often the decision is wrong: its false alarms or, where it is ok, its misses.
+function ratesOf({ false_alarms: alarms, misses, spread, measured_on: counted }) {
+  const share = alarms ?? misses;
   if (share === null || share === undefined) return null;
-  const said = `So many texts without error get this decision or a graver one${counted ? `, counted on ${counted}` : ""}.`;
-  return h("details.false-alarms", {}, h("summary", {}, `false alarms: ${Math.round(100 * share)}%`), said);
+  const isMiss = alarms === null || alarms === undefined;
+  const which = isMiss ? "So many texts with an error are called ok" : "So many texts without error get this decision or a graver one";
+  const range = spread ? ` (${spread.map((each) => Math.round(100 * each)).join("–")}% by kind of text)` : "";
+  const said = `${which}${counted ? `, counted on ${counted}` : ""}.`;
+  return h("details.false-alarms", {}, h("summary", {}, `${isMiss ? "misses" : "false alarms"}: ${Math.round(100 * share)}%${range}`), said);
+}
+
+// The sentences that no seat vouches for, and none marks an error in.
+function drawUnverified(result) {
+  const sentences = result.unverified ?? [];
+  if (sentences.length === 0 || result.decision === "ok") return null;
+  const items = sentences.map(({ text, probability, reason, words }) =>
+    h("li", {}, h("bdi.quote", {}, clipped(text, 240)), ` ${reason}`, words?.length > 0 && [" ", h("bdi.words", {}, words.join(", "))], h("span.chance", {}, ` P(error) ${inDigits(probability)}`)),
+  );
+  return h("section.unverified", { "aria-label": "Not verified" }, h("h3", {}, `Not verified: ${counted(sentences.length, "sentence")}`), h("ul", {}, items));
 }
 
 function drawFailure(result) {

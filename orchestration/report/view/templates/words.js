@@ -8,7 +8,7 @@ const OUTCOME_WORDS = {
   timed_out: "timed out",
   backend_failed: "model failed",
 };
-const DECISION_WORDS = { ok: "ok", doubtful: "doubtful", faulty: "faulty" };
+const DECISION_WORDS = { ok: "ok", unsure: "unsure", faulty: "faulty", doubtful: "unsure" }; // rows written before say "doubtful"
 const LOCATED_WORDS = {
   exact: "quoted exactly",
   normalised: "quoted with other spaces, case or marks",

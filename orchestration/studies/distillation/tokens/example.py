@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import Label, LabelledWindow
+from spanjury.judges.core import ROOM, Label, LabelledWindow
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.orchestration.studies.distillation.splits import Split
 
@@ -57,12 +57,12 @@ class TokenExample:
     copies: int = 1
 
 
-def labelled_windows(example: TokenExample) -> Iterator[LabelledWindow]:
-    """Yield the windows of a text with their labels.
+def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[LabelledWindow]:
+    """Yield the windows of a text, of at most `room` tokens, with their labels.
 
     A text of several sentences of which is only known that it has an error yields none.
     """
-    windows = list(sentence_windows(example.output, example.inputs))
+    windows = list(sentence_windows(example.output, example.inputs, room=room))
     is_bag = example.label > 0 and not example.spans
     if is_bag and len(windows) > 1:
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from spanjury.judges.core import ErrorSpan, Label, Result
+from spanjury.judges.core import ErrorSpan, Label, Result, Segment
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
 
@@ -20,6 +20,12 @@ _LABELS: Mapping[str, Label] = MappingProxyType(
     }
 )
 """Words by which data sets and judges say what sort of error it is."""
+
+
+def group_of(segment: Segment) -> str:
+    """Return the key ``group`` of a row, by which twins are known; empty without one."""
+    group = segment.meta.get("group")
+    return group if isinstance(group, str) else ""
 
 
 def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExample]:
@@ -48,7 +54,7 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
             output=row.segment.output,
             spans=spans if label > 0 else (),
             label=label,
-            group=f"{row.dataset} {row.segment.segment_id}",
+            group=f"{row.dataset} {group_of(row.segment) or row.input_id}",
             split=row.split,
             made_of="people",
             licence=row.licence,

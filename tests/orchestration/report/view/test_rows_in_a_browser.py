@@ -53,7 +53,7 @@ def test_a_count_says_what_a_filter_would_leave(chromium: Chromium, tmp_path: Pa
         systems = page.locator("fieldset", has=page.locator("legend", has_text="System"))
         assert sorted(systems.locator(".value").all_text_contents()) == ["bart3", "t52"]
         decisions = page.locator("fieldset", has=page.locator("legend", has_text="Decision"))
-        assert decisions.locator(".value").all_text_contents() == ["doubtful1"]
+        assert decisions.locator(".value").all_text_contents() == ["unsure1"]
 
 
 @pytest.mark.parametrize(

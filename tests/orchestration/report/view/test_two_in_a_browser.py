@@ -77,7 +77,7 @@ def test_the_list_shows_both_scores_and_sorts_by_their_difference(
         page.get_by_label("Sort rows by").select_option("difference")
         expect(page.locator(".option .id").first).to_have_text("ferry/bart")
         page.get_by_label("Filter by the results of").select_option("1")
-        page.get_by_role("checkbox", name="doubtful").click()
+        page.get_by_role("checkbox", name="unsure").click()
         expect(page.locator(".option .id")).to_have_text(["ferry/bart"])
 
 

@@ -279,5 +279,5 @@ def test_a_damaged_mark_costs_itself_only(tmp_path: Path) -> None:
         },
     )
     read = read_readings(run)
-    assert read.damaged == 1
+    assert read.damaged == ("anna: text-0, bart, fluency",)
     assert [one.mark.score for one in read.readings] == [4]

@@ -38,10 +38,10 @@ QUICK = Terms(draws=100)
 
 def text(number: int, score: float, human: float | None = None, **more: object) -> TextOnAspect:
     return TextOnAspect(
-        source=f"source {number}",
         score=score,
         people={} if human is None else {"anna": human},
         **{  # type: ignore[arg-type]  # fields by name
+            "source": f"source {number}",
             "is_clean": None if human is None else human == 5,
             "output": TEXT,
             "scored": frozenset({"a"}),
@@ -76,8 +76,8 @@ def test_a_threshold_keeps_its_promise_over_a_thousand_sets_of_marks() -> None:
         inside = np.arange(marked + new) < marked
         thresholds = fit_thresholds(made.part(inside), Terms(rate=0.1))
         assert thresholds is not None
-        doubtful, _ = alarms(made.part(~inside).suspicions(), thresholds)
-        raised[split] = doubtful.mean()
+        unsure, _ = alarms(made.part(~inside).suspicions(), thresholds)
+        raised[split] = unsure.mean()
     error = raised.std() / math.sqrt(splits)
     assert raised.mean() == pytest.approx(4 / 41, abs=4 * error)
     assert raised.mean() - 4 * error < 0.1
@@ -92,6 +92,33 @@ def test_a_confidence_keeps_the_rate_in_most_sets_of_marks() -> None:
         value = threshold(scores, np.ones(60), rate=0.1, confidence=0.9)
         over += 1 - value > 0.1
     assert over <= 100 + 4 * math.sqrt(1000 * 0.1 * 0.9)
+
+
+def test_many_texts_of_few_sources_are_too_few_for_a_confidence() -> None:
+    rng = default_rng(4)
+
+    def of_sources(count: int) -> CalibrationTexts:
+        return texts(
+            [
+                text(n, 5 - rng.random(), 5.0, source=f"source {n % count}")
+                for n in range(25 * count)
+            ]
+        )
+
+    terms = Terms(rate=0.1, confidence=0.9, draws=100)
+    few = aspect_findings(of_sources(12), terms)
+    assert (few.clean, few.clean_sources, few.alarms[0].needed) == (300, 12, 27)
+    assert few.alarms[0].threshold is None
+    (first, *_) = enough(few)
+    assert first.endswith(
+        "takes 27 sources of texts without error; 12 are marked: 15 more are needed"
+    )
+    many = of_sources(60)
+    assert fit_thresholds(many, terms) is not None
+    found = aspect_findings(of_sources(12), replace(terms, confidence=None))
+    assert found.alarms[0].threshold is not None
+    (said,) = [line for line in cautions(many, found, terms) if "new sources" in line]
+    assert said.startswith("300 texts without error are of 12 sources")
 
 
 def test_weights_count_texts_for_as_many_as_they_stand_for() -> None:
@@ -134,7 +161,7 @@ def test_a_grave_error_is_no_alarm_where_scores_are_compared() -> None:
 def test_the_alarms_of_a_threshold_are_those_that_are_promised() -> None:
     made = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(20)]), Terms(rate=0.1))
     assert made is not None
-    assert (made.doubtful_alarms, made.faulty_alarms) == (0.1, 0.05)
+    assert (made.unsure_alarms, made.faulty_alarms) == (0.1, 0.05)
     few = fit_thresholds(texts([text(n, 2 + n / 10, 5.0) for n in range(10)]), Terms(rate=0.1))
     assert few is not None
     assert (few.faulty, few.faulty_alarms) == (math.inf, 0.0)
@@ -156,7 +183,7 @@ def test_a_probability_is_the_signal_where_one_is_stated() -> None:
     made = fit_thresholds(texts(stated), Terms(rate=0.1))
     assert made is not None
     assert (made.signal, made.judges) == ("probability", frozenset({"reader"}))
-    assert made.doubtful == np.nextafter(0.9, 1)  # one of twenty, and a new one, are 2 of 21
+    assert made.unsure == np.nextafter(0.9, 1)  # one of twenty, and a new one, are 2 of 21
     assert made.faulty == np.nextafter(0.95, 1)
 
 
@@ -217,9 +244,9 @@ def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     assert change[DISTANCE].is_gain
     assert change[DISTANCE].after.value < change[DISTANCE].before.value
     assert not change[AGREEMENT].is_gain  # a map that rises changes no order
-    doubtful, faulty = found.alarms
-    assert doubtful.attained.low < 0.1
-    assert doubtful.caught.value > 0.1
+    unsure, faulty = found.alarms
+    assert unsure.attained.low < 0.1
+    assert unsure.caught.value > 0.1
     assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
 
 
@@ -235,7 +262,7 @@ def test_thirty_texts_say_what_they_suffice_for() -> None:
     made = drawn(30, seed=6)
     found = aspect_findings(made, QUICK)
     said = list(enough(found))
-    assert said[0].startswith("doubtful, at 10.0% false alarms, takes 9 texts without error;")
+    assert said[0].startswith("unsure, at 10.0% false alarms, takes 9 texts without error;")
     assert said[0].endswith(": enough")
     assert said[1].endswith(f"{19 - found.clean} more are needed")
     assert found.alarms[1].threshold is None

@@ -1,5 +1,7 @@
 """Demands on a distilled judge, in numbers and beside its base's."""
 
+from dataclasses import replace
+
 import pytest
 
 from spanjury.judges.core import ConfigError
@@ -54,6 +56,35 @@ def test_a_measure_must_be_better_than_the_bases(
     assert result.line.startswith(line)
 
 
+def test_robustness_is_not_met_by_a_judge_that_is_not_shown_to_see_damage() -> None:
+    gates = [parse_gate("robustness.attack_success<=.05")]
+    better = [OverBase(name="robustness.attack_success")]
+    base = card("base", robustness__attack_success=0.5).measures
+    for seen, reason in (
+        ({}, "no exam here says whether the judge sees damage"),
+        ({"robustness__flaws_seen": 0.5}, "robustness.flaws_seen is 0.5"),
+        ({"discernment__caught__average": 0.0}, "discernment.caught.average is 0"),
+    ):
+        constant = card("mine", robustness__attack_success=0.0, **seen).measures
+        results = demand_results(gates, better, distilled=constant, base=base)
+        assert not any(result.met for result in results)
+        assert all(reason in result.line for result in results)
+
+
+@pytest.mark.parametrize(
+    ("low", "met"), [(0.6, True), (0.5, False), (None, False)], ids=["above", "at chance", "none"]
+)
+def test_robustness_is_met_where_the_interval_of_discernment_is_above_chance(
+    low: float | None, *, met: bool
+) -> None:
+    (record,) = card("mine", robustness__attack_success=0.0).records
+    seen = Measure(name="robustness.flaws_seen", value=0.8, says="", count=9, low=low, high=0.9)
+    measures = Card(records=(replace(record, measures=(*record.measures, seen)),)).measures
+    gate = parse_gate("robustness.attack_success<=.05")
+    (result,) = demand_results([gate], [], distilled=measures, base={})
+    assert result.met is gate.is_passed(measures) is met
+
+
 def test_a_demand_in_numbers_is_shown_with_the_value() -> None:
     measures = card("form", spans__f1=0.25).measures
     gates = [parse_gate("spans.f1>=.2"), parse_gate("spans.f1>=.3")]
@@ -92,7 +123,8 @@ def test_the_page_has_judges_side_by_side() -> None:
     assert "- few texts" in page
     measured = gate_json(findings)
     assert measured["passed"] is False
-    assert measured["demands"] == [{"demand": "spans.f1 >= 0.9", "values": (0.5,), "met": False}]
+    demand = {"demand": "spans.f1 >= 0.9", "values": (0.5,), "met": False, "reason": ""}
+    assert measured["demands"] == [demand]
 
 
 def test_a_group_of_all_examples_is_not_shown_again() -> None:

@@ -1,0 +1,329 @@
+"""The command of a study, made of its parameters: flags, what is said, files and demands."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
+from functools import partial
+from inspect import Parameter as Argument
+from inspect import Signature, cleandoc
+from pathlib import Path
+from typing import Annotated, Any, cast, get_origin
+
+import typer
+
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import GATE, say
+from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
+from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
+from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
+from spanjury.orchestration.services.exams.study import (
+    ONE_SOURCE,
+    MarkedStudy,
+    PanelStudy,
+    Parameter,
+    own_parameters,
+)
+
+with lazily():
+    import anyio
+
+    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.wiring import runs
+
+_Own = tuple[object, Parameter, object]
+Own = Mapping[str, _Own]
+"""Type, parameter and default of each field that a study declares."""
+_Part = tuple[str, object, object]
+"""Name, annotation and default of a flag."""
+
+PrintJson = Annotated[bool, Flag("Print JSON instead of tables.")]
+Folder = Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")]
+
+Output = Annotated[
+    Path, Flag("Folder for the findings; the same command resumes from it.", "FOLDER", also="-o")
+]
+Recipe = Annotated[
+    str, Flag("Recipe of the damage: a name, such as dhp/summarization, or a TOML file.", env=True)
+]
+Require = Annotated[
+    tuple[str, ...],
+    Flag("Exit with 5 if a measure fails this (>=, <=, >, <); repeatable.", "MEASURE>=NUMBER"),
+]
+_WRITER, _OPTIONS = "writer", "Options"
+
+
+def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[..., None]:
+    """Return the function of the command of `study`, for `command` to make flags of.
+
+    Its own parameters come first, then where its findings go. The texts, the panel, the limits and
+    the log are those of every study.
+    """
+    own = own_parameters(study)
+    writes = _WRITER in study.__dataclass_fields__
+    groups: dict[str, type[Flags]] = {
+        "texts": _text_flags(study),
+        "exam": _own_flags(own, output=Path(study.folder or name)),
+        "judges": PanelFlags,
+        **({_WRITER: WriterFlags} if writes else {}),
+        "limits": LimitFlags,
+        "show": LogFlags,
+    }
+
+    return _function(lambda given: _run(study, own, _Given(**given)), study, groups, name=name)
+
+
+def marked_command(study: type[MarkedStudy[object]], *, name: str) -> Callable[..., None]:
+    """Return the function of the command of `study`, for `command` to make flags of."""
+    own = own_parameters(study)
+    sections: dict[str, dict[str, _Own]] = {"": {}}
+    for field_name, one in own.items():
+        sections.setdefault(one[1].section, {})[field_name] = one
+    last = sections.pop(_OPTIONS, {})
+    groups: dict[str, type[Flags]] = {}
+    for title, declared in sections.items():
+        first = [] if title else _marks_flags(study)
+        groups[title or "marks"] = _group(
+            Flags, [*first, *_declared(declared)], title=title or "Scores and marks"
+        )
+    places: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
+    if study.has_progress:
+        places.append(("no_progress", NoProgress, False))
+    if study.has_folder:
+        places = [("output", Folder, None), *places]
+    groups["places"] = _group(Flags, [*_declared(last), *places], title=_OPTIONS)
+    # The keywords of the function are no titles.
+    keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
+
+    def run(given: Mapping[str, Any]) -> None:
+        flags = {
+            part.name: getattr(group, part.name)
+            for group in given.values()
+            for part in fields(group)
+        }
+        _run_marked(study, own, flags)
+
+    return _function(run, study, keys, name=name)
+
+
+def _function(
+    run: Callable[[Mapping[str, Any]], None],
+    study: type[object],
+    groups: Mapping[str, type[Flags]],
+    *,
+    name: str,
+) -> Callable[..., None]:
+    """Return `run` with the signature and the explanation of a command."""
+
+    def function(**given: Any) -> None:  # noqa: ANN401  groups of flags, each of its own type
+        run(given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = cleandoc(study.__doc__ or "").partition("\n\nParameters\n")[0]
+    function.__annotations__ = dict(groups)
+    arguments = [
+        Argument(group, Argument.KEYWORD_ONLY, annotation=kind) for group, kind in groups.items()
+    ]
+    function.__signature__ = Signature(arguments)  # type: ignore[attr-defined]  # read by `command`
+    return function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """The groups of flags as they were given; those of `texts` and `exam` are made per study."""
+
+    texts: Any
+    exam: Any
+    judges: PanelFlags
+    limits: LimitFlags
+    show: LogFlags
+    writer: WriterFlags | None = None
+
+
+def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
+    data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help=study.data_help)]
+    demo = Annotated[bool, Flag(study.demo_help)]
+    return _group(DataFlags, [("data", data, None), ("demo", demo, False)], title=DataFlags.title)
+
+
+def _own_flags(own: Own, *, output: Path) -> type[Flags]:
+    places = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
+    return _group(Flags, [*_declared(own), *places], title="Exam")
+
+
+def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
+    runs_kind: object = tuple[Path, ...] if study.several else Path
+    aspect: object = str if study.of_one_aspect else tuple[str, ...]
+    argument = typer.Argument(metavar="RUN", help=study.results_help)
+    return [
+        ("results", Annotated[runs_kind, argument], MISSING),
+        ("human", Human, None),
+        ("sample", Sample, None),
+        ("data", BareTexts, None),
+        ("aspect", Annotated[aspect, Flag(study.aspect_help)], "" if study.of_one_aspect else ()),
+        ("column", Columns, ()),
+    ]
+
+
+def _declared(own: Own) -> "list[_Part]":
+    """Return the flags of parameters: name, annotation and default of each."""
+    declared: list[_Part] = []
+    for name, (kind, one, usual) in own.items():
+        shown: object = Annotated[_kind(kind, one), _flag(kind, one)]
+        declared.append((one.name or name, shown, _default(usual, kind, one)))
+    return declared
+
+
+def _group(base: type[Flags], parts: "Sequence[_Part]", *, title: str) -> type[Flags]:
+    """Return a group of flags: each its name, its annotation and its default."""
+    made = cast(
+        "type[Flags]",
+        make_dataclass(
+            f"{title}Flags",
+            [(name, cast("Any", kind), field(default=usual)) for name, kind, usual in parts],
+            bases=(base,),
+            frozen=True,
+            kw_only=True,
+        ),
+    )
+    made.title = title
+    return made
+
+
+def _kind(kind: object, one: Parameter) -> object:
+    return kind if one.kind is None else one.kind
+
+
+def _flag(kind: object, one: Parameter) -> Parameter:
+    if get_origin(_kind(kind, one)) is not tuple:
+        return one
+    return replace(one, help=f"{one.help.removesuffix('.')}; repeatable.")
+
+
+def _default(declared: object, kind: object, one: Parameter) -> object:
+    if get_origin(_kind(kind, one)) is tuple:
+        return ()
+    return declared if one.read is one.usual is None else one.usual
+
+
+def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
+    logging.log_to(given.show.log_file)
+    place = destination.Destination(folder=given.exam.output, page=given.exam.html)
+    memory = given.exam.output / runs.MEMORY_NAME
+    asked = study(**_values(study, own, given), memory=memory)
+    plan = asked.plan()
+    gates = known_gates(given.exam.require, plan.measures)
+    if plan.scope:
+        say(plan.scope)
+    report = exam_session.run_exam(
+        plan.run,
+        total=plan.total,
+        limits=asked.limits,
+        memory=memory,
+        quiet=given.show.no_progress or not plan.total,
+    )
+    console.print_report(report.document)
+    written = place.write(report.write)
+    if study.has_pictures:
+        console.say_written(written)
+    else:
+        for path in written:
+            say(f"written: {path}")
+    exit_if_missed(missed_gates(gates, report.measures.values()))
+
+
+def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
+    """Return what the flags say, by the names of the fields of `study`.
+
+    Raise `ConfigError` if flags do not fit each other.
+    """
+    texts, judges = given.texts, given.judges
+    if texts.demo and texts.data is not None:
+        raise ConfigError(ONE_SOURCE)
+    values: dict[str, Any] = {
+        "data": texts.data,
+        "panel": judges.config(),
+        "task": texts.task,
+        "aspects": texts.aspect,
+        "aspects_files": texts.aspects_file,
+        "columns": texts.column,
+        "limit": texts.limit,
+        "limits": given.limits.limits(),
+        "failures": given.limits.failures(),
+    }
+    values |= _read(own, partial(getattr, given.exam))
+    for name, (_, one, _) in own.items():
+        if one.address and values[name] is not None:
+            values[name] = judges.calls.applied(values[name], base_url=values[one.address])
+    if given.writer is not None:
+        values[_WRITER] = given.writer.config(judging=judges)
+    return dict(study.with_demo(values)) if texts.demo else values
+
+
+def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
+    folder = flags["output"] if study.has_folder else None
+    place = destination.Destination(folder=folder, page=flags["html"])
+    aspects = flags["aspect"]
+    values = {
+        **{name: flags[name] for name in ("results", "human", "sample", "data")},
+        "aspects": tuple(filter(None, [aspects])) if study.of_one_aspect else aspects,
+        "columns": flags["column"],
+        **_read(own, flags.__getitem__),
+    }
+    shows = study.has_progress and not flags["no_progress"]
+    asked = study(**values, **study.for_command(say if shows else None))
+    report = anyio.run(asked.found)
+    if flags["json"]:
+        console.print_json(report.values)
+    else:
+        console.print_report(report.document)
+    written = place.write(report.write)
+    if study.has_pictures and folder is not None:
+        console.say_written(written, counts_pictures=True)
+    else:
+        for path in written:
+            say(f"written: {path}")
+    for line in report.closing:
+        say(line)
+
+
+def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the values of parameters that flags give."""
+    values: dict[str, Any] = {}
+    for name, (_, one, _) in own.items():
+        value = flag(one.name or name)
+        if one.read is None:
+            values[name] = value
+        elif value:
+            values[name] = one.read(value)
+    return values
+
+
+def known_gates(required: Sequence[str], known: Sequence[str]) -> "list[card.Gate]":
+    """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
+    gates = [card.parse_gate(text) for text in required]
+    for gate in gates:
+        if gate.name not in known:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+    return gates
+
+
+def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]") -> Iterator[str]:
+    """Yield the requirements that are not met, with what was measured."""
+    measured = {measure.name: [measure] for measure in measures}
+    for gate in gates:  # there may have been nothing to measure
+        nothing = card.Measure(name=gate.name, value=None, says="", count=0)
+        measured.setdefault(gate.name, [nothing])
+        if not gate.is_passed(measured):
+            yield gate.shortfall(measured)
+
+
+def exit_if_missed(missed: Iterable[str]) -> None:
+    """Say which requirements are not met, and exit with 5 if there are any."""
+    lines = list(missed)
+    for line in lines:
+        say(f"not met: {line}")
+    if lines:
+        raise typer.Exit(GATE)

@@ -1,0 +1,155 @@
+"""A model that is asked in the best form that its server takes.
+
+A judge that wants a reply of some form says so in `ChatRequest.variants`: held to a JSON schema, to
+a grammar, and the request itself by words alone. No list says what a server takes, and LiteLLM's
+denies it of vLLM, Ollama and llama.cpp. So the best form is tried, and the next one where the
+server refuses the request. The form of the first reply is kept, in the memory where there is one:
+a run that goes on sends the same requests.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import cast, get_args
+
+from anyio import Lock, move_on_after
+
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    EventLog,
+    Form,
+    FormRefusedError,
+    Memory,
+    Reply,
+)
+from spanjury.judges.core.keys import digest
+
+log = EventLog()
+
+_REFUSAL_SECONDS = 1.0
+"""A server that refuses a form says so at once; one that takes it may write for long."""
+
+
+class FormingModel:
+    """A model that finds out which form its server takes, for each kind of reply.
+
+    Parameters
+    ----------
+    takes
+        The forms that its server may take besides words.
+    memory
+        Keeps what was found out; or None.
+    recalls
+        Says whether the reply to a request is remembered. A run that was begun without schemas goes
+        on without them, and pays for nothing twice.
+    note
+        Is called with the form of each kind of reply, once it is known.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        takes: frozenset[Form],
+        memory: Memory | None,
+        recalls: Callable[[ChatRequest], bool],
+        note: Callable[[Mapping[str, Form]], None],
+    ) -> None:
+        self.model = model
+        self._takes = takes
+        self._memory = memory
+        self._recalls = recalls
+        self._note = note
+        self._known: dict[str, Form] = {}
+        self._fruitless: set[str] = set()
+        self._finding: dict[str, Lock] = {}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the model; the form is part of what it is asked."""
+        return self.model.signature
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the model's reply to one variant of `request`, or to the request itself.
+
+        Raise `ModelError` as the model raises it; what it says to the last form, if it refuses all.
+        """
+        if not request.variants:
+            return await self.model.complete(request)
+        variants = [variant for variant in request.variants if variant.form in self._takes]
+        kind = _kind(request)
+        if (form := self._known.get(kind)) is not None:
+            chosen = next((variant for variant in variants if variant.form == form), request)
+            return await self.model.complete(chosen)
+        async with self._turn(kind):
+            if kind not in self._known:
+                return await self._found(kind, request, variants)
+        return await self.complete(request)
+
+    @asynccontextmanager
+    async def _turn(self, kind: str) -> AsyncIterator[None]:
+        """Let one call find the form; the others wait for it, for as long as a refusal takes."""
+        lock = self._finding.setdefault(kind, Lock())
+        has_turn = False
+        with move_on_after(_REFUSAL_SECONDS):
+            await lock.acquire()
+            has_turn = True
+        try:
+            yield
+        finally:
+            if has_turn:
+                lock.release()
+
+    async def _found(self, kind: str, request: ChatRequest, variants: list[ChatRequest]) -> Reply:
+        """Return the reply in the first form that is not refused, and keep this form."""
+        tried = _from(self._begin(kind, request), variants)
+        if kind in self._fruitless:  # all were refused, so that the reason is another
+            tried = tried[:1]
+        for variant in tried:
+            try:
+                reply = await self.model.complete(variant)
+            except FormRefusedError as error:
+                log.info(
+                    "form.refused", model=self.signature, form=variant.form, status=error.status
+                )
+            else:
+                await self._learn(kind, variant.form)
+                return reply
+        self._fruitless.add(kind)
+        reply = await self.model.complete(request)
+        await self._learn(kind, request.form)
+        return reply
+
+    def _begin(self, kind: str, request: ChatRequest) -> Form | None:
+        """Return the form that an earlier run came to; None where nothing is known of it."""
+        if self._memory is None:
+            return None
+        kept = (self._memory.get(self._key(kind)) or b"").decode()
+        if kept in get_args(Form):
+            return cast("Form", kept)  # it is one of them
+        return "text" if self._recalls(request) else None
+
+    async def _learn(self, kind: str, form: Form) -> None:
+        """Keep `form`, unless another task has learnt one meanwhile."""
+        if kind in self._known:
+            return
+        self._known[kind] = form
+        self._note(self._known)
+        if self._memory is not None:
+            await self._memory.put_soon(self._key(kind), form.encode())
+
+    def _key(self, kind: str) -> str:
+        return digest("form", self.signature, kind)
+
+
+def _kind(request: ChatRequest) -> str:
+    """Return the name of the schema among the variants; empty where there is none."""
+    schemas = (variant.decoding.schema for variant in request.variants)
+    return next((schema.name for schema in schemas if schema is not None), "")
+
+
+def _from(form: Form | None, variants: list[ChatRequest]) -> list[ChatRequest]:
+    """Return `variants` from `form` on: all of them for None, none for a form that none has."""
+    if form is None:
+        return variants
+    return variants[[*(variant.form for variant in variants), form].index(form) :]

@@ -1,0 +1,97 @@
+"""The conditions of exams: what a recipe does to each text, and what is done to error lists."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from spanjury.judges.core import Aspect, ConfigError
+from spanjury.orchestration.studies.faithfulness.trials import Condition as ListCondition
+from spanjury.orchestration.wiring.exam_plugins import (
+    find_explanation_perturbation,
+    find_perturbation,
+)
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.orchestration.wiring.specs import parse_options
+from spanjury.perturbations.explanation.generated import generated_twin
+from spanjury.perturbations.explanation.paper import paper_perturbations
+from spanjury.perturbations.generated import generated_perturbation
+from spanjury.perturbations.pairs import Condition
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
+
+__all__ = [
+    "conditions_of",
+    "find_recipe",
+    "harmful",
+    "list_conditions",
+    "require_requests",
+]
+
+_SEVERITIES = MappingProxyType({"minor": 2, "major": 4})
+_SEVERITY = 3
+"""Severity of damage that comes in one degree."""
+
+
+def conditions_of(
+    recipe: Recipe,
+    *,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
+    has_generator: bool = False,
+) -> tuple[Condition, ...]:
+    """Return what a recipe does to each text.
+
+    Raise `ConfigError` if a perturbation is unknown or has no such option, weights are for
+    nothing, or there is nothing to write for a model that is to write.
+    """
+    given = weights or {}
+    if strange := given.keys() - {item.name for item in recipe.items}:
+        raise ConfigError(f"weights for {', '.join(sorted(strange))}, which {recipe.name} has not")
+    if has_generator and not any(item.written for item in recipe.items):
+        raise ConfigError(f"{recipe.name} has no damage that a model is asked for")
+    return tuple(_condition(item, given.get(item.name, item.weights)) for item in recipe.items)
+
+
+def harmful(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return the conditions for which any aspect should be judged lower."""
+    return tuple(one for one in conditions if "falls" in one.perturbation.effects.values())
+
+
+def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
+    """Return what ``NAME`` or ``NAME:option=value,…`` do to error lists; without any the paper's.
+
+    Raise `ConfigError` if there is no such perturbation, or it has no such option.
+    """
+    return tuple(map(_list_condition, names)) or tuple(
+        ListCondition(name=one.name, perturbation=one.perturbation, options=one.options)
+        for one in paper_perturbations()
+    )
+
+
+def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> None:
+    """Raise `ConfigError` if no perturbation of lists has anything that a model can write."""
+    if not any(generated_twin(one.perturbation, aspect=aspect) for one in conditions):
+        names = ", ".join(condition.name for condition in conditions)
+        raise ConfigError(f"there is nothing that a model is asked to write in {names}")
+
+
+def _list_condition(text: str) -> ListCondition:
+    name, options = parse_options(text, what="perturbation")
+    perturbation = find_explanation_perturbation(name)
+    known: Mapping[str, object] = parameters(perturbation.rule)
+    if strange := options.keys() - known.keys():
+        raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
+    return ListCondition(name=text, perturbation=perturbation, options=options)
+
+
+def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
+    perturbation = find_perturbation(item.perturbation)
+    known = parameters(perturbation.rule)
+    if strange := item.options.keys() - known:
+        raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")
+    return Condition(
+        name=item.name,
+        perturbation=perturbation,
+        level=item.level,
+        options=item.options,
+        generated=generated_perturbation(item.written) if item.written else None,
+        severity=_SEVERITIES.get(item.degree or "", _SEVERITY),
+        weights=weights,
+    )

@@ -1,0 +1,536 @@
+"""A study of judges: parameters that are declared once, a plan, and what runs it from Python.
+
+A study is a frozen dataclass. Its fields are the keywords of its function in `spanjury.exams` and,
+where they are `Parameter`, the flags of its command. `plan` reads what it is about and asks no
+judge; the plan runs it.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from functools import cache, partial, wraps
+from inspect import Signature, cleandoc, signature
+from itertools import islice
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+)
+
+from spanjury.judges.core import Aspect, ConfigError, PluginError, Result, Segment
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.flag import Flag
+
+with lazily():
+    import anyio
+
+    from spanjury.judges import tasks
+    from spanjury.orchestration.engine import metering, progress, stopping, summary
+    from spanjury.orchestration.services import (
+        exam_texts,
+        marked_texts,
+        panels,
+        session,
+        synchronous,
+    )
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies import judging
+    from spanjury.orchestration.wiring import config, plugins
+
+P = ParamSpec("P")
+T_co = TypeVar("T_co", covariant=True)
+
+OnResult = Callable[[Result], None]
+OnProgress = Callable[["progress.Progress"], None]
+
+ONE_SOURCE = "name either a file of texts or --demo, not both"
+_HEADING = "\n\nParameters\n----------\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter(Flag):
+    """A parameter of a study: a keyword in Python, and a flag of its command.
+
+    Parameters
+    ----------
+    name
+        The flag's name where it is not the field's, as ``attack`` for `attacks`.
+    kind
+        The flag's type where it is not the field's.
+    read
+        Makes the field's value of the flag's, if one is given.
+    address
+        Where it names a model: the field with the addresses of its server.
+    section
+        Title of its group in the help, where the study has several.
+    usual
+        The flag's default where it is not the field's.
+    """
+
+    name: str = ""
+    kind: object = None
+    read: Callable[[Any], object] | None = None
+    address: str = ""
+    section: str = ""
+    usual: object = None
+
+
+class Live(Protocol):
+    """A run of a study as it goes on: what ends it, counts its calls and shows its results."""
+
+    @property
+    def stop_token(self) -> "stopping.StopToken":
+        """The means to end it early."""
+        ...
+
+    @property
+    def meter(self) -> "metering.Meter":
+        """The count of what models are asked."""
+        ...
+
+    def __call__(self, result: Result, /) -> None:
+        """Take a result."""
+        ...
+
+    def expect(self, total: int) -> None:
+        """Expect so many results in all from now on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(Generic[T_co]):
+    """A study that is ready to run.
+
+    Parameters
+    ----------
+    run
+        Runs it; raises `EvaluationError` if it was ended early, or a panel, a model or the memory
+        cannot be used.
+    total
+        The most results that there will be, unless it learns better; 0 where no judge is asked.
+    scope
+        What it is about, in a line.
+    measures
+        The names of what it measures.
+    """
+
+    run: "Callable[[Live], Awaitable[study_report.StudyReport[T_co]]]"
+    total: int
+    scope: str = ""
+    measures: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Terms:
+    """The terms of a study's run, as a session takes them."""
+
+    memory: Path | None
+    limits: "metering.Limits"
+    failures: "stopping.FailurePolicy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelStudy(Generic[T_co]):
+    """A study in which a panel judges texts.
+
+    Parameters
+    ----------
+    data
+        The texts: a path; or rows as a file holds them, segments, or a data frame of pandas or
+        polars.
+    panel, judges, models
+        As in `open_panel`; without any the offline judges are examined.
+    task, aspects, aspects_files
+        Of the texts, where they do not say, and what they are judged on: names, or aspects;
+        without any those of the exam or the task. The files add tasks and aspects.
+    columns, limit
+        As in `read_segments`, and the number of rows that are taken.
+    seed
+        Of all that is drawn at random.
+    memory
+        A file that keeps replies and reports: the same call goes on with them.
+    limits, failures, stop_token
+        When the study ends early: at a limit, where a model fails, or when it is asked to.
+    on_result, on_progress
+        Called with each result as it comes, and with the progress after it.
+    """
+
+    data_help: ClassVar[str] = "Good texts: a JSONL, CSV or TSV file."
+    demo_help: ClassVar[str] = "Use the texts that come with spanjury."
+    folder: ClassVar[str] = ""
+    """Folder of the command's files; by default the study's name."""
+    has_pictures: ClassVar[bool] = False
+    """Its files include pictures if matplotlib is installed."""
+
+    data: object = field(default=None, kw_only=False)
+    panel: "terms.PanelSource | None" = None
+    judges: "panels.Judges" = ()
+    models: "panels.Models" = ()
+    task: str | None = None
+    aspects: "terms.Aspects" = ()
+    aspects_files: Sequence[Path] = ()
+    columns: Sequence[str] = ()
+    limit: int | None = None
+    seed: int | None = None
+    memory: Path | str | None = None
+    limits: "metering.Limits" = field(default_factory=lambda: metering.Limits())  # noqa: PLW0108  loaded then
+    failures: "stopping.FailurePolicy" = field(
+        default_factory=lambda: stopping.FailurePolicy()  # noqa: PLW0108  as above
+    )
+    stop_token: "stopping.StopToken | None" = None
+    on_result: OnResult | None = None
+    on_progress: "OnProgress | None" = None
+
+    def plan(self) -> Plan[T_co]:
+        """Read the texts and the names, and return the plan; no judge is asked.
+
+        Raise `DataError` if the texts cannot be read, and `ConfigError` if a name is unknown, or
+        something does not fit together.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the parameters that are `given`, with the texts that come with spanjury."""
+        return {**given, "data": exam_texts.DEMO}
+
+    @property
+    def texts(self) -> "Path | exam_texts.Texts":
+        """The texts as a file, or in memory; raise `ConfigError` if there are none."""
+        if self.data is None:
+            raise ConfigError(ONE_SOURCE)
+        return exam_texts.texts_of(self.data, columns=self.columns, limit=self.limit)
+
+    @property
+    def described(self) -> "config.PanelConfig":
+        """The panel; raise `ConfigError` if it cannot be described, or is described twice."""
+        return terms.panel_of(self.panel, judges=self.judges, models=self.models, seed=self.seed)
+
+    @property
+    def drawn_by(self) -> int:
+        """The seed, that of the panel where none is named."""
+        seed = self.described.seed
+        return 1 if seed is None else seed
+
+    def session(self, live: Live) -> "AbstractContextManager[session.RunSession]":
+        """Open the memory and begin the run; raise `StoreError` if the memory cannot be opened."""
+        agreed = _Terms(
+            memory=terms.memory_of(self.memory), limits=self.limits, failures=self.failures
+        )
+        return session.open_session(agreed, stop_token=live.stop_token, meter=live.meter)
+
+    async def judged(
+        self, live: Live, pairs: Sequence[tuple[Segment, Aspect]]
+    ) -> "tuple[judging.Examinee, Mapping[tuple[str, str], Result]]":
+        """Judge texts, each on an aspect, and return who judged, and the results.
+
+        Raise `RunStoppedError` if it was ended early, and `EvaluationError` if the panel, a model
+        or the memory cannot be used.
+
+        Returns
+        -------
+        tuple
+            The panel, and ``(segment id, aspect name)`` -> result.
+        """
+        panel = self.described
+        with self.session(live) as opened:
+            exam = judging.ExamRun(
+                open_panel=opened.opener(panel),
+                workers=panel.workers,
+                stop_token=live.stop_token,
+                record=judging.Recorder(live),
+            )
+            work = partial(exam.judge, pairs, draw="", judgements_in=_by_text_and_aspect)
+            results: Mapping[tuple[str, str], Result] = await opened.run(work)
+            return exam.examinee, results
+
+    def read(
+        self,
+        texts: "Path | exam_texts.Texts",
+        *,
+        task: str = "",
+        aspects: Sequence[str] = (),
+    ) -> tuple[tuple[Segment, ...], tuple[Aspect, ...]]:
+        """Read texts, and find the aspects that they are judged on.
+
+        Raise `DataError` if the data cannot be read, and `ConfigError` if a name is
+        unknown, or the texts are not of one task.
+
+        Parameters
+        ----------
+        task, aspects
+            Those of the exam, where neither the parameters nor the texts name any.
+        """
+        rows = exam_texts.read_texts(texts, columns=self.columns)
+        segments = tuple(islice(rows, self.limit))
+        task = _task(segments, self.task or "", default=task)
+        catalogue = tasks.Catalogue.load(*self.aspects_files)
+        names = terms.aspects_of(self.aspects) or aspects or catalogue.task(task).default_aspects
+        segments = tuple(map(catalogue.task(task).fit, segments))
+        return segments, tuple(
+            one if isinstance(one, Aspect) else catalogue.aspect(task, one) for one in names
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedStudy(Generic[T_co]):
+    """A study of runs beside what people said of their texts; no judge is asked.
+
+    Parameters
+    ----------
+    results
+        A folder or the name of a run, or a file of results; or several, where the study is of
+        several.
+    human
+        Texts with people's scores or error spans: a path, rows, segments or a data frame; None for
+        the marks of the runs.
+    sample
+        The file of texts that ``spanjury sample`` drew for people to mark.
+    data, columns
+        The texts of bare files of results, and what the columns of `human` or `data` are called.
+    aspects
+        Without any, all.
+    """
+
+    several: ClassVar[bool] = True
+    """It takes several runs."""
+    of_one_aspect: ClassVar[bool] = False
+    """It takes one aspect only."""
+    results_help: ClassVar[str] = "Folders or names of runs, or files of results."
+    aspect_help: ClassVar[str] = "Aspect that people marked; all by default; repeatable."
+    has_folder: ClassVar[bool] = True
+    """Its command writes a folder of pages and JSON."""
+    has_pictures: ClassVar[bool] = False
+    """Its files include pictures if matplotlib is installed."""
+    has_progress: ClassVar[bool] = False
+    """Its command shows progress."""
+
+    results: "terms.Paths" = field(default=(), kw_only=False)
+    human: object = None
+    sample: Path | str | None = None
+    data: Path | str | None = None
+    aspects: str | Sequence[str] = ()
+    columns: Sequence[str] = ()
+
+    async def found(self) -> "study_report.StudyReport[T_co]":
+        """Return what `find` does, from another thread; raise as it does."""
+        return await anyio.to_thread.run_sync(self.find)
+
+    @classmethod
+    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
+        """Return the fields that the command sets; `say` shows progress, None for none."""
+        del say
+        return {}
+
+    def find(self) -> "study_report.StudyReport[T_co]":
+        """Read the runs and the marks, and return what is found.
+
+        Raise `ConfigError` if something does not fit together, `DataError` if a file cannot be
+        read or too little is marked, and `StoreError` if a file cannot be written.
+        """
+        raise NotImplementedError
+
+    @property
+    def source(self) -> "marked_texts.MarkedSource":
+        """The runs and the marks; raise `ConfigError` or `DataError` if `human` is no texts."""
+        return marked_texts.MarkedSource(
+            results=terms.paths_of(self.results),
+            human=terms.people_of(self.human, columns=self.columns),
+            sample=terms.path_of(self.sample),
+            data=terms.path_of(self.data),
+            columns=tuple(self.columns),
+            aspects=terms.names_of(self.aspects),
+        )
+
+
+Study = PanelStudy[T_co] | MarkedStudy[T_co]
+
+
+def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> str:
+    """Return the line that says what an exam is about."""
+    names = ", ".join(aspect.name for aspect in aspects)
+    word = "aspect" if len(aspects) == 1 else "aspects"
+    return f"{len(texts)} texts, {parts}, {len(aspects)} {word}: {names}"
+
+
+def own_parameters(
+    study: type[Study[object]],
+) -> Mapping[str, tuple[object, Parameter, object]]:
+    """Return type, `Parameter` and default of the fields that a study declares, in order."""
+    declared: dict[str, tuple[object, Parameter, object]] = {}
+    for one in fields(study):
+        if get_origin(one.type) is Annotated:
+            kind, parameter = get_args(one.type)
+            declared[one.name] = (kind, parameter, one.default)
+    return declared
+
+
+def find_study(name: str) -> type[PanelStudy[object]]:
+    """Return the exam called `name`, ours or a plugin's; raise `PluginError` if there is none."""
+    made = plugins.EXAMS.get(name)
+    if not (isinstance(made, type) and issubclass(made, PanelStudy)):
+        raise PluginError(f"exam {name!r} must be a PanelStudy, and is {made!r}")
+    if made.plan is PanelStudy.plan:
+        raise PluginError(f"exam {name!r} has no method 'plan'")
+    return made
+
+
+class Watch:
+    """A watch over one study, which is called with each of its results.
+
+    Parameters
+    ----------
+    total
+        The number of results that there will be, unless the study expects others.
+    limits
+        Of cost and tokens; a session keeps that of time.
+    stop_token
+        Ends the study early, when a limit or somebody else requests it.
+    on_result, on_progress
+        Called with every result, and with the progress after it.
+    """
+
+    def __init__(
+        self,
+        *,
+        total: int,
+        limits: "metering.Limits",
+        stop_token: "stopping.StopToken | None",
+        on_result: "OnResult | None",
+        on_progress: "OnProgress | None",
+    ) -> None:
+        self.stop_token = stop_token or stopping.StopToken()
+        self.meter = metering.Meter(limits=limits, stop=self.stop_token.request)
+        self._summary = summary.Summary()
+        self._tracker = progress.Tracker(total=total, summary=self._summary, meter=self.meter)
+        self._on_result = on_result
+        self._on_progress = on_progress
+
+    def __call__(self, result: Result, /) -> None:
+        """Count a result and show it."""
+        self._summary.add(result)
+        if self._on_result is not None:
+            self._on_result(result)
+        if self._on_progress is not None:
+            self._on_progress(self._tracker.progress())
+
+    def expect(self, total: int) -> None:
+        """Expect so many results in all from now on."""
+        self._tracker.total = total
+
+
+def asynchronous(
+    study: Callable[P, Study[T_co]], *, name: str
+) -> "Callable[P, Coroutine[object, object, study_report.StudyReport[T_co]]]":
+    """Return the function that runs a study: its keywords are the study's fields."""
+
+    async def run(*args: P.args, **kwargs: P.kwargs) -> "study_report.StudyReport[T_co]":
+        asked = study(*args, **kwargs)
+        if isinstance(asked, MarkedStudy):
+            return await asked.found()
+        plan = await anyio.to_thread.run_sync(asked.plan)
+        watch = Watch(
+            total=plan.total,
+            limits=asked.limits,
+            stop_token=asked.stop_token,
+            on_result=asked.on_result,
+            on_progress=asked.on_progress,
+        )
+        return await plan.run(watch)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = _explained(study)
+    given = [
+        one.replace(annotation=get_args(one.annotation)[0])
+        if get_origin(one.annotation) is Annotated
+        else one
+        for one in signature(study).parameters.values()
+    ]
+    run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
+    return run
+
+
+def from_python(
+    study: Callable[P, Study[T_co]], *, name: str
+) -> (
+    "tuple[Callable[P, Coroutine[object, object, study_report.StudyReport[T_co]]],"
+    " Callable[P, study_report.StudyReport[T_co]]]"
+):
+    """Return a study's functions: ``aNAME`` to await, and `name` to call."""
+    awaited = asynchronous(study, name=f"a{name}")
+
+    @wraps(awaited)
+    def called(*args: P.args, **kwargs: P.kwargs) -> "study_report.StudyReport[T_co]":
+        return synchronous.run_synchronously(partial(awaited, *args, **kwargs))
+
+    called.__name__ = called.__qualname__ = name
+    return awaited, called
+
+
+@cache
+def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
+    """Return the function `name` of a plugin's exam, ``aNAME`` to await; empty without one."""
+    for exam, place in ((name, 1), (name.removeprefix("a"), 0)):
+        if exam in plugins.EXAMS.names():
+            return (from_python(find_study(exam), name=exam)[place],)
+    return ()
+
+
+def _explained(study: object) -> str:
+    """Return what a study does, its parameters with those of every panel study, and its errors."""
+    assert isinstance(study, type)
+    base = PanelStudy if issubclass(study, PanelStudy) else MarkedStudy
+    does = cleandoc(study.__doc__ or "").partition(_HEADING)[0]
+    own = "".join(
+        f"{name}\n    {one.help}\n" for name, (_, one, _) in own_parameters(study).items()
+    )
+    shared = cleandoc(base.__doc__ or "").partition(_HEADING)[2]
+    return f"{does}{_HEADING}{own}{shared}{_RAISES if base is PanelStudy else _RAISES_MARKED}"
+
+
+_RAISES = """
+
+Raises
+------
+ConfigError
+    If a name is unknown, or something does not fit together.
+DataError
+    If the texts cannot be read.
+RunStoppedError
+    If it was ended early.
+RunFailedError
+    If a model cannot be used, or does not answer for longer than is waited.
+"""
+
+
+_RAISES_MARKED = """
+
+Raises
+------
+ConfigError
+    If a name is unknown, or something does not fit together.
+DataError
+    If a file cannot be read, or too little is marked.
+StoreError
+    If a file cannot be written.
+"""
+
+
+def _by_text_and_aspect(result: Result) -> list[tuple[tuple[str, str], Result]]:
+    return [((result.segment.segment_id, result.aspect.name), result)]
+
+
+def _task(segments: Sequence[Segment], named: str, *, default: str) -> str:
+    """Return the task that is `named`, or that of the texts, `default` for those without one."""
+    found = {named or segment.task or default for segment in segments}
+    if len(found) != 1 or "" in found:
+        names = ", ".join(sorted(found - {""})) or "none"
+        raise ConfigError(f"an exam takes one task, but the data has {names}: name one with --task")
+    return found.pop()

@@ -1,0 +1,216 @@
+"""A reply is held to its form on every server, and what a server refuses is not asked twice."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+from fakes.judges import ASPECT, segment
+from fakes.memory import DictMemory
+from loopback.answers import Answer, chat, failure
+from loopback.dialects import DIALECTS, Dialect, DialectServer
+from loopback.server import LoopbackServer
+
+from spanjury.adapters.models.circuit import ALIKE, Guard
+from spanjury.judges.core import Memory, Outcome, Report
+from spanjury.orchestration.services.panels import panel_config
+from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.panels import open_configured_panel
+
+pytestmark = pytest.mark.anyio
+
+SAID = {"location": "in 1935", "explanation": "It was 1932.", "overall_score": "Poor"}
+IN_LINES = """Error 1:
+Location: "in 1935"
+Explanation: It was 1932.
+Severity: 4
+
+Overall score: Poor
+"""
+REFUSED = failure(400, "This model does not support response_format json_schema")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def assessed(
+    judge: str,
+    model: str,
+    *,
+    server: LoopbackServer,
+    texts: Sequence[str] = ("The bridge opened in 1935.",),
+    memory: Memory | None = None,
+    base_url: str | None = None,
+) -> list[Report]:
+    config = ModelConfig(name=model, base_url=base_url or server.base_url, attempts=1)
+    panel = panel_config(judges=[judge], models=[config])
+    async with open_configured_panel(panel, memory=memory) as opened:
+        seats = [(await opened.assess(segment(output=text), ASPECT)).seats for text in texts]
+    return [seat.report for (seat,) in seats]
+
+
+def forms(server: LoopbackServer) -> list[str]:
+    """Return by which field each request asked for a form."""
+    fields = ("response_format", "structured_outputs", "grammar")
+    return [
+        next((name for name in fields if name in request.body), "") for request in server.requests
+    ]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+async def test_twenty_texts_are_scored_by_a_schema_on_every_server(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "key-of-the-test-0123456789")
+    dialect = DIALECTS[name]
+    texts = [f"The bridge opened in 1935, says source {number}." for number in range(20)]
+    with DialectServer(dialect, text="I like it.", filled=SAID) as server:
+        reports = await assessed("annotator", dialect.model, server=server, texts=texts)
+        schemas = [dialect.schema(request.body) for request in server.requests]
+    assert {report.outcome for report in reports} == {Outcome.SCORED}, reports[0].reason
+    for text, report in zip(texts, reports, strict=True):
+        (span,) = report.spans
+        assert text[slice(*span.interval or ())] == span.text == "in 1935"
+        assert (report.score, span.severity, span.explanation) == (2, 5, "It was 1932.")
+    refused = len(schemas) - len(texts)
+    assert refused == (name == "OpenAI"), "at an address of one's own it is asked with bounds first"
+    assert all(schema is not None for schema in schemas)
+
+
+async def test_openai_itself_is_sent_no_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test-0123456789")
+    with DialectServer(DIALECTS["OpenAI"], text="I like it.", filled=SAID) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        config = ModelConfig(name="openai/gpt-4o", attempts=1)
+        async with open_configured_panel(
+            panel_config(judges=["annotator"], models=[config])
+        ) as panel:
+            report = await panel.assess(segment(), ASPECT)
+    assert report.score == 2
+    sent = server.requests[0].body["response_format"]
+    assert isinstance(sent, Mapping)
+    assert sent["json_schema"]["strict"] is True
+    assert "max" not in json.dumps(sent)
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+async def test_a_refused_schema_is_asked_for_once_and_the_next_form_answers(status: int) -> None:
+    refused = failure(status, "response_format: extra inputs are not permitted")
+    answers = (refused, refused, failure(400, "no grammar"), chat(IN_LINES))
+    with LoopbackServer(*answers) as server:
+        reports = await assessed(
+            "annotator", "openai/m", server=server, texts=["It opened in 1935.", "It is in 1935."]
+        )
+    assert [report.score for report in reports] == [2, 2]
+    assert forms(server) == ["response_format", "response_format", "grammar", "", ""]
+
+
+async def test_a_form_that_a_run_came_to_is_remembered_with_it() -> None:
+    memory = DictMemory()
+    with LoopbackServer(REFUSED, REFUSED, REFUSED, chat(IN_LINES)) as server:
+        await assessed("annotator", "openai/m", server=server, memory=memory)
+        await assessed("annotator", "openai/m", server=server, memory=memory, texts=["In 1935."])
+    assert forms(server) == ["response_format", "response_format", "grammar", "", ""]
+
+
+async def test_a_run_that_was_begun_in_words_goes_on_in_words_and_pays_nothing_twice() -> None:
+    memory = DictMemory()
+    with LoopbackServer(chat(IN_LINES)) as server:
+        for judge in ("annotator:form=text", "annotator"):
+            await assessed(judge, "openai/m", server=server, memory=memory)
+        await assessed("annotator", "openai/m", server=server, memory=memory, texts=["In 1935."])
+    assert forms(server) == ["", ""]
+
+
+async def test_a_server_that_has_taken_a_schema_before_and_refuses_now_is_asked_otherwise() -> None:
+    memory = DictMemory()
+    with DialectServer(DIALECTS["SGLang"], text="", filled=SAID) as server:
+        await assessed("annotator", "openai/m", server=server, memory=memory)
+    with LoopbackServer(REFUSED, REFUSED, REFUSED, chat(IN_LINES)) as other:
+        (report,) = await assessed(
+            "annotator", "openai/m", server=other, memory=memory, texts=["It was in 1935."]
+        )
+    assert report.score == 2
+
+
+async def test_refusals_of_a_form_do_not_stop_a_run_of_many_calls_at_once() -> None:
+    words = Dialect(
+        model="openai/m",
+        schema=lambda _: None,
+        refused={"response_format": REFUSED, "grammar": REFUSED},
+    )
+    many = 2 * ALIKE
+    config = ModelConfig(name="openai/m", max_connections=many, attempts=1)
+    with DialectServer(words, text=IN_LINES, filled={}) as server:
+        config = replace(config, base_url=server.base_url)
+        reports: list[Report] = []
+        async with (
+            open_configured_panel(
+                panel_config(judges=["annotator"], models=[config]), guard=Guard(preflight=False)
+            ) as panel,
+            anyio.create_task_group() as group,
+        ):
+
+            async def assess(number: int) -> None:
+                judged = segment(output=f"It opened in 1935, says source {number}.")
+                reports.append(await panel.assess(judged, ASPECT))
+
+            for number in range(many):
+                group.start_soon(assess, number)
+    assert [report.score for report in reports] == [2] * many
+    assert forms(server).count("") == many, "nor is the model tried for them"
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        failure(400, "This model's maximum context length is 8 tokens"),
+        failure(404, "The model `m` does not exist"),
+        failure(401, "Incorrect API key"),
+    ],
+)
+async def test_what_is_not_for_the_form_is_not_asked_in_another(failed: Answer) -> None:
+    with LoopbackServer(failed) as server:
+        (report,) = await assessed("annotator", "openai/m", server=server)
+    assert report.outcome is Outcome.BACKEND_FAILED
+    assert forms(server) == ["response_format"]
+
+
+@pytest.mark.parametrize(
+    ("form", "sent"),
+    [("schema", ["response_format"] * 2), ("grammar", ["grammar"]), ("text", [""])],
+)
+async def test_a_form_that_is_named_is_the_only_one_asked_for(form: str, sent: list[str]) -> None:
+    with LoopbackServer(REFUSED) as server:
+        (report,) = await assessed(f"annotator:form={form}", "openai/m", server=server)
+    assert report.outcome is Outcome.BACKEND_FAILED
+    assert forms(server) == sent
+
+
+async def test_lines_in_place_of_an_object_are_read_as_lines() -> None:
+    with LoopbackServer(chat(IN_LINES)) as server:
+        (report,) = await assessed("annotator", "openai/m", server=server)
+    assert report.score == 2
+    assert forms(server) == ["response_format"]
+
+
+async def test_what_is_neither_is_asked_for_once_more_in_the_same_form() -> None:
+    with LoopbackServer(chat("I like it."), chat(IN_LINES)) as server:
+        (report,) = await assessed("annotator", "openai/m", server=server)
+    assert (report.score, report.usage.calls) == (2, 2)
+    assert forms(server) == ["response_format", "response_format"]
+    messages: Any = server.requests[1].body["messages"]
+    assert "JSON object" in messages[-1]["content"]
+
+
+async def test_geval_is_held_to_a_number_by_a_schema() -> None:
+    filled = {"score": "4"}
+    with DialectServer(DIALECTS["vLLM"], text="I like it.", filled=filled) as server:
+        (report,) = await assessed("geval", "hosted_vllm/m", server=server)
+    assert (report.score, report.reply[:8]) == (4, '{"score_')
+    assert forms(server) == ["response_format"]

@@ -56,7 +56,8 @@ def evaluate(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
     """Judge `rows` rows with the annotator in a new run, and check what is written about them."""
     run = _folder(course, rows)
     shutil.rmtree(run, ignore_errors=True)
-    command = ["evaluate", str(course.rows(rows)), "--judge", "annotator", "--aspect", ASPECT]
+    command = ["evaluate", str(course.rows(rows)), "--judge", "annotator:form=text"]
+    command += ["--aspect", ASPECT]
     command += ["--model", "openai-compatible/stub", "--model-base-url", f"{course.address}/v1"]
     command += ["--max-connections", str(course.connections)]
     keeping = () if "--no-memory" in flags else ("--run-dir", str(run))

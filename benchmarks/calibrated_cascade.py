@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Report, Scale
 from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.services.marked_texts import JudgedText, read_marked
+from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSource, read_marked
 from spanjury.orchestration.services.panels import find_aspect
 from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
 from spanjury.orchestration.studies.calibration.held_out import alarms
@@ -50,7 +50,9 @@ class Attained(NamedTuple):
 
 def read_staged(folder: Path) -> tuple[StagedTexts, CalibrationTexts]:
     """Read the reports of all seats, and people's word on the same texts."""
-    read = read_marked(folder / "results.jsonl", human=folder / "texts.jsonl").texts
+    read = read_marked(
+        MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl")
+    ).texts
     texts = [one for one in read if one.human is not None]
     table = np.array([[_said(one, seat) for one in texts] for seat in PANEL])
     costs = np.array([0.0, *(1.0 for _ in SEATS)])

@@ -14,7 +14,8 @@ from statistics import median
 
 from benchmarks.recorded_judges import SEATS
 
-from spanjury.orchestration.services.panel_cascade import CascadeJob, fit_panel_cascade
+from spanjury.orchestration.services.marked_texts import MarkedSource
+from spanjury.orchestration.services.panel_cascade import fit_panel_cascade
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import Kept
 
@@ -25,14 +26,11 @@ FIRST = (("reader",), ("reader", "grounding"))
 def kept(folder: Path, first: tuple[str, ...], *, seed: int, share: float) -> tuple[Kept, ...]:
     """Return what a cascade keeps: the seats of `first`, then judge after judge."""
     fitted = fit_panel_cascade(
-        CascadeJob(
-            results=folder / "results.jsonl",
-            human=folder / "texts.jsonl",
-            stages=(first, *((seat,) for seat in SEATS)),
-            share=share,
-            within="corpus",
-            settings=Settings(level="pooled", draws=0, seed=seed),
-        )
+        MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl"),
+        stages=(first, *((seat,) for seat in SEATS)),
+        share=share,
+        within="corpus",
+        settings=Settings(level="pooled", draws=0, seed=seed),
     )
     return fitted.findings.chosen.kept
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.discernment import DEMO
 from spanjury.orchestration.services.distil import harms_of
+from spanjury.orchestration.services.exam_texts import DEMO
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.examples import Example

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from spanjury.stats.combination.combining import bonferroni, cauchy
 from spanjury.stats.combination.discernment import discernment_score, level_balanced, linear_pool
-from spanjury.stats.combination.harmonic_mean import harmonic_mean_calibrated
+from spanjury.stats.combination.harmonic_mean import (
+    harmonic_mean_calibrated,
+    harmonic_mean_paper,
+    harmonic_mean_wilson,
+)
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.significance.joint import joint_sign_flip
@@ -48,7 +51,7 @@ def tests(differences: Differences) -> Differences:
 
 def combinations(log_p: Differences) -> None:
     """Make of the cells what a report shows."""
-    for combine in (harmonic_mean_calibrated, bonferroni, cauchy):
+    for combine in (harmonic_mean_calibrated, harmonic_mean_paper, harmonic_mean_wilson):
         for weights in (None, WEIGHTS):
             scores = discernment_score(combine(log_p, weights=weights))
             level_balanced(scores, levels=LEVELS)

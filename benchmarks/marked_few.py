@@ -17,7 +17,8 @@ from statistics import fmean
 
 import numpy as np
 
-from spanjury.orchestration.services.ranking.reading import RankJob, read_texts_to_rank
+from spanjury.orchestration.services.marked_texts import MarkedSource
+from spanjury.orchestration.services.ranking.reading import read_texts_to_rank
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, rank_systems
 from spanjury.orchestration.studies.ranking.means import judged_mean
 from spanjury.orchestration.studies.ranking.score_table import (
@@ -54,7 +55,12 @@ def main() -> None:
         parser.add_argument(name, type=int, default=usual)
     given = parser.parse_args()
     read = read_texts_to_rank(
-        RankJob(runs=(given.run,), human=given.human, data=given.data, aspects=tuple(given.aspect))
+        MarkedSource(
+            results=(given.run,),
+            human=given.human,
+            data=given.data,
+            aspects=tuple(given.aspect),
+        )
     )
     for aspect, texts in read.aspects.items():
         known = [one for one in texts if one.people]

@@ -1,26 +1,30 @@
-"""The cost of remembering: puts a second, gets a CPU second, and assessments beside bare ones.
+"""The cost of remembering: puts a second, gets a CPU second, assessments beside bare ones, calls.
 
 Run as ``python -m benchmarks.memory [FOLDER]``. FOLDER is where the memory is written for
 as long as it is measured: puts are as quick as its disk syncs. An assessment is of an
 article of 4,000 characters, and its report has two error spans and a reply of 500
 characters; the bare judge is the offline grounding judge, and one that says a fixed report.
+A call takes 10 to 30 ms, 64 at once, and its reply is put; beside it, with the ledger on disk, too.
 """
 
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import anyio
 
 import spanjury
 from spanjury import Report, Segment
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
-from spanjury.judges.core import Aspect, ErrorSpan, Judge
+from spanjury.judges.core import Aspect, ChatRequest, ErrorSpan, Judge, Message, Usage
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.memory_codec import written
+from spanjury.orchestration.engine.metering import Meter
 
 ASPECT = spanjury.find_aspect("summarization", "consistency")
 ERROR = ErrorSpan(text="", explanation="The article says another year. " * 3, severity=3)
@@ -30,6 +34,7 @@ TASKS = (1, 8, 64, 512)
 SECONDS = 2.0
 GETS = 20_000
 SEGMENTS = 2_000
+CALLS, CONNECTIONS, CALL_SECONDS, ROUNDS = 2_000, 64, 0.02, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,29 @@ async def microseconds(judge: Judge) -> float:
     return (time.process_time() - begun) / SEGMENTS * 1e6
 
 
+async def microseconds_of_calls(memory: SqliteMemory, *, is_kept: bool) -> float:
+    """Return the CPU time of a call whose reply is kept, and its ledger if `is_kept`."""
+    meter = Meter()
+    account = meter.account(name="model", price=None)
+    request = ChatRequest(messages=(Message(role="user", content="?" * 3_000),))
+    usage = Usage(calls=1, prompt=800, completion=100)
+    numbers = iter(range(CALLS))
+
+    async def call() -> None:
+        for number in numbers:
+            reservation = await account.reserve(request)
+            await anyio.sleep(CALL_SECONDS * (0.5 + number % 11 / 10))
+            await reservation.settle(usage)
+            await memory.put(f"reply {number}", b"x" * 400)
+
+    with meter.kept_in(memory) if is_kept else nullcontext():
+        begun = time.process_time()
+        async with anyio.create_task_group() as calling:
+            for _ in range(CONNECTIONS):
+                calling.start_soon(call)
+        return (time.process_time() - begun) / CALLS * 1e6
+
+
 async def main(folder: Path) -> None:
     """Print the tables."""
     path = folder / "memory.db"
@@ -102,6 +130,11 @@ async def main(folder: Path) -> None:
             first = await microseconds(remembered)
             known = await microseconds(remembered)
             print(f"| {name} | {bare:.1f} | {first:.1f} | {known:.1f} | {known / bare:.2f} |")
+        rounds: dict[bool, list[float]] = {False: [], True: []}
+        for is_kept in (False, True) * ROUNDS:
+            rounds[is_kept].append(await microseconds_of_calls(memory, is_kept=is_kept))
+        without, kept = (median(rounds[is_kept]) for is_kept in (False, True))
+        print(f"\na call: {without:.0f} µs, with the ledger on disk {kept - without:.0f} more")
     size = path.stat().st_size
     begun = time.perf_counter()
     with SqliteMemory(path):

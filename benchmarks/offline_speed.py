@@ -5,7 +5,9 @@ articles are all different; what is kept of texts is forgotten before every roun
 source comes twice. For sources that systems share, the 1,600 rows of SummEval (16 systems, 100
 articles) are judged in a shuffled order, each beside its own baseline. Panels go the whole road:
 consolidation, batch and result rows included. "Beside the baseline" is the time a pair takes
-beside cutting article and summary into words and intersecting the two sets.
+beside cutting article and summary into words and intersecting the two sets. The judge `reader`
+takes long, so it and the default panel judge every eighth row; "reader, windows" counts windows,
+not pairs, and what its model said of them is forgotten, too.
 """
 
 import gc
@@ -24,6 +26,9 @@ import numpy as np
 import spanjury
 from spanjury import Aspect, Segment
 from spanjury.adapters.files.results.results import ResultWriter
+from spanjury.adapters.reading.onnx_model import OnnxModel
+from spanjury.adapters.reading.onnx_reader import open_reader
+from spanjury.judges.reader.windows import sentence_windows
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.judges.text.kept import KeptByText
@@ -31,11 +36,12 @@ from spanjury.orchestration.engine.batch import evaluate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QAGS = DATA / "judgements" / "qags_four_judges.jsonl.gz"
+WEIGHTS = Path(__file__).parents[1] / "adapters" / "reading" / "weights"
 SUMMEVAL = DATA / "scores"
 CONSISTENCY = spanjury.find_aspect("summarization", "consistency")
 FLUENCY = spanjury.find_aspect("summarization", "fluency")
 ROUNDS = 5
-FEW = 12  # segments for the default panel, whose reader takes long
+EVERY = 8  # of so many segments one for the reader and the default panel, which take long
 
 Work = Callable[[Sequence[Segment]], Awaitable[int]]
 
@@ -78,6 +84,22 @@ def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
     return work
 
 
+def windows(segments: Sequence[Segment]) -> Work:
+    """Return the work of the shipped model alone, counted in windows."""
+    reader = open_reader(WEIGHTS)
+    cut = [
+        sentence.window
+        for segment in segments
+        for sentence in sentence_windows(segment.output, segment.inputs)
+        if not sentence.is_copy
+    ]
+
+    async def work(_: Sequence[Segment]) -> int:
+        return len(reader.read(cut))
+
+    return work
+
+
 def shared_sources(folder: Path) -> list[Segment]:
     """Read SummEval, 16 summaries of each article, and shuffle the rows."""
     with gzip.open(folder / "summeval_docs.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -95,6 +117,8 @@ def forget() -> None:
     for kept in gc.get_objects():
         if isinstance(kept, KeptByText):
             kept.clear()
+        elif isinstance(kept, OnnxModel):
+            kept.run.cache_clear()
 
 
 async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
@@ -112,6 +136,7 @@ async def main(path: Path) -> None:
     """Print the table."""
     different = [*spanjury.read_segments(path)]
     shared = shared_sources(SUMMEVAL)
+    some = different[::EVERY]
     both = (CONSISTENCY, FLUENCY)
     rules = ("grounding", "form")
     works: dict[str, tuple[Sequence[Segment], Work]] = {
@@ -123,13 +148,16 @@ async def main(path: Path) -> None:
         "panel of both, both aspects": (different, panel(*both, judges=rules)),
         "baseline, SummEval": (shared, baseline),
         "grounding, shared sources shuffled": (shared, grounding),
-        "default panel, both aspects": (different[:FEW], panel(*both)),
+        "reader, windows": (some, windows(some)),
+        "reader, consistency": (some, panel(CONSISTENCY, judges=("reader",))),
+        "default panel, consistency": (some, panel(CONSISTENCY)),
+        "default panel, both aspects": (some, panel(*both)),
     }
-    print(f"{'work':<36}{'pairs a CPU s':>14}{'beside the baseline':>21}")
+    print(f"{'work':<36}{'pairs a CPU s':>14}{'beside the baseline':>21}{'CPU ms':>9}")
     for name, (segments, work) in works.items():
         bare = await seconds_a_pair(segments, baseline)
         took = await seconds_a_pair(segments, work)
-        print(f"{name:<36}{1 / took:>14.0f}{took / bare:>21.1f}", flush=True)
+        print(f"{name:<36}{1 / took:>14.0f}{took / bare:>21.1f}{1e3 * took:>9.2f}", flush=True)
 
 
 if __name__ == "__main__":

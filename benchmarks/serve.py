@@ -1,12 +1,13 @@
-"""Checks over HTTP: requests a second, and how long they take.
+"""Checks over HTTP: requests a second, how long they take, and what is left of them in a crowd.
 
-Run as ``python -m benchmarks.serve [--requests N] [--clients N] [--endurance N]``. The service
-and its clients share this machine. Beside it stands a bare application on the same server, which
-answers with the same bytes.
+Run as ``python -m benchmarks.serve [--requests N] [--clients N] [--endurance N] [--overload]``. The
+service and its clients share this machine. Beside it stands a bare application on the same server,
+which answers with the same bytes. ``--overload`` measures the crowd alone.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,12 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import batch_server
-from benchmarks.serve_load import Load, answers, ask, bare_service
+from benchmarks.serve_load import Load, answers, ask, bare_service, offer
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "summaries.jsonl"
 DELAY = 0.05
 RULES = ("--judge", "grounding", "--judge", "form")
 WARM = 200
+CROWD = 5
+"""Times as many checks as the service can judge."""
+CROWD_SECONDS = 10.0
+CROWD_CLIENTS = 256
 
 
 def bodies() -> list[bytes]:
@@ -64,6 +69,39 @@ def memory_mb(process: int) -> float:
     return int(line.split()[1]) / 1024
 
 
+def cpu_seconds(process: int) -> float:
+    """Return the CPU time that a process has had."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def overload(asked: Sequence[bytes], *, clients: int, requests: int) -> Iterator[str]:
+    """Yield what the service judges alone, and when it is asked for several times as much."""
+    with service(*RULES, "--max-check-wait", "0.2") as (port, process):
+        clients = min(clients, 8)  # as many as wait for no longer than that
+        ask(port, asked, clients=2, requests=WARM)
+        began = cpu_seconds(process)
+        alone = ask(port, asked, clients=clients, requests=requests)
+        check = (cpu_seconds(process) - began) / requests
+        began = cpu_seconds(process)
+        crowd = offer(
+            port, asked, rate=CROWD * alone.rate, seconds=CROWD_SECONDS, clients=CROWD_CLIENTS
+        )
+        judged, refused = len(crowd.taken.seconds), len(crowd.refused.seconds)
+        spent = cpu_seconds(process) - began
+    yield f"Checks a second as fast as they are answered: {alone.rate:.0f}"
+    sent = (judged + refused) / crowd.taken.wall / alone.rate
+    yield f"Checks a second at {sent:.1f} times as many: {crowd.taken.rate:.0f}"
+    yield f"Share of checks that is left: {crowd.taken.rate / alone.rate:.2f}"
+    yield f"The same by CPU time of the service: {judged * check / spent:.2f}"
+    refusal = max(0.0, spent - judged * check) / max(1, refused)
+    yield f"CPU of a check and of a refusal (ms): {1e3 * check:.2f}, {1e3 * refusal:.3f}"
+    times = ", ".join(f"{crowd.refused.quantile(share):.0f}" for share in (0.5, 0.9, 0.99))
+    yield f"A refusal takes (ms; p50, p90, p99): {times}"
+    times = ", ".join(f"{crowd.taken.quantile(share):.0f}" for share in (0.5, 0.99))
+    yield f"A check takes (ms; p50, p99): {times}"
+
+
 def row(name: str, load: Load) -> str:
     """Return a row of the table."""
     times = " | ".join(f"{load.quantile(share):.1f}" for share in (0.5, 0.99))
@@ -90,6 +128,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--endurance", type=int, default=5_000, help="requests, for memory")
+    parser.add_argument("--overload", action="store_true", help="measure a crowd, and no more")
     return parser.parse_args()
 
 
@@ -98,6 +137,10 @@ def main() -> None:
     options = read_options()
     asked = bodies()
     many = {"clients": options.clients, "requests": options.requests}
+    if options.overload:
+        for line in overload(asked, **many):
+            print(line, flush=True)
+        return
     print(f"| {options.clients} clients | requests/s | p50, ms | p99, ms |\n|---|---|---|---|")
     with service(*RULES) as (port, process):
         print(row("offline judges (rules)", measured(port, asked, **many)), flush=True)

@@ -3,17 +3,29 @@
 import multiprocessing
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle, islice
 from multiprocessing.connection import Connection
 
 import anyio
+import anyio.abc
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-__all__ = ["Load", "answers", "ask", "bare_service", "request_of"]
+__all__ = [
+    "Load",
+    "Offered",
+    "answers",
+    "ask",
+    "bare_service",
+    "offer",
+    "received_answer",
+    "request_of",
+]
 
 _END_OF_HEAD = b"\r\n\r\n"
 _LENGTH = b"content-length:"
@@ -38,11 +50,21 @@ class Load:
         return 1e3 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
-def request_of(body: bytes) -> bytes:
-    """Return a check as it goes over the wire."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """The answers to requests that came at a rate, whatever became of those before."""
+
+    taken: Load
+    """Those that were judged."""
+    refused: Load
+    """Those that were answered by 429."""
+
+
+def request_of(body: bytes, *, headers: str = "") -> bytes:
+    """Return a check as it goes over the wire; further `headers` end in CRLF each."""
     head = (
         "POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"{headers}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
@@ -54,6 +76,53 @@ def ask(port: int, bodies: Sequence[bytes], *, clients: int, requests: int) -> L
     """
     load, _ = anyio.run(_ask, port, list(islice(cycle(bodies), requests)), clients)
     return load
+
+
+def offer(
+    port: int, bodies: Sequence[bytes], *, rate: float, seconds: float, clients: int
+) -> Offered:
+    """Send `bodies` in turn at a rate, each over one of so many connections that waits for none.
+
+    If all of them wait for an answer, fewer are sent.
+    """
+    sending = partial(_offer, port, bodies, rate=rate, seconds=seconds, clients=clients)
+    return anyio.run(sending)
+
+
+async def _offer(
+    port: int, bodies: Sequence[bytes], *, rate: float, seconds: float, clients: int
+) -> Offered:
+    free = deque([await anyio.connect_tcp("127.0.0.1", port) for _ in range(clients)])
+    taken, refused, todo = list[float](), list[float](), cycle(bodies)
+
+    async def send(stream: anyio.abc.SocketStream, body: bytes) -> None:
+        began = time.perf_counter()
+        await stream.send(request_of(body))
+        answer = await received_answer(stream)
+        is_taken = answer.startswith(b"HTTP/1.1 200 ")
+        (taken if is_taken else refused).append(time.perf_counter() - began)
+        free.append(stream)
+
+    began, due = time.perf_counter(), 0
+    async with anyio.create_task_group() as group:
+        while (now := time.perf_counter() - began) < seconds:
+            while due < now * rate:
+                due += 1
+                if free:
+                    group.start_soon(send, free.popleft(), next(todo))
+            await anyio.sleep(0.001)
+    wall = time.perf_counter() - began
+    for stream in free:
+        await stream.aclose()
+    return Offered(taken=Load(seconds=taken, wall=wall), refused=Load(seconds=refused, wall=wall))
+
+
+async def received_answer(stream: anyio.abc.SocketStream) -> bytes:
+    """Return the next answer that comes on a connection, whole."""
+    received = b""
+    while len(received) < _size(received):
+        received += await stream.receive(_PIECE)
+    return received
 
 
 def answers(port: int, bodies: Sequence[bytes]) -> Mapping[bytes, bytes]:
@@ -70,12 +139,10 @@ async def _ask(port: int, bodies: list[bytes], clients: int) -> tuple[Load, list
             for body in todo:
                 began = time.perf_counter()
                 await stream.send(request_of(body))
-                received = b""
-                while len(received) < (size := _size(received)):
-                    received += await stream.receive(_PIECE)
+                received = await received_answer(stream)
                 seconds.append(time.perf_counter() - began)
                 if not received.startswith(b"HTTP/1.1 200 "):
-                    raise RuntimeError(received[:size].decode())
+                    raise RuntimeError(received.decode())
                 answered.append(received[received.index(_END_OF_HEAD) + len(_END_OF_HEAD) :])
 
     began = time.perf_counter()

@@ -94,7 +94,7 @@ def _result(row: dict[str, str], article: str) -> dict[str, object]:
         "signature": "panel",
         "set_aside": [],
         "left_out": 0,
-        "decision": "doubtful",
+        "decision": "unsure",
         "error_probability": None,
         "decision_basis": None,
     }

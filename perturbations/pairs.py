@@ -16,8 +16,8 @@ from spanjury.perturbations.perturbation import (
     generator_for,
 )
 
-_WRONG = "wrong"
-"""Key of a segment's meta that holds a text which is known to be wrong there."""
+_WRONG, _WRONG_KIND = "wrong", "wrong_kind"
+"""Keys of a segment's meta: a text which is known to be wrong there, and the kind of its error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +103,13 @@ def perturbed_pairs(
 
 def case_of(segment: Segment, *, others: Sequence[str] = ()) -> Case:
     """Return the text of `segment` as a rule sees it."""
-    wrong = segment.meta.get(_WRONG)
+    wrong, kind = (segment.meta.get(key) for key in (_WRONG, _WRONG_KIND))
     return Case(
         text=segment.output,
         inputs=segment.inputs,
         others=others,
         wrong=wrong if isinstance(wrong, str) else "",
+        wrong_kind=kind if isinstance(kind, str) else "",
     )
 
 

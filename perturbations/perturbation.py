@@ -40,12 +40,15 @@ class Case:
         Texts written for other inputs of the same task, in the order of the data.
     wrong
         A text that is known to be wrong here, as the wrong ending of a story; or empty.
+    wrong_kind
+        The kind of its error; empty where it is not known.
     """
 
     text: str
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     others: Sequence[str] = ()
     wrong: str = ""
+    wrong_kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

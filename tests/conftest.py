@@ -41,6 +41,7 @@ HEAVY = {
     "adapters/test_litellm_model.py": "imports LiteLLM",
     "adapters/test_local_model.py": "imports torch",
     "adapters/test_plots.py": "imports matplotlib",
+    "adapters/test_server_tokens.py": "imports LiteLLM",
     "adapters/test_texts.py": "imports datasets",
     "adapters/training": "trains",
     "adapters/weights": "imports torch",

@@ -1,12 +1,17 @@
 """The faces hold what they say, and nothing runs that was not asked for."""
 
+import ast
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import spanjury
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("adapters", "judges", "orchestration", "perturbations", "stats")
 
 
 @pytest.mark.parametrize(
@@ -19,6 +24,7 @@ import spanjury
         "spanjury.judges.scoring",
         "spanjury.judges.text",
         "spanjury.judges.tasks",
+        "spanjury.orchestration.report",
         "spanjury.perturbations",
         "spanjury.stats",
         "spanjury.perturbations.generated",
@@ -34,6 +40,39 @@ def test_a_face_holds_what_it_lists_in_order(face: str) -> None:
 def _isort_key(name: str) -> tuple[int, str]:
     kind = 0 if name.isupper() else 1 if name[:1].isupper() else 2
     return kind, name
+
+
+def test_only_a_module_that_offers_names_of_others_lists_its_names() -> None:
+    modules = [*(ROOT / "src" / "spanjury").glob("*.py")]
+    modules += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert [str(path.relative_to(ROOT)) for path in modules if _lists_only_its_own(path)] == []
+
+
+def _lists_only_its_own(path: Path) -> bool:
+    """Return whether a module has an ``__all__``, and nothing in it is another module's.
+
+    Another module's name is imported, or loaded by the module's ``__getattr__``.
+    """
+    tree = ast.parse(path.read_text("utf-8"))
+    lists = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == "__all__"
+    ]
+    if not lists or any(
+        isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body
+    ):
+        return False
+    listed = {node.value for node in ast.walk(lists[0]) if isinstance(node, ast.Constant)}
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    return not listed & imported
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -53,7 +92,7 @@ sys.dont_write_bytecode = True
 import spanjury
 heavy = {
     "litellm", "numpy", "openai", "opentelemetry", "pydantic", "pydantic_ai", "ray", "rich",
-    "scipy", "torch",
+    "scipy", "structlog", "torch",
 }
 print(sorted(heavy & sys.modules.keys()), seen)
 """

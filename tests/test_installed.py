@@ -1,9 +1,13 @@
 """A package that is absent skips a test; one that cannot be imported fails it."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from fakes.installed import imported, skip_without
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_an_absent_package_skips_with_the_reason() -> None:
@@ -31,3 +35,20 @@ def test_a_part_that_an_installed_package_lacks_is_an_error() -> None:
 
 def test_what_is_there_is_returned() -> None:
     assert imported("json").loads("[1]") == [1]
+
+
+@pytest.mark.skipif(not (ROOT / "uv.lock").exists(), reason="`uv run` has made no uv.lock here")
+def test_uv_run_keeps_the_versions_that_the_recipes_install() -> None:
+    """`uv run` and requirements.lock resolve as of one date: neither swaps a package."""
+    uv = shutil.which("uv")
+    if uv is None:
+        pytest.skip("uv is not on the path")
+    synced = subprocess.run(
+        [uv, "sync", "--inexact", "--frozen", "--offline", "--dry-run"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    changes = [line for line in synced.stderr.splitlines() if line.startswith((" + ", " - "))]
+    assert [line for line in changes if line[3:].split()[0].split("==")[0] != "spanjury"] == []

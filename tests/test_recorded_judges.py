@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.orchestration.services.panel_study import StudyJob, study_panel
+from spanjury.orchestration.services.marked_texts import MarkedSource
+from spanjury.orchestration.services.panel_study import study_panel
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -18,13 +19,8 @@ def test_one_to_four_judges_agree_with_people_as_known(
     monkeypatch.syspath_prepend(ROOT)
     recorded = importlib.import_module("benchmarks.recorded_judges")
     recorded.write_recorded(tmp_path, data=shared_data, offline=False)
-    job = StudyJob(
-        results=(tmp_path / "results.jsonl",),
-        human=tmp_path / "texts.jsonl",
-        within="corpus",
-        settings=Settings(draws=0),
-    )
-    (found,) = study_panel(job).aspects
+    source = MarkedSource(results=(tmp_path / "results.jsonl",), human=tmp_path / "texts.jsonl")
+    (found,) = study_panel(source, within="corpus", settings=Settings(draws=0)).aspects
     assert found.seats == ("gemma", "nemotron", "qwen", "mistral")
     assert [*found.families.values()] == ["google", "llama", "qwen", "mistral"]
     assert found.groups == ("CNN/DM", "XSum")

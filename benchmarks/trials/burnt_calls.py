@@ -1,8 +1,8 @@
-"""Calls that a run burns on a model that cannot be used or does not answer.
+"""Calls that a run burns on a model that cannot be used, does not answer or answers in vain.
 
-The real command judges real rows before a real server that refuses, dies, is overloaded or is
-not there. Harm is a call beyond what the fault excuses, a failed row for what was only
-interrupted, and an end that looks like success.
+The real command judges real rows before a real server that refuses, dies, is overloaded, is
+not there, or is there and of no use. Harm is a call beyond what the fault excuses, a failed row
+that it does not excuse, and an end that looks like success.
 """
 
 import json
@@ -25,6 +25,7 @@ __all__ = ["trials"]
 ROWS = 2000
 GOOD = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 FINE = 200
+_PROBE = b"the single word"
 Status = Callable[[int], int]
 """The status of the nth request, from 0; 0 breaks the connection."""
 
@@ -35,17 +36,27 @@ def _always(status: int) -> Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fault:
-    """One way to fail, and what it excuses: calls, an exit code, rows that get a result."""
+    """One way to fail, and what it excuses: calls, an exit code, rows that get a result or fail.
+
+    What `is_ready` answers every small question. Each reply to a row says `said`, from the call
+    on that is `said_from`.
+    """
 
     name: str
     status: Status
     calls: int
     code: int = 1
     results: int = 0
+    failed: int = 0
+    is_ready: bool = False
+    said: str = GOOD
+    said_from: int = 0
     flags: tuple[str, ...] = ("--max-outage", "2")
 
 
 _AFTER = 80
+_UNDER_WAY = 16
+_VAIN = 60
 _FAULTS = (
     *(
         _Fault(name=f"{status} for each of {ROWS} rows", status=_always(status), calls=4)
@@ -79,6 +90,33 @@ _FAULTS = (
         results=ROWS,
         flags=(),
     ),
+    *(
+        _Fault(
+            name=f"ready, and {status} for each of {ROWS} rows",
+            status=_always(status),
+            is_ready=True,
+            calls=_VAIN,
+            failed=failed,
+            flags=(),
+        )
+        for status, failed in ((500, 0), (400, _VAIN // 2))
+    ),
+    _Fault(
+        name=f"empty replies to each of {ROWS} rows",
+        status=_always(FINE),
+        said="",
+        calls=_VAIN,
+        failed=_VAIN // 2,
+    ),
+    _Fault(
+        name=f"empty replies after {_AFTER} rows",
+        status=_always(FINE),
+        said="",
+        said_from=_AFTER + 1,
+        calls=_AFTER + 1 + 2 * (50 + _UNDER_WAY),
+        failed=50 + _UNDER_WAY,
+        results=_AFTER,
+    ),
 )
 
 
@@ -88,12 +126,12 @@ def trials() -> list[Trial]:
 
 
 def _tried(fault: _Fault) -> Trial:
-    with tempfile.TemporaryDirectory(prefix="burnt-") as folder, _Server(fault.status) as server:
+    with tempfile.TemporaryDirectory(prefix="burnt-") as folder, _Server(fault) as server:
         began = perf_counter()
         code = _evaluate(Path(folder), server.url, fault.flags)
         seconds = perf_counter() - began
         outcomes = _outcomes(Path(folder) / "run")
-    failed = sum(outcome != "scored" for outcome in outcomes)
+    failed = max(0, sum(outcome != "scored" for outcome in outcomes) - fault.failed)
     unfinished = fault.code == 0 and len(outcomes) != fault.results
     harmed = max(0, server.calls - fault.calls) + failed + unfinished + (code != fault.code)
     return Trial(
@@ -131,11 +169,11 @@ def _outcomes(run: Path) -> list[str]:
 
 
 class _Server:
-    """A server that counts its calls and answers the nth with a status, for ``with``."""
+    """A server that counts its calls and answers as a fault says, for ``with``."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, fault: _Fault) -> None:
         self.calls = 0
-        self._status = status
+        self._fault = fault
         self._lock = threading.Lock()
         server = self
 
@@ -155,11 +193,15 @@ class _Server:
         self._thread.join()
         self._http.server_close()
 
-    def next_status(self) -> int:
-        """Count a call and return what it is answered with."""
+    def answer(self, body: bytes) -> tuple[int, str]:
+        """Count a call; return the status that it is answered with, and what is said."""
         with self._lock:
+            number = self.calls
             self.calls += 1
-            return self._status(self.calls - 1)
+        fault = self._fault
+        if fault.is_ready and _PROBE in body:
+            return FINE, "ready"
+        return fault.status(number), fault.said if number >= fault.said_from else GOOD
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -172,19 +214,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a chat completion."""
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        status = self.owner.next_status()
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        status, said = self.owner.answer(body)
         if status == 0:
             self.close_connection = True
             return
-        message = {"role": "assistant", "content": GOOD}
+        message = {"role": "assistant", "content": said}
         reply = {
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 7, "completion_tokens": 3},
         }
-        body = json.dumps(reply if status == FINE else {"error": {"message": "no"}}).encode()
+        written = json.dumps(reply if status == FINE else {"error": {"message": "no"}}).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(written)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(written)

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 __all__ = ["Answerer", "Asked", "Result", "Row", "judged"]
@@ -30,21 +31,28 @@ Answerer = Callable[[Asked], tuple[str, str]]
 
 
 @contextmanager
-def _server(answer: Answerer) -> Iterator[tuple[str, list[Asked]]]:
-    """Serve chat completions; yield the address and what was asked."""
+def _server(answer: Answerer, pages: Mapping[str, object]) -> Iterator[tuple[str, list[Asked]]]:
+    """Serve chat completions, and `pages` by their paths; yield the address and what was asked."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self.path in pages:
+                self._send(pages[self.path])
+                return
             asked.append(_understood([message["content"] for message in body["messages"]]))
             text, finish = answer(asked[-1])
-            self._send({"index": 0, "finish_reason": finish, "message": _said(text)})
-
-        def _send(self, choice: dict[str, object]) -> None:
+            choice = {"index": 0, "finish_reason": finish, "message": _said(text)}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             envelope = {"id": "a", "object": "chat.completion", "created": 1, "model": "honest"}
-            data = json.dumps({**envelope, "choices": [choice], "usage": usage}).encode()
+            self._send({**envelope, "choices": [choice], "usage": usage})
+
+        def do_GET(self) -> None:
+            self._send(pages.get(self.path, {}))
+
+        def _send(self, page: object) -> None:
+            data = json.dumps(page).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -99,10 +107,17 @@ class Result(NamedTuple):
 
 
 def judged(
-    rows: Sequence[Row], answer: Answerer, *, judge: str
+    rows: Sequence[Row],
+    answer: Answerer,
+    *,
+    judge: str,
+    pages: Mapping[str, object] = MappingProxyType({}),
 ) -> tuple[list[Result], list[Asked]]:
-    """Run ``spanjury evaluate`` on `rows`; return its results and what the server was asked."""
-    with tempfile.TemporaryDirectory() as folder, _server(answer) as (url, asked):
+    """Run ``spanjury evaluate`` on `rows`; return its results and what the server was asked.
+
+    `pages` are what the server answers by path beside completions, as JSON.
+    """
+    with tempfile.TemporaryDirectory() as folder, _server(answer, pages) as (url, asked):
         data, results = Path(folder, "data.jsonl"), Path(folder, "results.jsonl")
         lines = (
             {"id": str(number), "output": row.output, "inputs": {row.header: "It rains."}}

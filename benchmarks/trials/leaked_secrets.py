@@ -114,6 +114,13 @@ def _forms(secret: str) -> Iterator[Leak]:
         yield Leak(f"{secret[:7]}{blank}{secret[7:]}", letters(secret))
     for form in (data.hex(), data.hex().upper(), data.hex(":"), "".join(f"%{b:02x}" for b in data)):
         yield Leak(form, data.hex())
+    yield Leak(secret[::-1], letters(secret[::-1]))
+    for escape in ("\\u{:04x}", "\\x{:02x}", "&#{};", "&#x{:x};"):
+        form = "".join(escape.format(ord(character)) for character in secret)
+        yield Leak(form, letters(form))
+    for before in (b"", b"u", b"u:::"):
+        form = base64.b32encode(before + data + b"|").decode().rstrip("=")
+        yield Leak(form, letters(form[7:-2]))
     for before in (b"", b"u", b"u:"):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             form = encode(before + data + b"|").decode()

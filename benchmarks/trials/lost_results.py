@@ -92,14 +92,14 @@ def mark(number: int) -> str:
 
 
 @contextmanager
-def serving(model: Model) -> Iterator[str]:
-    """Serve `model`; yield its base URL."""
+def serving(answer: Callable[[str], str | None]) -> Iterator[str]:
+    """Serve a model that answers a body so, or fails on None; yield its base URL."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            said = model.answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            said = answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
             data = (said or "{}").encode()
             self.send_response(200 if said else 500)
             self.send_header("Content-Type", "application/json")
@@ -120,13 +120,18 @@ def serving(model: Model) -> Iterator[str]:
         server.shutdown()
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a command whose runs are in `folder`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANJURY")}
+    return {**kept, "SPANJURY_RUNS": str(folder / "runs")}
+
+
 def spanjury(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run a command in `folder`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANJURY")}
     return subprocess.run(  # noqa: S603  our own command
         [sys.executable, "-m", "spanjury", *arguments],
         cwd=folder,
-        env={**kept, "SPANJURY_RUNS": str(folder / "runs")},
+        env=environment(folder),
         capture_output=True,
         text=True,
         check=False,
@@ -322,7 +327,9 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
     memory = base / "run" / "memory.sqlite3"
     before, remembered = results.read_bytes(), memory.read_bytes()
     other = ("--judge", "annotator:max_tokens=77", "--no-progress")
-    onto = evaluate(url, "--no-memory", "-o", "run/results.jsonl")
+    plain = base / "plain.jsonl"
+    plain.write_bytes(before)
+    onto = evaluate(url, "--no-memory", "-o", plain.name)
     silent: list[tuple[tuple[str, ...], int]]
     silent = [(("resume", "run", *other), place) for place in (0, 1, 20, 39)]
     silent += [(onto, place) for place in (0, 1, 20, 39)]
@@ -333,7 +340,7 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
         model.asked.clear()
         model.fails_after = fails_after
         done = spanjury(base, *command)
-        harmed += done.returncode != 1 or results.read_bytes() != before
+        harmed += done.returncode != 1 or {results.read_bytes(), plain.read_bytes()} != {before}
     model.fails_after = 10**9
     name = "rows without an answer over good ones (rescore, resume, evaluate)"
     return Trial(harm=Harm.LOST, name=name, tries=len(silent), harmed=harmed)
@@ -342,7 +349,7 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
 def trials() -> list[Trial]:
     """Return every trial of results and memories that may be lost."""
     model = Model()
-    with tempfile.TemporaryDirectory() as folder, serving(model) as url:
+    with tempfile.TemporaryDirectory() as folder, serving(model.answer) as url:
         path = Path(folder)
         return [
             *damage_trials(path, url, model),

@@ -13,6 +13,7 @@ class Harm(StrEnum):
     BURNT = "burnt"
     LEAKED = "leaked"
     FORGED = "forged"
+    CROWDED = "crowded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,18 @@ them where there is none.
 References
 ----------
 .. [1] Wang et al. (2025), DHP Benchmark: Are LLMs Good NLG Evaluators?, section 3.1, table 2.
+
+Checks that a model did the damage that it was asked for, and nothing else.
+
+Each returns what is wrong, as the model is given it, or an empty text.
 """
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from types import MappingProxyType
 
 from spanjury.judges.core import (
@@ -21,9 +28,8 @@ from spanjury.judges.core import (
     fingerprint,
     signature,
 )
-from spanjury.judges.text import fence, fill_template, read_template
+from spanjury.judges.text import fence, fill_template, folded_words, read_template
 from spanjury.perturbations.edits import Damage, edits_between
-from spanjury.perturbations.generated.checks import CHECKS
 from spanjury.perturbations.generated.request import GenerationRequest, cleaned
 from spanjury.perturbations.perturbation import (
     Case,
@@ -34,9 +40,12 @@ from spanjury.perturbations.perturbation import (
 )
 from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
+from spanjury.perturbations.text.passages import passages
 
 _FEWEST_TOKENS = 256
+
 _PACKAGE = "spanjury.perturbations.generated"
+
 _TWINS: Mapping[str, Perturbation] = MappingProxyType(
     {
         "fictional-entities": fictional_details,
@@ -44,6 +53,17 @@ _TWINS: Mapping[str, Perturbation] = MappingProxyType(
         "rewrite-and-insert": rewrite_and_insert,
     }
 )
+
+_Check = Callable[[str, str, int], str]
+"""``check(clean, damaged, k)``; `k` changes were asked for."""
+
+_WORDS_A_CHANGE = 6  # a long name, or a clause bent by an error
+
+_MOST_CHANGED = 0.5  # share of the words beyond which a text is another one
+
+_NAME_INSIDE = re.compile(r"(?<=[\w,;] )[A-Z]\w+|\d[\d.,]*\d|\d")
+
+_SHORTEST, _LONGEST = 0.4, 2.5  # times the words of a sentence said again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +127,7 @@ class GeneratedPerturbation:
             prompt=fill_template(_PACKAGE, "ask.txt", about),
             decoding=_decoding(text, seed=seed),
             read=partial(cleaned, text=text, marks=fenced.marks),
-            check=lambda reply: CHECKS[self.kind](text.strip(), reply, k),
+            check=lambda reply: _CHECKS[self.kind](text.strip(), reply, k),
         )
 
 
@@ -131,3 +151,85 @@ def generated_perturbation(kind: str) -> GeneratedPerturbation:
     if kind not in _TWINS:
         raise ConfigError(f"no model is asked for {kind!r}; choose from {', '.join(_TWINS)}")
     return GeneratedPerturbation(kind=kind, twin=_TWINS[kind])
+
+
+def _check_entities(clean: str, damaged: str, k: int) -> str:
+    """Check that up to `k` names or numbers, and no sentences, became others."""
+    if problem := _extent(clean, damaged, k=2 * k):
+        return problem
+    if len(passages(clean)) != len(passages(damaged)):
+        return "the number of sentences has changed"
+    before, after = _words(clean), _words(damaged)
+    if not any(map(_is_name, after - before)) and not any(map(_is_name, before - after)):
+        return "no name, number or term has become another"
+    return ""
+
+
+def _check_grammar(clean: str, damaged: str, k: int) -> str:
+    """Check that there are `k` changes or more, and that names and numbers are as they were."""
+    if problem := _extent(clean, damaged, k=k):
+        return problem
+    if len(edits_between(clean, damaged)) < k:
+        return f"fewer than {k} places have changed"
+    lost = Counter(_NAME_INSIDE.findall(clean)) - Counter(_NAME_INSIDE.findall(damaged))
+    return f"{next(iter(lost))!r} is missing" if lost else ""
+
+
+def _check_insertion(clean: str, damaged: str, k: int) -> str:
+    """Check that `k` sentences were added, each a new wording of the one before it."""
+    before = [passage.text for passage in passages(clean)]
+    after = [passage.text for passage in passages(damaged)]
+    if len(after) != len(before) + k:
+        return f"{len(after) - len(before)} sentences were added instead of {k}"
+    kept = iter(after)
+    if not all(sentence in kept for sentence in before):
+        return "not all sentences of the text are there, word for word and in their order"
+    spare = Counter(before)
+    for original, added in pairwise(["", *after]):
+        if spare[added] > 0:
+            spare[added] -= 1
+        elif problem := _wording(original, added):
+            return problem
+    return ""
+
+
+_CHECKS: Mapping[str, _Check] = MappingProxyType(
+    {
+        "fictional-entities": _check_entities,
+        "grammatical-errors": _check_grammar,
+        "rewrite-and-insert": _check_insertion,
+    }
+)
+"""Kind of damage that a model can be asked for -> its check."""
+
+
+def _extent(clean: str, damaged: str, *, k: int) -> str:
+    """Say whether nothing, or more than `k` changes can take, is different."""
+    before, after = _words(clean), _words(damaged)
+    changed = max((before - after).total(), (after - before).total())
+    if clean.split() == damaged.split():
+        return "nothing has changed"
+    if changed > max(k * _WORDS_A_CHANGE, 1) or changed > max(_MOST_CHANGED * before.total(), 2):
+        return f"{changed} of {before.total()} words have changed, which is too much"
+    return ""
+
+
+def _wording(original: str, added: str) -> str:
+    """Say what is wrong with a sentence that should say `original` in other words."""
+    old, new = folded_words(original), folded_words(added)
+    if old == new:
+        return f"{added!r} repeats a sentence word for word"
+    if not _SHORTEST * len(old) <= len(new) <= _LONGEST * len(old):
+        return f"{added!r} is too short or too long for the sentence before it"
+    if not {word for word in old if len(word) > 3} & set(new):  # noqa: PLR2004 - no function word
+        return f"{added!r} has nothing to do with the sentence before it"
+    return ""
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+(?:[.,'’-]\w+)*", text))
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word can be an entity: a number, a name, or a term of some length."""
+    return word[0].isdigit() or word[0].isupper() or len(word) > 5  # noqa: PLR2004

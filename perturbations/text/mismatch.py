@@ -7,9 +7,12 @@ from numpy.random import Generator
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.others import OtherTexts
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
-from spanjury.perturbations.text.aspects import GROUNDING, OVERALL
+from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.passages import Passage, inserted_after, passages
 from spanjury.perturbations.text.places import chosen, picked, too_few
+
+WRITTEN = "written"
+"""Family of damage that a person wrote, pair by pair."""
 
 
 @case_perturbation(
@@ -44,6 +47,16 @@ def wrong_ending(case: Case, _: Generator) -> list[Edit]:
         raise NothingToDamageError("no text is known to be wrong here")
     kept = _common(passages(case.text), passages(case.wrong))
     return [Edit(start=kept, end=len(case.text), text=case.wrong[kept:])]
+
+
+@case_perturbation(family=WRITTEN, level="word", harms=GROUNDING | OVERALL, spares=FORM)
+def written_twin(case: Case, _: Generator, *, kind: str = "") -> str:
+    """Put the wrong twin that a person wrote in its place, if its error is of this kind."""
+    if not case.wrong.strip():
+        raise NothingToDamageError("no text is known to be wrong here")
+    if kind and case.wrong_kind != kind:
+        raise NothingToDamageError("its wrong twin has an error of another kind")
+    return case.wrong
 
 
 @case_perturbation(

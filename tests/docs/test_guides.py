@@ -65,7 +65,8 @@ def installed(guide: Path, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["aggregation", "judge", "metric", "model", "perturbation", "source", "statistic"]
+    "name",
+    ["aggregation", "exam", "judge", "metric", "model", "perturbation", "source", "statistic"],
 )
 def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: Path) -> None:
     guide = DOCS / "plugins" / f"{name}.md"
@@ -89,6 +90,39 @@ def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: P
         if kind == "text" and not NAMED.match(text):
             assert [line for line in text.splitlines() if line not in said] == []
     assert said
+
+
+def test_a_plugins_exam_is_a_function_and_a_broken_one_costs_no_command(tmp_path: Path) -> None:
+    site = installed(DOCS / "plugins" / "exam.md", tmp_path)
+    (point,) = site.glob("exam-*.dist-info/entry_points.txt")
+    broken = "none = lengths:NAME\ngone = lengths:Missing\nbare = lengths:PanelStudy\n"
+    point.write_text(f"{point.read_text()}\n{broken}")
+    environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    used = run("-c", "import used")
+    assert used.stdout == "12 texts\n", used.stderr
+    listed = run("-m", "spanjury", "exam", "--help").stdout
+    assert "lengths       Judge texts, and say how far" in listed
+    assert listed.count("broken: ") == 3
+    for name, reason in (
+        ("none", "must be a PanelStudy"),
+        ("gone", "cannot be loaded"),
+        ("bare", "has no method 'plan'"),
+    ):
+        done = run("-m", "spanjury", "exam", name, "--demo")
+        assert done.returncode == 2, done.stderr
+        assert reason in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_every_kind_of_plugin_has_a_guide() -> None:

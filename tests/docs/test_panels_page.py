@@ -274,7 +274,7 @@ def test_the_columns_of_the_ranking_are_those_that_are_explained(
 
 def figures(row: str) -> list[float]:
     """Return the numbers of a table's row, without intervals."""
-    return [float(cell) for cell in re.findall(r"\| (-?\.\d+)", row)]
+    return [float(cell) for cell in re.findall(r"\| (-?\d*\.\d+)", row)]
 
 
 @pytest.mark.shared_data

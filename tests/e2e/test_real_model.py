@@ -56,8 +56,16 @@ async def test_held_to_a_grammar_its_reply_is_a_report() -> None:
     assert re.search(r"Overall score \(\w{4}\): ", seat.report.reply)
 
 
+async def test_held_to_a_schema_its_reply_is_a_report_too() -> None:
+    report = await assess("annotator:form=auto,max_tokens=1024,max_errors=1", "geval:form=auto")
+    for seat in report.seats:
+        holds_together(seat)
+        assert seat.report.outcome is Outcome.SCORED, seat.report.reply
+        assert json.loads(seat.report.reply)
+
+
 async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
-    report = await assess("annotator:grammar=false,max_tokens=60", "form")
+    report = await assess("annotator:form=text,max_tokens=60", "form")
     annotator, form = report.seats
     holds_together(annotator)
     assert annotator.report.outcome in {Outcome.UNPARSEABLE, Outcome.TRUNCATED}

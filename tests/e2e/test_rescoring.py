@@ -69,7 +69,7 @@ async def model(anyio_backend: str) -> AsyncIterator[ChatModel]:
 async def replies(model: ChatModel) -> Replies:
     # A digit is a token of its own: words may be cut otherwise behind a prefix than after a reply.
     judge = Annotator(
-        model=model, score="numeric", rules=False, grammar=True, max_errors=1, max_tokens=64
+        model=model, score="numeric", rules=False, form="grammar", max_errors=1, max_tokens=64
     )
     report = await judge.assess(SEGMENT, ASPECT)
     return Replies(

@@ -80,7 +80,7 @@ def complaint(stderr: str) -> str:
 
     Beside it there may be one that says how to go on.
     """
-    (line,) = (line for line in stderr.splitlines() if not line.startswith("go on with: "))
+    (line,) = (line for line in stderr.splitlines() if not line.startswith("continue with: "))
     assert line.startswith("spanjury: ")
     return line.removeprefix("spanjury: ")
 

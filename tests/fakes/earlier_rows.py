@@ -6,7 +6,7 @@ __all__ = ["as_written_earlier"]
 
 _LATER = frozenset(
     ("decision", "decision_basis", "error_probability", "evidence", "probability", "basis")
-)
+) | {"unverified"}
 
 
 def as_written_earlier(line: str | bytes) -> str:

@@ -11,6 +11,7 @@ from fakes.clock import FakeClock
 from spanjury.adapters.models.circuit import PROBE, Guard
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
+    CallAccount,
     ChatModel,
     ChatRequest,
     Message,
@@ -69,14 +70,14 @@ def guarded(
     guard: Guard | None = None,
     preflight: bool = True,
     attempts: int = 4,
-    spent: Callable[[Usage], None] = lambda _: None,
+    account: CallAccount | None = None,
     name: str = "judge",
 ) -> Gateway:
     """Put a circuit before `model`."""
     guard = guard or Guard(preflight=preflight, clock=clock, sleep=clock.sleep)
     options = ModelOptions(attempts=attempts, max_connections=8)
-    gateway = Gateway(model, options=options, clock=clock, sleep=clock.sleep)
-    return gateway.guarded(guard.circuit(name, name=name), spent=spent)
+    gateway = Gateway(model, options=options, account=account, clock=clock, sleep=clock.sleep)
+    return gateway.guarded(guard.circuit(name, name=name))
 
 
 async def outcomes(gateway: Gateway, *, calls: int) -> list[Reply | Exception]:

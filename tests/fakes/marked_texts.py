@@ -45,7 +45,7 @@ ANSWERS: Mapping[str, Answer | Failure] = {
     "one": Answer(spans=(spot(0, 5, "name"),), suspicion=3, decision=Decision.FAULTY),
     "clean": Answer(probability=0.1),
     "alarm": Answer(
-        spans=(spot(3, 5, "number"),), suspicion=2, probability=0.4, decision=Decision.DOUBTFUL
+        spans=(spot(3, 5, "number"),), suspicion=2, probability=0.4, decision=Decision.UNSURE
     ),
     "overlap": Answer(
         spans=(spot(3, 8, "name"), spot(6, 11, "number")),
@@ -55,7 +55,7 @@ ANSWERS: Mapping[str, Answer | Failure] = {
     ),
     "failed": Failure(outcome=Outcome.UNPARSEABLE, reason="no score"),
     "unmarked": Answer(spans=(spot(0, 2),), suspicion=3, decision=Decision.FAULTY),
-    "omission": Answer(unlocated=1, suspicion=1, probability=0.9, decision=Decision.DOUBTFUL),
+    "omission": Answer(unlocated=1, suspicion=1, probability=0.9, decision=Decision.UNSURE),
     "wordless": Answer(spans=(spot(0, 3),), suspicion=1, decision=Decision.FAULTY),
     "missed": Answer(),
 }

@@ -17,8 +17,8 @@ class DictMemory:
         return self.values.get(key)
 
     async def put(self, key: str, value: bytes) -> None:
+        self.values[key] = value  # in the order of the puts, and there for gets at once
         await anyio.lowlevel.checkpoint()
-        self.values[key] = value
 
     async def put_soon(self, key: str, value: bytes) -> None:
         self.values[key] = value

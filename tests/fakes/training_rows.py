@@ -6,7 +6,7 @@ from functools import cache
 from spanjury.judges.core import Aspect, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services import distil as distilling
-from spanjury.orchestration.services.discernment import DEMO
+from spanjury.orchestration.services.exam_texts import DEMO
 from spanjury.orchestration.services.panels import read_segments
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 OUTCOMES = ["scored", "abstained", "unparseable", "truncated", "refused", "timed_out"]
 OUTCOMES.append("backend_failed")
-DECISIONS = ["ok", "doubtful", "faulty"]
+DECISIONS = ["ok", "unsure", "faulty"]
 _SEAT: Json = {"signature": "", "rationale": "", "seconds": 0.01, "reason": "", "reply": None}
 _USAGE = {"calls": 0, "prompt": 0, "cached": 0, "completion": 0, "reasoning": 0}
 

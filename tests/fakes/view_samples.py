@@ -84,7 +84,7 @@ def mixed() -> Json:
 
 def hebrew() -> Json:
     spans = [span(HEBREW, "שני", severity=4), span(HEBREW, "ורב החובל ישן", severity=5)]
-    return result("hebrew", score=1.5, system="t5", spans=spans, decision="doubtful")
+    return result("hebrew", score=1.5, system="t5", spans=spans, decision="unsure")
 
 
 def one_run() -> ViewData:
@@ -102,7 +102,7 @@ def two_runs() -> ViewData:
         | {"evidence": evidence("on Tuesday morning")},
         span(out, "ferry Halvard", severity=1, explanation="The name is doubtful.", found_by=["a"]),
     ]
-    changed = result("ferry/bart", score=3.25, spans=spans, system="bart", decision="doubtful")
+    changed = result("ferry/bart", score=3.25, spans=spans, system="bart", decision="unsure")
     later = [changed, result("ferry/t5", score=4.5, system="t5"), mixed(), None, first[4]]
     compared = {"aspect": "consistency", "texts": 3, "first": 3.67, "second": 3.92}
     interval = {"difference": 0.25, "low": -0.1, "high": 0.75}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spanjury.judges.core import Likelihoods, Window, WindowReader, WindowReading
+from spanjury.judges.core import ROOM, Likelihoods, Window, WindowReader, WindowReading
 
 __all__ = ["SUPPORTED", "FakeWindowReader", "absent", "contradicted"]
 
@@ -29,6 +29,10 @@ class FakeWindowReader(WindowReader):
     @property
     def signature(self) -> str:
         return "fake"
+
+    @property
+    def room(self) -> int:
+        return ROOM
 
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:
         self.read_windows.extend(windows)

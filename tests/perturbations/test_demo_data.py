@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 from itertools import combinations, pairwise
@@ -25,6 +26,8 @@ ROWS = 100
 MOST_SHARED = 0.35
 NUMERAL = re.compile(r"\d+(?:[.,:]\d+)*")
 CAPITAL_AMID_WORDS = re.compile(r"(?<=[a-z,] )[^\W\d_a-z]\w*")
+
+TWIN_KINDS = {"negation", "wrong-number", "wrong-entity", "role-swap", "time-order", "cause"}
 
 every_file = pytest.mark.parametrize("name", TASKS)
 
@@ -123,6 +126,31 @@ def test_the_wrong_ending_is_one_sentence_unlike_the_right_one() -> None:
         assert isinstance(wrong, str)
         assert len(sentences(wrong)) == 1
         assert wrong != row.output
+
+
+def test_twins_are_right_and_wrong_sentences_of_six_kinds_on_passages_of_their_own() -> None:
+    rows = segments("twins")
+    assert len(rows) == len({row.segment_id for row in rows}) == 180
+    assert len({row.inputs["Article"] for row in rows}) == 60
+    kinds = [str(row.meta["wrong_kind"]) for row in rows]
+    assert {kind: kinds.count(kind) for kind in TWIN_KINDS} == dict.fromkeys(TWIN_KINDS, 30)
+    other = [trigrams(one) for one in segments("summarization")]
+    copied = []
+    for row in rows:
+        wrong = str(row.meta["wrong"])
+        assert wrong != row.output
+        words = row.output.split(), wrong.split()
+        changes = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+        assert sum(end - at for tag, _, _, at, end in changes if tag != "equal") <= 8
+        said = folded_words(row.output)
+        runs = {*zip(said, said[1:], said[2:], strict=False)}
+        given = folded_words(row.inputs["Article"])
+        copied.append(len(runs & {*zip(given, given[1:], given[2:], strict=False)}) / len(runs))
+    # They reword: few runs of three words stand in the passage. Summaries of the rules copy most.
+    assert sum(copied) / len(copied) <= 0.15
+    assert max(copied) <= 0.5
+    for mine in {frozenset(trigrams(row)) for row in rows}:
+        assert all(len(mine & one) <= MOST_SHARED * min(len(mine), len(one)) for one in other)
 
 
 def test_translations_are_from_three_languages() -> None:

@@ -6,23 +6,31 @@ in our words.
 References
 ----------
 .. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG Metrics?
+
+Notes on errors that a model writes, and checks that they are what was asked for.
+
+Whether a note sounds as grave as it should, no check can tell.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
 from numpy.random import Generator
 
-from spanjury.judges.core import Aspect, ChatModel, ErrorSpan, signature
-from spanjury.perturbations.explanation.errors import add_errors
-from spanjury.perturbations.explanation.generated.notes import (
-    asked_note,
-    check_note,
-    check_rewording,
-    prompts_digest,
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    Decoding,
+    ErrorSpan,
+    PerturbationError,
+    fingerprint,
+    signature,
 )
+from spanjury.judges.text import fence, fill_template, folded_words, read_template
+from spanjury.perturbations.explanation.errors import add_errors
 from spanjury.perturbations.explanation.levels import (
     Only,
     moves,
@@ -39,8 +47,43 @@ from spanjury.perturbations.explanation.perturbation import (
     require_errors,
 )
 from spanjury.perturbations.explanation.wording import reworded
+from spanjury.perturbations.generated.request import GenerationRequest, cleaned
 
 _REWORD, _INVENT = "reword.txt", "invent.txt"
+
+_Check = Callable[[str], str]
+"""Note -> reason why it cannot be used, as the model is given it, or an empty text."""
+
+_PACKAGE = "spanjury.perturbations.explanation.generated"
+
+_MOST_TOKENS = 512
+
+_LABEL = re.compile(r"[*_#\s]*(?:\w+ )?(?:explanation|note)\b[*_\s]*:[*_\s]*", re.IGNORECASE)
+
+_REFUSAL = re.compile(
+    r"(?:i['’]?m (?:very |so )?(?:sorry|afraid|unable)|sorry\b|my apologies|i apologi[sz]e"
+    r"|(?:unfortunately, )?i (?:can(?:['’]t|not| not)|won['’]t|will not|am unable to)"
+    r" (?:assist|comply|continue|do|fulfil|generate|help|make|provide|re-?write|write)"
+    r"|as an ai\b)",
+    re.IGNORECASE,
+)
+
+# In the reply that a judge goes on from these would begin another part of it.
+_FORM = re.compile(
+    r"\b(?:error \d+|location|severity|overall score|explanation of the score)\s*:"
+    r"|\b(?:severity|level)(?: level)?(?: of)? [1-5]\b",
+    re.IGNORECASE,
+)
+
+_LONGEST = 1200  # characters of a note
+
+_LONGER = 3  # times as long as before, and so much more:
+
+_SPARE = 200
+
+_BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one is as good as a word
+
+_FUNCTION_WORD = 3  # letters; longer words say what a note is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +111,7 @@ class GeneratedRewording:
     @property
     def signature(self) -> str:
         """The aim, and a digest of all prompts."""
-        prompts = prompts_digest(_REWORD)
+        prompts = _prompts_digest(_REWORD)
         return signature("reword", family=self.family, push=self.push, prompts=prompts)
 
     async def changed(
@@ -106,12 +149,12 @@ class GeneratedRewording:
         direction = "milder" if self.push == "rises" else "harsher"
         about = {"old": str(span.severity), "new": str(level), "direction": direction}
         passage = {"Passage": span.text} if span.text else {}
-        return await asked_note(
+        return await _asked_note(
             _REWORD,
             model,
             material={**passage, "Note": span.explanation},
             about=about,
-            check=partial(check_rewording, before=span.explanation, quote=span.text),
+            check=partial(_check_rewording, before=span.explanation, quote=span.text),
             seed=seed,
         )
 
@@ -146,7 +189,7 @@ class GeneratedAddition:
     @property
     def signature(self) -> str:
         """The aspect, and a digest of all prompts."""
-        prompts = prompts_digest(_INVENT)
+        prompts = _prompts_digest(_INVENT)
         return signature("add-errors", aspect=self.aspect.name, prompts=prompts)
 
     async def changed(
@@ -175,12 +218,12 @@ class GeneratedAddition:
         self, span: ErrorSpan, model: ChatModel, *, output: str, seed: int | None
     ) -> str:
         quality = f"{self.aspect.name}: {self.aspect.definition}"
-        return await asked_note(
+        return await _asked_note(
             _INVENT,
             model,
             material={"Text": output, "Passage": span.text},
             about={"quality": quality, "level": str(span.severity)},
-            check=check_note,
+            check=_check_note,
             seed=seed,
         )
 
@@ -195,3 +238,86 @@ def generated_twin(
     if rule == add_errors:
         return GeneratedAddition(aspect=aspect)
     return next((each for each in generated_rewordings().values() if each.twin == rule), None)
+
+
+async def _asked_note(
+    template: str,
+    model: ChatModel,
+    *,
+    material: Mapping[str, str],
+    about: Mapping[str, str],
+    check: _Check,
+    seed: int | None,
+) -> str:
+    """Have `model` write a note.
+
+    The likeliest reply is taken. One that does not pass `check` is sent back once with the reason.
+    Raises `PerturbationError` if the second reply does not pass the check either. Raises
+    `ModelError` if the model gives no reply.
+
+    Parameters
+    ----------
+    material
+        Header -> text that the model is shown, set apart from its instructions.
+    about
+        Word of the template -> what stands there.
+
+    Returns
+    -------
+    str
+        In one line, without what models put around a text.
+    """
+    fenced = fence(material)
+    words = {**about, "material": fenced.text, "mark": fenced.mark}
+    request = GenerationRequest(
+        package=_PACKAGE,
+        prompt=fill_template(_PACKAGE, template, words),
+        decoding=Decoding(seed=seed, max_tokens=_MOST_TOKENS),
+        read=partial(_note, marks=fenced.marks),
+        check=check,
+    )
+    generated = await request.sent_to(model)
+    if generated.problem:
+        raise PerturbationError(f"the model, asked twice, wrote no note: {generated.problem}")
+    return generated.text
+
+
+def _prompts_digest(template: str) -> str:
+    """Return a digest of all prompts that go with `template`."""
+    names = ("system.txt", "reask.txt", template)
+    return fingerprint(*(read_template(_PACKAGE, name) for name in names))
+
+
+def _note(reply: str, *, marks: tuple[str, ...]) -> str:
+    """Return the note in one line: a judge's list, which it goes into, has one for it."""
+    note = cleaned(reply, text="", marks=marks)
+    return cleaned(_LABEL.sub("", " ".join(note.split()), count=1), text="")
+
+
+def _check_note(note: str) -> str:
+    """Check that there is nothing but a note."""
+    if _REFUSAL.match(note):
+        return "that is a refusal"
+    if form := _FORM.search(note):
+        return f"{form.group()!r} does not belong into a note"
+    return "that is too long" if len(note) > _LONGEST else ""
+
+
+def _check_rewording(note: str, *, before: str, quote: str) -> str:
+    """Check that `note` is the note `before` on the passage `quote` in other words."""
+    if problem := _check_note(note):
+        return problem
+    if folded_words(note) == folded_words(before):
+        return "the note is the same as before"
+    if len(note) > _LONGER * len(before) + _SPARE:
+        return "that is much longer than the note was"
+    topic = _topic(f"{before} {quote}")
+    if topic and not topic & _topic(note):
+        return "that has nothing to do with the passage"
+    return ""
+
+
+def _topic(text: str) -> set[str]:
+    """Return the words of `text` that say what it is about."""
+    words = {word for word in folded_words(text) if len(word) > _FUNCTION_WORD}
+    return words | set(_BLANKLESS.findall(text))

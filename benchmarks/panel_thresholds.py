@@ -1,0 +1,253 @@
+"""Fit a panel's probability and its decisions to texts that no judge of it learnt from.
+
+    python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--misses .1]
+        [--alarms .1]
+
+FILEs hold marked texts of sets that were left out of training; `FILE=N` takes N texts of one. Each
+set counts the same, and so do, within it, its texts with and without an error. Prints the weights
+of the judges' log odds, slope and intercept, and two thresholds: the highest below which at most
+`--misses` of the texts with an error lie in every *wording*, and the lowest from which at most
+`--alarms` of those without an error do in every set. The wording is the least share of a
+sentence's content words that the passages beside it hold: near from .9 on, reworded from .7 on,
+else inferred. Then come both rates and the share that is decided, by set and by wording, each set
+judged with weights that were fitted to the others. What it prints stands in
+`orchestration/engine/thresholds.py`.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+import spanjury
+from spanjury.judges.core import PanelReport, Segment
+from spanjury.judges.reader.windows import Kind, sentence_windows
+from spanjury.orchestration.engine.decision import surest_error
+from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, VOUCHED
+
+WORDINGS = (("near", 0.9), ("reworded", 0.7), ("inferred", 0.0))
+HELD = frozenset((Kind.CONTENT_RUN, Kind.CONTENT_NEAR, Kind.NAME_NEAR, Kind.NUMBER_NEAR))
+SURE = frozenset(("grounding",))
+RIDGE = 1e-3
+FEWEST = 20  # texts of a sort, below which a set says nothing of a rate
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSet:
+    """The texts of a set.
+
+    Parameters
+    ----------
+    odds
+        Log odds of an error that each judge states, ``(texts, judges)``; 0 where it states none.
+    surest
+        Probability of the gravest error that `SURE` marks, ``(texts,)``; 0 without one.
+    faulty
+        ``(texts,)``
+    wordings
+        Name of the wording of each text.
+    """
+
+    name: str
+    odds: Floats
+    surest: Floats
+    faulty: NDArray[np.bool_]
+    wordings: Sequence[str]
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each text: 1 in all, half for either sort."""
+        counts = np.where(self.faulty, self.faulty.sum(), (~self.faulty).sum())
+        return np.asarray(0.5 / counts)
+
+
+def judged_set(name: str, *, judges: Sequence[str], most: int | None) -> JudgedSet:
+    """Judge the texts of a file of which is known whether they have an error."""
+    known = (one for one in spanjury.read_segments(Path(name)) if _is_faulty(one) is not None)
+    segments = list(islice(known, most))
+    reports = spanjury.evaluate(segments, aspects="consistency", judges=list(judges))
+    return JudgedSet(
+        name=Path(name).name.partition(".")[0].removeprefix("train_"),
+        odds=np.array([list(_odds(one.reports["consistency"], judges)) for one in reports]),
+        surest=np.array([_surest(one.reports["consistency"]) for one in reports]),
+        faulty=np.array([_is_faulty(one) for one in segments]),
+        wordings=[_wording(one) for one in segments],
+    )
+
+
+def _is_faulty(segment: Segment) -> bool | None:
+    if segment.gold:
+        return True
+    supported = segment.meta.get("supported")
+    return not supported if isinstance(supported, bool) else None
+
+
+def _odds(report: PanelReport, judges: Sequence[str]) -> Iterator[float]:
+    stated = {seat.seat: seat.report.error_probability for seat in report.seats}
+    for judge in judges:
+        share = stated.get(judge)
+        bounded = min(max(0.5 if share is None else share, 1 - MOST_CERTAIN), MOST_CERTAIN)
+        yield math.log(bounded / (1 - bounded))
+
+
+def _surest(report: PanelReport) -> float:
+    return surest_error(seat for seat in report.seats if seat.seat in SURE)
+
+
+def _wording(segment: Segment) -> str:
+    shares = []
+    for sentence in sentence_windows(segment.output, segment.inputs):
+        kinds = [kind for kind in sentence.window.kinds if kind >= Kind.CONTENT_RUN]
+        if kinds:
+            shares.append(sum(kind in HELD for kind in kinds) / len(kinds))
+    least = min(shares, default=1.0)
+    return next(name for name, bound in WORDINGS if least >= bound)
+
+
+def fitted(sets: Sequence[JudgedSet]) -> Floats:
+    """Return the weights of the judges' log odds and the constant, ``(judges + 1,)``."""
+    odds = np.concatenate([one.odds for one in sets])
+    faulty = np.concatenate([one.faulty for one in sets]).astype(float)
+    weights = np.concatenate([one.weights for one in sets]) / len(sets)
+    columns = np.column_stack([odds, np.ones(len(odds))])
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        logits = columns @ parameters
+        slopes = np.append(parameters[:-1], 0.0)
+        value = weights @ (np.logaddexp(0, logits) - faulty * logits) + RIDGE * slopes @ slopes
+        shares = 1 / (1 + np.exp(-logits))
+        return float(value), columns.T @ (weights * (shares - faulty)) + 2 * RIDGE * slopes
+
+    least = [(0.01, None)] * odds.shape[1] + [(None, None)]  # no judge counts against its own word
+    return np.asarray(minimize(loss, np.zeros(columns.shape[1]), jac=True, bounds=least).x)
+
+
+def probabilities(one: JudgedSet, parameters: Floats) -> Floats:
+    """Return the probability of an error of each text, ``(texts,)``."""
+    logits = one.odds @ parameters[:-1] + parameters[-1]
+    return np.asarray(np.maximum(1 / (1 + np.exp(-logits)), one.surest))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Texts with probabilities by constants that were fitted without their set."""
+
+    sets: Sequence[JudgedSet]
+    shares: Sequence[Floats]
+
+    def rate(
+        self, such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool, wording: str = ""
+    ) -> float:
+        """Return the mean over sets of the share of texts of one sort that are `such`."""
+        rates = self.rates(such, faulty=faulty, wording=wording)
+        return float(np.mean(rates)) if rates else math.nan
+
+    def rates(
+        self, such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool, wording: str = ""
+    ) -> list[float]:
+        """Return the share of each set that has enough of them."""
+        rates = []
+        for one, shares in zip(self.sets, self.shares, strict=True):
+            chosen = one.faulty == faulty
+            if wording:
+                chosen = chosen & np.array([name == wording for name in one.wordings])
+            if chosen.sum() >= FEWEST:
+                rates.append(float(such(shares[chosen]).mean()))
+        return rates
+
+
+def _below(bound: float) -> Callable[[Floats], NDArray[np.bool_]]:
+    return lambda shares: shares < bound
+
+
+def _from(bound: float) -> Callable[[Floats], NDArray[np.bool_]]:
+    return lambda shares: shares >= bound
+
+
+def thresholds(held: Held, *, misses: float, alarms: float) -> tuple[float, float]:
+    """Return below which probability a text is ok, and from which on it is faulty."""
+    grid = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
+    fine = [
+        bound
+        for bound in grid
+        if all(
+            not held.rate(_below(bound), faulty=True, wording=name) > misses for name, _ in WORDINGS
+        )
+    ]
+    steps = np.arange(0.5, 1.0, 0.01).round(2)
+    grave = [
+        bound
+        for bound in steps
+        if not any(rate > alarms for rate in held.rates(_from(bound), faulty=False))
+    ]
+    return round(float(max(fine, default=0.01)), 2), round(float(min(grave, default=1.0)), 2)
+
+
+def main() -> None:
+    """Judge, fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="FILE[=N]")
+    parser.add_argument("--judges", default="grounding,reader")
+    parser.add_argument("--misses", type=float, default=0.1)
+    parser.add_argument("--alarms", type=float, default=0.1)
+    options = parser.parse_args()
+    judges = options.judges.split(",")
+    sets = []
+    for file in options.files:
+        name, equals, most = file.rpartition("=")
+        path, limit = (name, int(most)) if equals else (file, None)
+        sets.append(judged_set(path, judges=judges, most=limit))
+    parameters = fitted(sets)
+    without = [fitted([other for other in sets if other is not one]) for one in sets]
+    held = Held(
+        sets=sets, shares=[probabilities(one, fit) for one, fit in zip(sets, without, strict=True)]
+    )
+    ok, faulty = thresholds(held, misses=options.misses, alarms=options.alarms)
+    total = parameters[:-1].sum()
+    print("weights", dict(zip(judges, (parameters[:-1] / total).round(3).tolist(), strict=True)))
+    print(f"slope {total:.3f}, intercept {parameters[-1]:.3f}, ok below {ok}, faulty from {faulty}")
+    print("\n| | wrong | right | misses | false alarms | wrong decided | right decided |")
+    print(f"{'|---' * 7}|")
+    for one, shares in zip(sets, held.shares, strict=True):
+        _print_row(one.name, Held(sets=[one], shares=[shares]), ok=ok, faulty=faulty)
+    for name, _ in WORDINGS:
+        _print_row(name, held, ok=ok, faulty=faulty, wording=name)
+    _print_row("mean of the sets", held, ok=ok, faulty=faulty)
+
+
+def _print_row(name: str, held: Held, *, ok: float, faulty: float, wording: str = "") -> None:
+    def rate(such: Callable[[Floats], NDArray[np.bool_]], *, of: bool) -> str:
+        return f"{held.rate(such, faulty=of, wording=wording):.3f}"
+
+    def counted(*, of: bool) -> int:
+        return sum(
+            is_faulty == of and wording in {"", name}
+            for one in held.sets
+            for is_faulty, name in zip(one.faulty.tolist(), one.wordings, strict=True)
+        )
+
+    def decided(shares: Floats) -> NDArray[np.bool_]:
+        return (shares < ok) | (shares >= faulty)
+
+    cells = (
+        name,
+        str(counted(of=True)),
+        str(counted(of=False)),
+        rate(_below(ok), of=True),
+        rate(_from(faulty), of=False),
+        rate(decided, of=True),
+        rate(decided, of=False),
+    )
+    print(f"| {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -63,6 +63,10 @@ check: format test test-all
 fuzz: set-up
     SPANJURY_FUZZ_EXAMPLES=50000 pytest tests/judges -k fuzz
 
+# Change one thing at a time in chosen modules and see whether the tests beside them notice; --sample N, --seed S, modules
+mutants *options: set-up
+    nice python .ci/mutants.py {{ options }}
+
 # Kill a run 1,000 times and see that nothing is lost and no judge is asked twice
 torture: set-up
     SPANJURY_TORTURE_ROUNDS=1000 pytest tests/orchestration/engine/test_memory_crashes.py tests/orchestration/cli/test_crashes.py
@@ -77,13 +81,42 @@ distil-smollm2 folder="smollm2": set-up
     spanjury distil train {{ folder }}/set --base embedded --max-steps 200 --batch-size 4 --max-length 512 --validate-every 100 -o {{ folder }}/model
     spanjury distil gate {{ folder }}/model --data {{ folder }}/set --limit 60 --option tries=1 --option max_tokens=160 -o {{ folder }}/gate
 
-# Train the weights of the judge reader on marked texts and on damage: some hours on two cores, minutes on a GPU
-reader folder="reader" data="../shared/data" *options: set-up
-    spanjury distil build {{ data }}/support/clean_summaries.jsonl.gz --form tokens --from-damage --test 0 --twins 5000 --copies 4 \
-        $(printf -- '--from-spans %s ' {{ data }}/support/train_*.jsonl.gz) \
-        $(printf -- '--evaluation %s ' {{ data }}/support/dev_*.jsonl.gz {{ data }}/support/eval_*.jsonl.gz {{ data }}/judgements/qags_four_judges.jsonl.gz {{ data }}/scores/summeval_docs.jsonl.gz) \
-        -o {{ folder }}/set
-    spanjury distil train {{ folder }}/set --base minilm --kind-dropout 0.5 --max-steps 4000 --validate-every 400 --patience 12 -o {{ folder }}/model {{ options }}
+# Train the judge reader on training/reader, and on the public sets in `data` where they are: hours on two cores
+reader folder="reader" data="../shared/data" base="minilm" *options: set-up
+    #!/usr/bin/env bash
+    set -euo pipefail
+    own=training/reader build=()
+    for file in $own/*.jsonl.gz; do
+        case $file in
+            */rag_2.*) build+=(--held-out $file=400) ;;
+            */reworded.*) build+=(--held-out $file) ;;
+            *) build+=(--from-spans $file) ;;
+        esac
+    done
+    if [ -d {{ data }}/marked ]; then
+        for file in {{ data }}/{marked,support}/train_*.jsonl.gz; do
+            case $file in
+                *train_bump.*) build+=(--held-out $file=300) ;;
+                *halueval*) build+=(--held-out $file=250) ;;
+                *qmsumm*) build+=(--held-out $file=200) ;;
+                *expertqa* | *faithdial*) build+=(--held-out $file=150) ;;
+                *diasumfact*) build+=(--held-out $file=100) ;;
+                *accuracy* | *defacto* | *written* | *summedits*) build+=(--from-spans $file) ;;
+                *nli_mnli* | *infotabs*) build+=(--from-spans $file=1000) ;;
+                *tabfact* | *nli_snli* | *breaking* | *negation* | *fib_models*) build+=(--from-spans $file=300) ;;
+                *quintd*) build+=(--from-spans $file=200) ;;
+                *) build+=(--from-spans $file=500) ;;
+            esac
+        done
+        for file in {{ data }}/{marked,support}/{dev,eval}_*.jsonl.gz {{ data }}/judgements/qags_four_judges.jsonl.gz {{ data }}/scores/summeval_docs.jsonl.gz; do
+            [ ! -f $file ] || build+=(--evaluation $file)
+        done
+        build+=(--from-damage --twins 800 {{ data }}/support/clean_summaries.jsonl.gz)
+    else
+        build+=(--from-damage --twins 1500 perturbations/demo/summarization.jsonl)
+    fi
+    spanjury distil build --form tokens --validation 0 --test 0 --records 400 --copies 1 "${build[@]}" -o {{ folder }}/set
+    spanjury distil train {{ folder }}/set --base {{ base }} --head-learning-rate 0.0002 --kind-dropout 0.5 --precision bfloat16 --epochs 2 --max-steps 2700 --validate-every 370 --patience 12 -o {{ folder }}/model {{ options }}
 
 # Print the figures of docs/performance.md: all, or of the scripts that are named; --peer NAME=FOLDER for other libraries
 bench *options: set-up
@@ -97,6 +130,7 @@ metric-pages: set-up
 gallery: set-up
     SPANJURY_GALLERY=docs pytest -n 0 --tier all tests/gallery
 
-# Pin what the tests need, for every platform, by hash
+# Pin what the tests need, for every platform, by hash, as of the date in pyproject.toml
 lock:
-    {{ uv }} pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --override .ci/without-torch.txt --no-emit-package torch --extra datasets --extra dev --extra embedded --extra mcp --extra metrics --extra neural --extra plots --extra ray --extra serve --extra train pyproject.toml -o requirements.lock
+    rm -f uv.lock
+    {{ uv }} export --quiet --no-header --no-annotate --no-emit-project --prune torch --extra datasets --extra dev --extra embedded --extra mcp --extra metrics --extra neural --extra plots --extra ray --extra serve --extra train -o requirements.lock

@@ -25,6 +25,7 @@ __all__ = [
     "Task",
     "TextReport",
     "TextReports",
+    "Unverified",
     "__version__",
     "acheck",
     "aevaluate",

@@ -8,10 +8,17 @@ from importlib import import_module
 _ENGINE = "spanjury.orchestration.engine"
 _EXAMS = "spanjury.orchestration.services.exams"
 _MODULES = {
-    "DEMO": "spanjury.orchestration.services.discernment",
+    "DEMO": "spanjury.orchestration.services.exam_texts",
     "FailurePolicy": f"{_ENGINE}.stopping",
     "Limits": f"{_ENGINE}.metering",
+    "Live": f"{_EXAMS}.study",
+    "Measure": "spanjury.orchestration.studies.card",
+    "PanelStudy": f"{_EXAMS}.study",
+    "Parameter": f"{_EXAMS}.study",
     "PerturbedTexts": "spanjury.orchestration.services.perturb",
+    "Plan": f"{_EXAMS}.study",
+    "Report": "spanjury.orchestration.report",
+    "Section": "spanjury.orchestration.report",
     "StopToken": f"{_ENGINE}.stopping",
     "StudyReport": f"{_EXAMS}.study_report",
     "acalibrate": f"{_EXAMS}.calibration",
@@ -31,6 +38,7 @@ _MODULES = {
     "compare": f"{_EXAMS}.comparisons",
     "compare_exams": f"{_EXAMS}.comparisons",
     "discernment": f"{_EXAMS}.discernment",
+    "exam_report": f"{_EXAMS}.study_report",
     "faithfulness": f"{_EXAMS}.faithfulness",
     "meta": f"{_EXAMS}.agreement",
     "panel_cascade": f"{_EXAMS}.panels",
@@ -39,47 +47,18 @@ _MODULES = {
     "rank": f"{_EXAMS}.ranking",
     "repair": f"{_EXAMS}.repair",
     "robustness": f"{_EXAMS}.robustness",
+    "scope_of": f"{_EXAMS}.study",
     "span_bench": f"{_EXAMS}.span_bench",
+    "table": "spanjury.orchestration.report",
 }
 
-__all__ = [
-    "DEMO",
-    "FailurePolicy",
-    "Limits",
-    "PerturbedTexts",
-    "StopToken",
-    "StudyReport",
-    "acalibrate",
-    "acompare",
-    "acompare_exams",
-    "adiscernment",
-    "afaithfulness",
-    "ameta",
-    "apanel_cascade",
-    "apanel_study",
-    "aperturb",
-    "arank",
-    "arepair",
-    "arobustness",
-    "aspan_bench",
-    "calibrate",
-    "compare",
-    "compare_exams",
-    "discernment",
-    "faithfulness",
-    "meta",
-    "panel_cascade",
-    "panel_study",
-    "perturb",
-    "rank",
-    "repair",
-    "robustness",
-    "span_bench",
-]
+__all__ = [*_MODULES]  # noqa: PLE0604  its keys are texts
 
 
 def __getattr__(name: str) -> object:
-    """Load an exam when it is first named (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    """Load an exam when it is first named, ours or a plugin's (PEP 562)."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    for function in import_module(f"{_EXAMS}.study").functions_of_plugins(name):
+        return function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

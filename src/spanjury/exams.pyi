@@ -1,7 +1,10 @@
 from spanjury.orchestration.engine.metering import Limits as Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
 from spanjury.orchestration.engine.stopping import StopToken as StopToken
-from spanjury.orchestration.services.discernment import DEMO as DEMO
+from spanjury.orchestration.report import Report as Report
+from spanjury.orchestration.report import Section as Section
+from spanjury.orchestration.report import table as table
+from spanjury.orchestration.services.exam_texts import DEMO as DEMO
 from spanjury.orchestration.services.exams.agreement import ameta as ameta
 from spanjury.orchestration.services.exams.agreement import meta as meta
 from spanjury.orchestration.services.exams.comparisons import acompare as acompare
@@ -20,7 +23,14 @@ from spanjury.orchestration.services.exams.robustness import arobustness as arob
 from spanjury.orchestration.services.exams.robustness import robustness as robustness
 from spanjury.orchestration.services.exams.span_bench import aspan_bench as aspan_bench
 from spanjury.orchestration.services.exams.span_bench import span_bench as span_bench
+from spanjury.orchestration.services.exams.study import Live as Live
+from spanjury.orchestration.services.exams.study import PanelStudy as PanelStudy
+from spanjury.orchestration.services.exams.study import Parameter as Parameter
+from spanjury.orchestration.services.exams.study import Plan as Plan
+from spanjury.orchestration.services.exams.study import scope_of as scope_of
 from spanjury.orchestration.services.exams.study_report import StudyReport as StudyReport
+from spanjury.orchestration.services.exams.study_report import exam_report as exam_report
+from spanjury.orchestration.studies.card import Measure as Measure
 from spanjury.orchestration.services.perturb import PerturbedTexts as PerturbedTexts
 from spanjury.orchestration.services.exams.calibration import acalibrate as acalibrate
 from spanjury.orchestration.services.exams.calibration import calibrate as calibrate
@@ -35,7 +45,14 @@ __all__ = [
     "DEMO",
     "FailurePolicy",
     "Limits",
+    "Live",
+    "Measure",
+    "PanelStudy",
+    "Parameter",
     "PerturbedTexts",
+    "Plan",
+    "Report",
+    "Section",
     "StopToken",
     "StudyReport",
     "acalibrate",
@@ -55,6 +72,7 @@ __all__ = [
     "compare",
     "compare_exams",
     "discernment",
+    "exam_report",
     "faithfulness",
     "meta",
     "panel_cascade",
@@ -63,5 +81,7 @@ __all__ = [
     "rank",
     "repair",
     "robustness",
+    "scope_of",
     "span_bench",
+    "table",
 ]

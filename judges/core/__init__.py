@@ -121,7 +121,14 @@ from spanjury.judges.core.scrubbing import (
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.server_address import address_of, check_address
 from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
-from spanjury.judges.core.span import MAX_SEVERITY, MIN_SEVERITY, ErrorSpan, Located
+from spanjury.judges.core.span import (
+    MAX_SEVERITY,
+    MIN_SEVERITY,
+    ErrorSpan,
+    Located,
+    gravest,
+    repetitions_last,
+)
 from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
 
@@ -235,6 +242,7 @@ __all__ = [
     "fingerprint",
     "first_error_alone",
     "forced_logprobs",
+    "gravest",
     "hide",
     "is_grave",
     "is_secret_name",
@@ -244,6 +252,7 @@ __all__ = [
     "probability_with",
     "reason_of",
     "release_values",
+    "repetitions_last",
     "score_of_probability",
     "scrub",
     "secret_places",

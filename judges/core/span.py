@@ -1,12 +1,16 @@
 """An error span: where a text fails, why, and how badly."""
 
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from spanjury.judges.core.evidence import Evidence
 
 MIN_SEVERITY = 1
 MAX_SEVERITY = 5
+
+Item = TypeVar("Item")
 
 
 class Located(StrEnum):
@@ -107,3 +111,31 @@ class ErrorSpan:
     def hallucinated(self) -> bool:
         """Whether the judge quotes something that the text does not contain."""
         return self.start is None and bool(self.text)
+
+
+def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
+    """Return at most `limit` of `spans` in order of place: the gravest, of these the likeliest.
+
+    A span that repeats another's quote and explanation comes behind all others, so that a text
+    cannot hide its errors behind one that it repeats.
+    """
+    in_place = sorted(spans, key=lambda span: (span.start or 0, span.end or 0))
+    ranked = sorted(
+        range(len(in_place)),
+        key=lambda n: (-(in_place[n].severity or 0), -(in_place[n].probability or 0.0)),
+    )
+    kept = repetitions_last(ranked, lambda n: (in_place[n].text, in_place[n].explanation))[:limit]
+    return tuple(in_place[n] for n in sorted(kept))
+
+
+def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable]) -> list[Item]:
+    """Put items whose content came before behind the others; each part keeps its order."""
+    met: set[Hashable] = set()
+
+    def repeats(item: Item) -> bool:
+        key = content(item)
+        known = key in met
+        met.add(key)
+        return known
+
+    return sorted(items, key=repeats)

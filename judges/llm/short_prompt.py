@@ -7,13 +7,22 @@ number from 0 to 100 for the score, and is read by the annotator's parser.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from spanjury.judges.core import Aspect, ErrorSpan, Message, Report, Scale, Segment, fingerprint
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Message,
+    Report,
+    Scale,
+    Segment,
+    fingerprint,
+    gravest,
+)
 from spanjury.judges.llm.error_list import render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import parse
@@ -75,15 +84,7 @@ def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") 
     if report.score is None:
         raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
     number = binned(percent(report.score, scale=scale, reading=reading))
-    return f"{_rendered(gravest(report.spans))} {number}"
-
-
-def gravest(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """Return the `MAX_ERRORS` gravest of `spans`, in their order; of equals the first."""
-    if len(spans) <= MAX_ERRORS:
-        return tuple(spans)
-    ranked = sorted(range(len(spans)), key=lambda place: -(spans[place].severity or 0))
-    return tuple(spans[place] for place in sorted(ranked[:MAX_ERRORS]))
+    return f"{_rendered(gravest(report.spans, limit=MAX_ERRORS))} {number}"
 
 
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from spanjury.judges.core import ErrorSpan, Report, Scale, TokenLogprob
+from spanjury.judges.core import ErrorSpan, Report, Scale, TokenLogprob, gravest
 from spanjury.judges.llm.error_list import CUE, render_errors
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import Reading, binned, percent
-from spanjury.judges.llm.short_prompt import Layout, gravest, read_number
+from spanjury.judges.llm.short_prompt import MAX_ERRORS, Layout, read_number
 
 VERDICT = "Faulty:"
 """The beginning of every reply; the next token decides."""
@@ -41,7 +41,7 @@ def verdict_target(report: Report, scale: Scale, *, reading: Reading = "stretche
     """
     if report.score is None:
         raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
-    spans = gravest(report.spans)
+    spans = gravest(report.spans, limit=MAX_ERRORS)
     number = binned(percent(report.score, scale=scale, reading=reading))
     return f"{list_prefix(spans)} {number}{_explanations(spans)}"
 

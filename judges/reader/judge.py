@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     WindowReader,
     WindowReading,
     fingerprint,
+    gravest,
     probability_with,
     score_of_probability,
     signature,
@@ -124,7 +125,7 @@ class ReaderJudge:
             report = Report(outcome=Outcome.ABSTAINED, reason=obstacle, spans=tuple(spans))
             return Rescoring(report=report, method=RescoringMethod.COMPUTED)
         read = await self._read(segment, aspect)
-        reported = _gravest(read.spans, limit=self.max_spans)
+        reported = gravest(read.spans, limit=self.max_spans)
         unreported = [span for span in read.spans if span not in reported]
         report = self._report(read, [*spans, *unreported], aspect=aspect)
         return Rescoring(
@@ -189,7 +190,7 @@ class ReaderJudge:
         probability = probability_with(spans, probability=read_as, own=read.spans)
         return Report(
             score=score_of_probability(probability, aspect.scale),
-            spans=_gravest(read.spans, limit=self.max_spans),
+            spans=gravest(read.spans, limit=self.max_spans),
             unverified=tuple(read.unverified),
             rationale=_rationale(read),
             error_probability=probability,
@@ -278,14 +279,6 @@ def _obstacle(segment: Segment, aspect: Aspect) -> str:
         if language:
             return f"the {name} is {language}, and this judge reads English"
     return ""
-
-
-def _gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return the gravest spans, of these the likeliest, in order of place."""
-    gravest = sorted(
-        spans, key=lambda span: (-(span.severity or 0), -(span.probability or 0.0), span.start or 0)
-    )
-    return tuple(sorted(gravest[:limit], key=lambda span: span.start or 0))
 
 
 def _rationale(read: _Read) -> str:

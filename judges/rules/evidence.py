@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 
-from spanjury.judges.core import ErrorSpan, Evidence, Located
+from spanjury.judges.core import ErrorSpan, Evidence, Located, repetitions_last
 from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
@@ -146,14 +147,27 @@ def error_spans(
     ]
     found.sort(key=lambda finding: (-finding.severity, finding.interval))
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
-    room = max(0, limit - len(certain))
-    reported = certain[:limit] + [
-        _span(text, finding, said=_said(finding, text=text, source=source, support=support))
-        for finding in found[:room]
+    ranked = repetitions_last([*certain, *found], partial(_content, text))
+    reported = [
+        one
+        if isinstance(one, ErrorSpan)
+        else _span(text, one, said=_said(one, text=text, source=source, support=support))
+        for one in ranked[:limit]
     ]
     reported.sort(key=lambda span: (span.start, span.end))
-    rest = (_span(text, finding, said=("Not in the source.", ())) for finding in found[room:])
-    return tuple(reported), (*certain[limit:], *rest)
+    rest = (
+        one if isinstance(one, ErrorSpan) else _span(text, one, said=("Not in the source.", ()))
+        for one in ranked[limit:]
+    )
+    return tuple(reported), tuple(rest)
+
+
+def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
+    """Return what makes an error another than those before it."""
+    if isinstance(error, ErrorSpan):
+        return error.text, error.explanation
+    start, end = error.interval
+    return text[start:end], error.category
 
 
 def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     Scale,
     Segment,
     fingerprint,
+    gravest,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -228,9 +229,3 @@ def load(spans: Iterable[ErrorSpan], *, sentences: int) -> float:
     the load of a text, and a sentence more does so only a little.
     """
     return cost(spans) / math.sqrt(max(1.0, sentences / _FLOOR))
-
-
-def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return the gravest `limit` of `spans` in order of place."""
-    kept = sorted(spans, key=lambda span: (-(span.severity or 0), span.start or 0))[:limit]
-    return tuple(sorted(kept, key=lambda span: (span.start or 0, span.end or 0)))

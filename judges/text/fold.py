@@ -88,7 +88,7 @@ def fold(text: str) -> str:
     "'strasse'-'efficient.'"
     """
     parts = _RUN.split(_characters(text)[0])  # what stays, and the marks that the groups caught
-    return "".join(filter(None, parts))
+    return _ordered("".join(filter(None, parts)))
 
 
 def fold_with_map(text: str) -> Folded:
@@ -120,7 +120,13 @@ def fold_with_map(text: str) -> Folded:
         firsts.append(done)
         widths.append(1)
     kept.append(characters[done:])
-    return Folded(text="".join(kept), origins=origins, keys=keys, firsts=firsts, widths=widths)
+    folded = _ordered("".join(kept))
+    return Folded(text=folded, origins=origins, keys=keys, firsts=firsts, widths=widths)
+
+
+def _ordered(text: str) -> str:
+    """Put combining marks in order that met where a space was left out."""
+    return text if text.isascii() else unicodedata.normalize("NFD", text)
 
 
 def _characters(text: str) -> tuple[str, Sequence[int]]:

@@ -14,6 +14,9 @@ _ABBREVIATIONS = frozenset(
     u.s u.k u.n al cf vol pp op""".split()  # noqa: SIM905 - a list this long reads best so
 )
 _LONGEST = max(map(len, _ABBREVIATIONS))
+_WRAPPED = range(30, 121)
+"""Code points of a line that an editor or a mail program may have ended."""
+_WORD = re.compile(r"\s*(\S*)")
 _REACH = 16  # code points before a full stop in which an abbreviation must lie
 
 
@@ -36,7 +39,9 @@ def sentences(text: str) -> list[Sentence]:
     """Cut `text` into sentences.
 
     A full stop ends none after an abbreviation or an initial, or within a word or a
-    number. An empty line, or a new line that starts an item of a list, always ends one.
+    number. An empty line, or a new line that starts an item of a list, always ends one;
+    another new line does unless the next begins in lower case, or the line was full: shorter
+    than 30 or longer than 120 code points, or with room for the next word, its author ended it.
 
     Returns
     -------
@@ -71,24 +76,38 @@ def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
 def _ends(text: str) -> list[int]:
     """Find where sentences end."""
     ends = []
+    width = max((len(line) for line in text.split("\n") if len(line) in _WRAPPED), default=0)
     for match in _STOP.finditer(text):
         start, end = match.span()
         if end - start > 1 or text[start] != ".":
-            if _ends_here(text, match):
+            if _ends_here(text, match, width=width):
                 ends.append(end)
         elif (end == len(text) or text[end].isspace()) and not _abbreviates(text, start):
             ends.append(end)
     return ends
 
 
-def _ends_here(text: str, match: re.Match[str]) -> bool:
+def _ends_here(text: str, match: re.Match[str], *, width: int) -> bool:
     """Whether what matched `_STOP`, and is not a full stop alone, ends a sentence."""
     stop, end = match.group(), match.end()
     if stop[0] == "\n":
-        return len(stop) > 1 or bool(_BREAK.match(text, end - 1))
+        return (
+            len(stop) > 1
+            or bool(_BREAK.match(text, end - 1))
+            or not _wraps(text, end - 1, width=width)
+        )
     if stop[-1] in _BLANKLESS:
         return True
     return end == len(text) or stop[-1] == "\n" or text[end].isspace()
+
+
+def _wraps(text: str, at: int, *, width: int) -> bool:
+    """Say whether the new line at `at` stands within a sentence."""
+    length = at - (text.rfind("\n", 0, at) + 1)
+    word = _WORD.match(text, at + 1)
+    assert word is not None  # it may be empty
+    full = length in _WRAPPED and length + 1 + len(word[1]) > width
+    return full or word[1][:1].islower()
 
 
 def _abbreviates(text: str, stop: int) -> bool:

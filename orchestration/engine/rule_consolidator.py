@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     ErrorSpan,
     SpanRef,
     Verdict,
+    repetitions_last,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -59,7 +60,7 @@ class RuleConsolidator:
     async def consolidate(self, verdict: Verdict) -> Consolidation:
         """Merge the spans of `verdict`."""
         clusters = _cluster(list(seat_spans(verdict)))
-        ranked = sorted(clusters, key=_importance, reverse=True)
+        ranked = repetitions_last(sorted(clusters, key=_importance, reverse=True), _said)
         kept = sorted(ranked[: self.max_spans], key=_position)
         beyond = ranked[self.max_spans :]
         return Consolidation(
@@ -167,6 +168,11 @@ def _importance(cluster: _Cluster) -> tuple[int, int]:
     if len(cluster.members) == 1:
         return _severity(cluster.members[0][1]), 1
     return max(_severity(span) for _, span in cluster.members), len(cluster.members)
+
+
+def _said(cluster: _Cluster) -> tuple[str, str]:
+    span = cluster.members[0][1]
+    return span.text, span.explanation
 
 
 def _position(cluster: _Cluster) -> tuple[bool, int, int]:

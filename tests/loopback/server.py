@@ -12,6 +12,8 @@ import json
 import socket
 import struct
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,6 +96,17 @@ class LoopbackServer:
         with self._lock:
             self._requests.append(request)
             return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+    def drain(self) -> None:
+        """Wait until all that a killed client sent has been read, and its connections are closed.
+
+        Connections are accepted in the order in which they came, so whoever is answered now comes
+        behind all of the client's.
+        """
+        with suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(self.base_url).close()
+        while self._open:
+            threading.Event().wait(0.01)
 
     def opened(self, connection: socket.socket) -> None:
         """Remember a connection, so that it can be broken."""

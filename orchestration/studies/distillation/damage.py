@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
-from spanjury.judges.core import Aspect, PerturbationError, Report
-from spanjury.judges.llm.short_prompt import gravest
+from spanjury.judges.core import Aspect, PerturbationError, Report, gravest
+from spanjury.judges.llm.short_prompt import MAX_ERRORS
 from spanjury.judges.scoring import SpanMap
 from spanjury.orchestration.studies.distillation.damage_spans import damage_spans
 from spanjury.orchestration.studies.distillation.damaged_text import DamagedText, Harm, damaged_by
@@ -166,7 +166,7 @@ class _CleanText:
         key = (damaged.text, harms, aspect.kind, aspect.scale)
         if key not in self.reports:
             strikes = [strike for strike in damaged.strikes if strike.harm in harms]
-            spans = gravest(damage_spans(damaged, strikes, self.rng))
+            spans = gravest(damage_spans(damaged, strikes, self.rng), limit=MAX_ERRORS)
             score: float | None = aspect.scale.high  # what any map gives for no errors, at once
             if spans:
                 score = self.plan.span_map.score(damaged.text, spans, aspect=aspect)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from spanjury.judges.core import Aspect, Report, Result
+from spanjury.judges.core import Aspect, Report, Result, gravest
 from spanjury.judges.llm.percent import Reading
-from spanjury.judges.llm.short_prompt import gravest, messages_for
+from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for
 from spanjury.judges.llm.verdict_first import verdict_target
 from spanjury.judges.scoring import names_its_errors
 from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
@@ -93,7 +93,7 @@ class Targets:
         if made.score is None:
             return Skipped(reason=f"the panel gives no score: {made.outcome.value}")
         located = [replace(span, found_by=()) for span in made.spans if not span.hallucinated]
-        report = Report(score=made.score, spans=gravest(located))
+        report = Report(score=made.score, spans=gravest(located, limit=MAX_ERRORS))
         if not names_its_errors(report, aspect=result.aspect):
             return Skipped(reason="the score is not the best, and no error in the text says why")
         return self.example(row, result.aspect, report=report, panel=made.signature)

@@ -7,11 +7,10 @@ from fakes.judges import ASPECT, mark, segment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import ErrorSpan, Outcome, Report, Scale, Segment
+from spanjury.judges.core import ErrorSpan, Outcome, Report, Scale, Segment, gravest
 from spanjury.judges.llm.percent import Reading, binned, from_percent, percent
 from spanjury.judges.llm.short_prompt import (
     MAX_ERRORS,
-    gravest,
     messages_for,
     read_number,
     target_for,
@@ -79,7 +78,7 @@ def test_no_report_makes_a_target_that_cannot_be_read(spans: list[ErrorSpan]) ->
 def test_the_gravest_errors_are_listed_in_the_order_of_the_text() -> None:
     grades = [1, 5, 2, 3, 3, 1, 4, 2, 2, 5]
     spans = [ErrorSpan(text=str(n), explanation="", severity=g) for n, g in enumerate(grades)]
-    assert [int(span.text) for span in gravest(spans)] == [1, 2, 3, 4, 6, 7, 8, 9]
+    assert [int(span.text) for span in gravest(spans, limit=MAX_ERRORS)] == [1, 2, 3, 4, 6, 7, 8, 9]
 
 
 def test_a_category_is_not_a_target() -> None:

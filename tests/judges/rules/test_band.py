@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import ErrorSpan, Located, Scale
-from spanjury.judges.rules.form import banded, cost, gravest, load
+from spanjury.judges.core import ErrorSpan, Scale
+from spanjury.judges.rules.form import banded, cost, load
 
 
 def spans(*severities: int | None) -> list[ErrorSpan]:
@@ -29,13 +29,3 @@ def test_the_best_eighth_is_for_texts_without_errors(
     edge = scale.high - (scale.high - scale.low) / 8
     assert scale.low <= banded(quality, load=weight, scale=scale) < edge
     assert edge <= banded(quality, load=0, scale=scale) <= scale.high
-
-
-def test_the_gravest_are_kept_in_order_of_place() -> None:
-    placed = [
-        ErrorSpan(
-            text="x", explanation="", severity=severity, start=at, end=at + 1, located=Located.EXACT
-        )
-        for at, severity in enumerate((2, 4, 3))
-    ]
-    assert [span.severity for span in gravest(placed, limit=2)] == [4, 3]

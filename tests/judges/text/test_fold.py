@@ -30,6 +30,7 @@ def test_two_spellings_of_one_passage_fold_to_the_same() -> None:
         ("£ 70bn , he said .", "£70bn, he said."),
         ("caf\u00e9", "cafe\u0301"),
         ("a\u0323\u0301", "a\u0301\u0323"),
+        ("o\u0304 \u0316", "o\u0316\u0304"),
         ("각", "\u1100\u1161\u11a8"),
         ("STRASSE", "Straße"),
         ("eﬃcient", "EFFICIENT"),

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from spanjury.judges.text.sentences import sentence_intervals, sentences
 
 
+WRAPPED = "The minister said that nobody in the whole department knew the new head of"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -18,13 +21,20 @@ from spanjury.judges.text.sentences import sentence_intervals, sentences
         ("tokenised text . and more .", ["tokenised text .", "and more ."]),
         ("A title\n\nA text", ["A title", "A text"]),
         ("one\nline", ["one\nline"]),
+        ("He left\nScore: 5", ["He left", "Score: 5"]),
+        ("Name: Ann\nRole: head of the institute\nAge: 30", None),
+        (f"{WRAPPED}\nBerlin", [f"{WRAPPED}\nBerlin"]),
+        (f"{WRAPPED}{WRAPPED}\nBerlin", None),
         ("Buy:\n- milk\n- bread", ["Buy:", "- milk", "- bread"]),
         ("他来了。我走了。", ["他来了。", "我走了。"]),
         ("  ", []),
     ],
 )
-def test_sentences_end_at_stops_and_empty_lines(text: str, expected: list[str]) -> None:
-    assert [sentence.text for sentence in sentences(text)] == expected
+def test_sentences_end_at_stops_and_at_lines_that_their_author_ended(
+    text: str, expected: list[str] | None
+) -> None:
+    lines = text.splitlines() if expected is None else expected
+    assert [sentence.text for sentence in sentences(text)] == lines
 
 
 @given(st.text(alphabet=st.sampled_from("aB .!?\n'\")-1。")))

@@ -106,6 +106,7 @@ def kill(folder: Path, server: GatedServer, *flags: str, replies: int) -> None:
     process.kill()
     said, complained = process.communicate()
     assert process.returncode < 0, f"{said}{complained}"
+    server.drain()
     server.left = ROWS * 2
 
 

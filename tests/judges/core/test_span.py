@@ -1,0 +1,40 @@
+from spanjury.judges.core import ErrorSpan, Located, gravest
+
+
+def span(text: str, *, severity: int, at: int, probability: float | None = None) -> ErrorSpan:
+    return ErrorSpan(
+        text=text,
+        explanation=f"{text} is wrong.",
+        severity=severity,
+        start=at,
+        end=at + len(text),
+        located=Located.EXACT,
+        probability=probability,
+    )
+
+
+def texts(spans: tuple[ErrorSpan, ...]) -> list[str]:
+    return [one.text for one in spans]
+
+
+def test_the_gravest_are_kept_in_order_of_place() -> None:
+    spans = [
+        span(text, severity=grade, at=n)
+        for n, (text, grade) in enumerate(zip("abc", (2, 4, 3), strict=True))
+    ]
+    assert texts(gravest(spans, limit=2)) == ["b", "c"]
+    assert gravest(spans, limit=0) == ()
+
+
+def test_of_equally_grave_ones_the_likelier_is_kept() -> None:
+    spans = [
+        span("a", severity=3, at=0, probability=0.6),
+        span("b", severity=3, at=1, probability=0.9),
+    ]
+    assert texts(gravest(spans, limit=1)) == ["b"]
+
+
+def test_a_repeated_error_leaves_room_for_the_others() -> None:
+    repeated = [span("x", severity=5, at=n) for n in range(25)]
+    spans = [*repeated, span("a", severity=1, at=30)]
+    assert texts(gravest(spans, limit=3)) == ["x", "x", "a"]

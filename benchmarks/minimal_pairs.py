@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is *ok* or *faulty*."""
+        """True if it is *ok* or *faulty*."""
         return self.decision in {"ok", "faulty"}
 
 

@@ -35,7 +35,7 @@ class DecreasingSteps(NamedTuple):
     """``best - x @ steps``: it never rises in any column of ``x``."""
 
     best: float
-    """Where every column is 0."""
+    """The places at which every column is 0."""
     steps: FloatArray
     """Shape ``(columns,)``, none below 0."""
 

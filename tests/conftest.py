@@ -146,7 +146,7 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def is_rest(item: pytest.Item) -> bool:
-    """Whether `just test` leaves `item` out or tries fewer examples; doctests are no functions."""
+    """Say whether `just test` leaves `item` out or tries fewer examples of it."""
     return not isinstance(item, pytest.Function) or not is_quick(item) or is_property(item)
 
 

@@ -67,11 +67,11 @@ class Marked:
 
     @property
     def flagged(self) -> bool:
-        """Whether any error is reported."""
+        """True if any error is reported."""
         return bool(self.spans or self.unlocated)
 
     def touches(self, gold: GoldSpan) -> bool:
-        """Whether an error is reported in the place of `gold`."""
+        """Say whether an error is reported in the place of `gold`."""
         return any(start < gold.end and gold.start < end for start, end in self.spans)
 
 

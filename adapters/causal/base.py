@@ -110,7 +110,7 @@ def find_base(name: str, *, download: bool = False) -> Base:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error of torch says that memory ran out; on a CPU it has no type of its own."""
+    """Say whether torch ran out of memory; on a CPU that error has no type of its own."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 

@@ -131,7 +131,7 @@ def score(model: PreTrainedModel, prompt: Prompt) -> Written:
 
 
 def _is_drawn(prompt: Prompt) -> bool:
-    """Whether more is wanted of a place than its likeliest token."""
+    """Say whether more is wanted of a place than its likeliest token."""
     return prompt.temperature > 0 or prompt.rivals > 0
 
 

@@ -19,7 +19,7 @@ class Place(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether it is in this machine's own tree of files."""
+        """True if it is in this machine's own tree of files."""
         protocol = self.files.protocol
         return _LOCAL in ((protocol,) if isinstance(protocol, str) else protocol)
 

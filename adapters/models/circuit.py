@@ -126,7 +126,7 @@ class Guard:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the run was given up."""
+        """True if the run was given up."""
         return bool(self._failure)
 
     def fail(self, message: str) -> None:
@@ -195,12 +195,12 @@ class Circuit:
 
     @property
     def is_closed(self) -> bool:
-        """Whether calls may pass."""
+        """True if calls may pass."""
         return self._is_closed and not self.is_held and not self._guard.has_failed
 
     @property
     def is_untried(self) -> bool:
-        """Whether the model is open and was never asked anything."""
+        """True if the model is open and was never asked anything."""
         return self._ask is not None and not self._has_answered and not self._is_tried_now
 
     def waiting(self, now: float) -> str:
@@ -333,7 +333,7 @@ class Circuit:
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether an answered probe would be no comfort."""
+        """True if an answered probe would be no comfort."""
         return self._unanswered >= self._share.enough
 
     def _begin_outage(self, state: "tenacity.RetryCallState") -> None:

@@ -73,12 +73,12 @@ class Endpoint:
 
     @property
     def is_sick(self) -> bool:
-        """Whether it has failed too often in a row."""
+        """True if it has failed too often in a row."""
         return self.failures >= self._patience
 
     @property
     def is_ejected(self) -> bool:
-        """Whether it is left alone: it rests, or one call tries whether it is well again."""
+        """True if it is left alone: it rests, or one call tries whether it is well again."""
         return self.is_sick and (self._clock() < self._rests_until or self._probes > 0)
 
     def enter(self) -> bool:

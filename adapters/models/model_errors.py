@@ -116,7 +116,7 @@ def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
 
 
 def names_policy(reply: str) -> bool:
-    """Whether a failure's `reply` says that a policy forbids an answer."""
+    """Say whether a failure's `reply` says that a policy forbids an answer."""
     return _POLICY.search(reply) is not None
 
 

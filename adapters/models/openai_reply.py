@@ -95,7 +95,7 @@ def _parsed(body: bytes) -> object:
 
 
 def _is_failure(error: object) -> bool:
-    """Whether a success's ``error`` means it: some servers send an empty one with every reply."""
+    """Say whether a reply's ``error`` is one: some servers send an empty one with every reply."""
     if isinstance(error, Mapping):
         return bool(error.get("message")) or error.get("code") is not None
     return error is not None and error != ""

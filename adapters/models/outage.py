@@ -132,12 +132,12 @@ class Complaints:
 
     @property
     def are_suspicious(self) -> bool:
-        """Whether the probe should be asked, which was not asked yet."""
+        """True if the probe has not been asked, and should be."""
         return self._are_many and self._of_probe is None
 
     @property
     def are_of_all(self) -> bool:
-        """Whether the model says the same of whatever it is asked."""
+        """True if the model says the same of whatever it is asked."""
         return self._are_many and self._of_probe == self._last
 
     @property
@@ -163,7 +163,7 @@ class UsableShare:
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the model is of no use to the run."""
+        """True if the model is of no use to the run."""
         return len(self._last) >= self.enough and self._usable < self._least * len(self._last)
 
     @property

@@ -60,7 +60,7 @@ class ReplyBytes:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more need be read."""
+        """True if nothing more need be read."""
         return self._received >= self._most and not self._succeeded
 
     def receive(self, chunk: bytes) -> bytes:

@@ -44,17 +44,17 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a run in the folder."""
+        """True if there is a run in the folder."""
         return (self.path / _MANIFEST).is_file()
 
     @property
     def is_done(self) -> bool:
-        """Whether the run came to its end since it was last begun."""
+        """True if the run came to its end since it was last begun."""
         return (self.path / _DONE).is_file()
 
     @property
     def is_damaged(self) -> bool:
-        """Whether there is a manifest that cannot be read, as one that is empty or torn."""
+        """True if there is a manifest that cannot be read, as one that is empty or torn."""
         try:
             self.manifest()
         except StoreError as error:

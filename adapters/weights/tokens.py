@@ -22,7 +22,7 @@ class Pieces:
 
     @property
     def empty(self) -> bool:
-        """Whether the text has no token of its own."""
+        """True if the text has no token of its own."""
         return not any(self.content)
 
 

@@ -30,7 +30,7 @@ class CountingServer:
 
     @property
     def base_url(self) -> str:
-        """Where it answers."""
+        """Its address."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def __enter__(self) -> Self:

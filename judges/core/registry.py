@@ -59,7 +59,7 @@ class Plugin:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it comes with spanjury."""
+        """True if it comes with spanjury."""
         return self.origin == OUR_PACKAGE
 
 

@@ -246,7 +246,7 @@ class PanelReport(Report):
 
     @property
     def cannot_tell(self) -> bool:
-        """Whether the probability of an error is too high to vouch for the text, and no more."""
+        """True if the probability of an error is too high to vouch for the text, and no more."""
         by = self.basis.ground if self.basis else None
         is_known = by is Ground.PROBABILITY and self.error_probability is not None
         return self.decision is Decision.UNSURE and is_known

@@ -109,7 +109,7 @@ class ErrorSpan:
 
     @property
     def hallucinated(self) -> bool:
-        """Whether the judge quotes something that the text does not contain."""
+        """True if the judge quotes something that the text does not contain."""
         return self.start is None and bool(self.text)
 
 

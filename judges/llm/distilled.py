@@ -110,7 +110,7 @@ class Distilled:
 
     @property
     def _is_first(self) -> bool:
-        """Whether the verdict comes first."""
+        """True if the verdict comes first."""
         return self.layout == _FIRST
 
     @property
@@ -160,7 +160,7 @@ class Distilled:
         return self._read(read(reply.text, material=material, cut=cut), scale=scale)
 
     def _is_other(self, answer: Answer[ParsedReply], likely: float | None) -> bool:
-        """Whether the threshold takes another verdict than the reply's."""
+        """Say whether the threshold takes another verdict than the reply's."""
         if self.threshold is None or likely is None or answer.outcome is not Outcome.SCORED:
             return False
         return (likely >= self.threshold) is answer.reading.error_free

@@ -50,7 +50,7 @@ class Material:
 
     @cached_property
     def holds_fields(self) -> bool:
-        """Whether a text has anything that may be taken for a field of a reply."""
+        """True if a text has anything that may be taken for a field of a reply."""
         return (
             bool(self._grades)
             or bool(self._fields)
@@ -70,7 +70,7 @@ class Material:
 
     @property
     def holds_review(self) -> bool:
-        """Whether a text gives a score or a severity, as a review does."""
+        """True if a text gives a score or a severity, as a review does."""
         return bool(self._grades)
 
     def without_copies(

@@ -149,7 +149,7 @@ class _ErrorDraft:
 
     @property
     def begun(self) -> bool:
-        """Whether anything but a title is known of it."""
+        """True if anything but a title is known of it."""
         return any(map(str.strip, [*self.location, *self.explanation, *self.severity]))
 
 

@@ -29,7 +29,7 @@ class Copies:
     places: Mapping[int, int] = field(repr=False)
 
     def holds(self, sentence: str) -> bool:
-        """Whether the words of `sentence` stand in the source side by side, meaning the same.
+        """Say whether the words of `sentence` stand in the source side by side, meaning the same.
 
         A sentence without words is a copy.
         """

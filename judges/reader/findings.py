@@ -85,7 +85,7 @@ class Nearest:
 
     @property
     def turned(self) -> bool:
-        """Whether it has an odd number of negations."""
+        """True if it has an odd number of negations."""
         inside = self.passage.tokens[self.first : self.stop]
         return sum(map(is_negation, inside)) % 2 == 1
 
@@ -121,7 +121,7 @@ def nearest(run: Run, tokens: Sequence[Token], passages: Sequence[Passage]) -> N
 
 
 def is_about_same(near: Nearest, run: Run, tokens: Sequence[Token]) -> bool:
-    """Whether a clause has so much of what stands around `run` that it speaks of the same."""
+    """Say whether a clause has so much of what stands around `run` that it speaks of the same."""
     around = {
         token.stem
         for at, token in enumerate(tokens)

@@ -38,12 +38,12 @@ class Passage:
 
     @property
     def start(self) -> int:
-        """Where it begins in the input."""
+        """Its first code point in the input."""
         return self.tokens[0].start
 
     @property
     def end(self) -> int:
-        """Where it ends in the input."""
+        """The code point behind it in the input."""
         return self.tokens[-1].end
 
 

@@ -125,7 +125,7 @@ def _mark_whole(tokens: Sequence[Token], marked: list[bool]) -> None:
 
 
 def _hyphened(tokens: Sequence[Token]) -> bool:
-    """Whether these are two words that a hyphen joins."""
+    """Say whether these are two words that a hyphen joins."""
     return (
         len(tokens) == _JOINED
         and tokens[1].text in _HYPHENS

@@ -42,27 +42,27 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether it holds a letter or a digit."""
+        """True if it holds a letter or a digit."""
         return self.text[0].isalnum()
 
     @property
     def is_number(self) -> bool:
-        """Whether it begins with a digit."""
+        """True if it begins with a digit."""
         return self.text[0].isdecimal()
 
     @property
     def is_content(self) -> bool:
-        """Whether it is a number, or a word that carries more than grammar."""
+        """True if it is a number, or a word that carries more than grammar."""
         return self.is_word and self.stem not in FUNCTION_WORDS and "'" not in self.stem
 
     @property
     def is_capital(self) -> bool:
-        """Whether it begins with a capital letter."""
+        """True if it begins with a capital letter."""
         return self.text[0].isupper()
 
 
 def is_negation(token: Token) -> bool:
-    """Whether a word turns the meaning of its sentence around."""
+    """Say whether a word turns the meaning of its sentence around."""
     text = token.text.lower().replace("’", "'")
     return text in _NEGATIONS or text.endswith("n't")
 

@@ -70,7 +70,7 @@ def without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowRead
 
 
 def is_suspect(reading: WindowReading, tuning: Tuning) -> bool:
-    """Whether a sentence is suspicious enough for its words to be marked."""
+    """Say whether a sentence is suspicious enough for its words to be marked."""
     held = 1.0 / (1.0 + exp(-sentence_evidence(reading)))
     return held >= tuning.sentence_threshold
 

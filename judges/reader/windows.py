@@ -81,7 +81,7 @@ class SentenceWindow:
 
     @property
     def is_copy(self) -> bool:
-        """Whether no word of it is its own, so that there is nothing to read."""
+        """True if no word of it is its own, so that there is nothing to read."""
         return all(self.copied)
 
 

@@ -183,7 +183,7 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
 
 
 def may_have_asides(text: str) -> bool:
-    """Whether `text` has any of the signs without which `without_asides` leaves nothing out."""
+    """Say whether `text` has any of the signs without which `without_asides` leaves nothing out."""
     return any(sign in text for sign in _SIGNS) or bool(_LISTED.search(text))
 
 

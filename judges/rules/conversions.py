@@ -45,7 +45,7 @@ _SIZE: Mapping[str, tuple[str, float]] = MappingProxyType(dict(_sizes()))
 
 
 def is_converted(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
-    """Whether the source states this quantity in another unit, as half an hour for 30 minutes.
+    """Say whether the source states this quantity in another unit, as half an hour for 30 minutes.
 
     Parameters
     ----------

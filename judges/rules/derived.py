@@ -50,7 +50,7 @@ _COUNTED = range(2, 13)  # counts that a writer makes
 
 
 def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) -> bool:
-    """Whether a number is said to be rounded, or a bound, and a number of the source fits.
+    """Say whether a number is said to be rounded, or a bound, and a number of the source fits.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) 
 
 
 def is_rounding(value: float, within: Sequence[float]) -> bool:
-    """Whether a number of two digits or more is one of `within` with fewer digits."""
+    """Say whether a number of two digits or more is one of `within` with fewer digits."""
     if value < 10:  # noqa: PLR2004
         return False
     return any(
@@ -83,7 +83,7 @@ def is_rounding(value: float, within: Sequence[float]) -> bool:
 
 
 def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
-    """Whether `value` can be computed from `stated`, the quantities of `source`.
+    """Say whether `value` can be computed from `stated`, the quantities of `source`.
 
     It may be a sum or a difference of two quantities of one unit, or of one sentence of which one
     has the unit; the sum of all in a sentence; an age; or a product, where the source says
@@ -108,7 +108,7 @@ def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
 
 
 def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
-    """Whether `value` is a sum or a difference of quantities in one sentence, years aside."""
+    """Say whether `value` is a sum or a difference of quantities in one sentence, years aside."""
     by_unit: dict[str, list[float]] = defaultdict(list)
     for quantity in said:
         by_unit[quantity.unit].append(quantity.value)
@@ -123,7 +123,7 @@ def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
 
 
 def _counts_things(quantity: Quantity) -> bool:
-    """Whether a quantity counts things: it is no percentage, no year and no day of a month."""
+    """Say whether a quantity counts things: it is no percentage, no year and no day of a month."""
     day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
     return not day and quantity.unit not in {"percent", "year"}
 
@@ -136,7 +136,7 @@ def _multiplies(
     stated: Sequence[Quantity],
     source: str,
 ) -> bool:
-    """Whether `value` is a product of two quantities, one in a sentence with "each" or the like.
+    """Say whether `value` is a product of two quantities, one in a sentence with "each", say.
 
     The other is in the same sentence, or anywhere if the first has the unit of `value`.
     """
@@ -153,7 +153,7 @@ def _multiplies(
 
 
 def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:
-    """Whether `value` is the sum or difference of two `terms`, or with `whole` the sum of all."""
+    """Say whether `value` is the sum or difference of two `terms`; with `whole`, the sum of all."""
     if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
         return False
     if whole and _same(sum(terms), value):
@@ -172,13 +172,13 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
 
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:
-    """Whether a percentage is one that the source says in words, as half for 50%."""
+    """Say whether a percentage is one that the source says in words, as half for 50%."""
     known = {*holds}
     return unit == "percent" and any(stem(word) in known for word in _PARTS.get(value, ()))
 
 
 def is_count(value: float, said: str, source: str) -> bool:
-    """Whether a small number counts what the sentence lists, or the speakers of the source."""
+    """Say whether a small number counts what the sentence lists, or the speakers of the source."""
     if value not in _COUNTED:
         return False
     return value in {*_counts(said)} or value == _speakers(source)

@@ -176,7 +176,7 @@ def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:
 
 
 def _follows(found: Contradiction, support: Support, source: Source) -> bool:
-    """Whether another number than the source's follows from it all the same.
+    """Say whether another number than the source's follows from it all the same.
 
     It is a sum, or written otherwise: known, although its words do not stand in the source.
     """
@@ -258,7 +258,7 @@ def _is_exact(claim: Claim) -> bool:
 
 
 def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
-    """Whether hardly a word of a sentence is in the source."""
+    """Say whether hardly a word of a sentence is in the source."""
     enough = len(claims) >= _STRETCH or any(map(_is_exact, unknown))
     if sum(claim.sort == "wording" for claim in unknown) < _WORDS:
         return False  # its names and numbers say more one by one
@@ -266,7 +266,7 @@ def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
 
 
 def _is_telling(run: Sequence[Claim]) -> bool:
-    """Whether so many claims in a row are unknown that it is no other wording for the same."""
+    """Say whether so many claims in a row are unknown that it is no other wording for the same."""
     exact = sum(map(_is_exact, run))
     if exact == len(run):
         return False  # its names and numbers say more one by one

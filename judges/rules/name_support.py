@@ -46,7 +46,7 @@ def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
 
 
 def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
-    """Whether the source has but the word that begins the sentence, which any capital fits."""
+    """Say whether the source has but the word that begins the sentence, which any capital fits."""
     return name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
 
 
@@ -62,14 +62,14 @@ def _is_known(word: Word, index: SourceIndex) -> bool:
 
 
 def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
-    """Whether the source has the initials of the name."""
+    """Say whether the source has the initials of the name."""
     if len(name.parts) < 2:  # noqa: PLR2004
         return False
     return "".join(word.folded[0] for word in name.parts) in index.where
 
 
 def spells(acronym: str, source: str) -> bool:
-    """Whether words in a row in `source` begin with the letters of `acronym`.
+    """Say whether words in a row in `source` begin with the letters of `acronym`.
 
     Where the source has capitals they must have one.
 

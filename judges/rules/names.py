@@ -52,7 +52,7 @@ class Name:
 
 
 def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
-    """Whether capitals tell names from other words in a text of `sentences`.
+    """Say whether capitals tell names from other words in a text of `sentences`.
 
     They do not where all words have one, or only the first of each sentence.
     """
@@ -63,7 +63,7 @@ def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
 
 
 def _is_heading(words: Sequence[Word]) -> bool:
-    """Whether nearly all words have a capital that may have one."""
+    """Say whether nearly all words have a capital that may have one."""
     content = [
         word.text[0].isupper()
         for word in words
@@ -73,7 +73,7 @@ def _is_heading(words: Sequence[Word]) -> bool:
 
 
 def capital_nouns(sentences: Sequence[Sequence[Word]]) -> bool:
-    """Whether a text is in German, where nouns have capitals, too."""
+    """Say whether a text is in German, where nouns have capitals, too."""
     folded = [word.folded for sentence in sentences for word in sentence]
     german = sum(word in _GERMAN for word in folded)
     return german >= 2 and german * 8 >= len(folded) and "the" not in folded  # noqa: PLR2004
@@ -175,13 +175,13 @@ def _name(
 
 
 def _names_a_person(sentence: Sequence[Word], at: int, name: Name) -> bool:
-    """Whether a run of capitals from `at` on is a name where nouns have capitals, too."""
+    """Say whether a run of capitals from `at` on is a name where nouns have capitals, too."""
     titled = sentence[at].folded in TITLES
     return titled or (name.stop - name.first > 1 and sentence[name.first].folded in GIVEN_NAMES)
 
 
 def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
-    """Whether the source has a name in the next word of a text without capitals."""
+    """Say whether the source has a name in the next word of a text without capitals."""
     following = "".join(word.text for word in sentence[first + 1 : first + 2])
     if not following.isalpha() or sentence[first + 1].folded in FUNCTION_WORDS:
         return False
@@ -191,7 +191,7 @@ def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
 
 
 def leads(word: Word) -> bool:
-    """Whether a capital word at the head of a run is no part of the name."""
+    """Say whether a capital word at the head of a run is no part of the name."""
     return (
         word.folded in FUNCTION_WORDS
         or word.folded in TITLES
@@ -205,5 +205,5 @@ def _is_shouted(run: Sequence[Word]) -> bool:
 
 
 def _names_alone(word: Word) -> bool:
-    """Whether a word is a name even where any word has a capital."""
+    """Say whether a word is a name even where any word has a capital."""
     return word.folded in GIVEN_NAMES or bool(ACRONYM.fullmatch(word.text))

@@ -23,7 +23,7 @@ _CENTURY = 100
 
 
 def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
-    """Whether the source states a number, in whatever way it is written.
+    """Say whether the source states a number, in whatever way it is written.
 
     What is too long for a number, or no number (a version), is looked up word by word.
     """
@@ -40,7 +40,7 @@ def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text
 
 
 def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
-    """Whether the source has the scale of a number and, in another writing, its numeral."""
+    """Say whether the source has the scale of a number and, in another writing, its numeral."""
     numeral, *scales = stating
     if not numeral.text[0].isdecimal() or numeral.folded.count(".") > 1:
         return False
@@ -70,7 +70,7 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
 
 
 def is_glued(numeral: Word, text: str) -> bool:
-    """Whether a numeral is a part of a word: COVID-19, Q3, T20, 4Q."""
+    """Say whether a numeral is a part of a word: COVID-19, Q3, T20, 4Q."""
     before, after = (
         text[max(0, numeral.start - 2) : numeral.start],
         text[numeral.end : numeral.end + 2],
@@ -79,7 +79,7 @@ def is_glued(numeral: Word, text: str) -> bool:
 
 
 def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
-    """Whether the source has the word that a numeral is a part of, or the quarter of a year."""
+    """Say whether the source has the word that a numeral is a part of, or the quarter of a year."""
     start, end = numeral.start, numeral.end
     first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
     while start > first and (text[start - 1].isalnum() or text[start - 1] in "-‐"):
@@ -94,7 +94,7 @@ def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
 
 
 def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
-    """Whether a number that the source does not state follows from those it states."""
+    """Say whether a number that the source does not state follows from those it states."""
     value = number.value
     near = [known for known in index.near(value, share=_BOUND) if not _is_year(known)]
     before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
@@ -124,5 +124,5 @@ def lowered(source: str) -> str:
 
 
 def _is_year(value: float) -> bool:
-    """Whether a number is likelier a year than one that another is rounded from."""
+    """Say whether a number is likelier a year than one that another is rounded from."""
     return _YEARS[0] <= value < _YEARS[1]

@@ -93,7 +93,7 @@ class Number:
 
 
 def begins_number(word: str) -> bool:
-    """Whether a number may begin with a folded word."""
+    """Say whether a number may begin with a folded word."""
     return word < ":" or word in _STARTS  # numerals sort before letters
 
 

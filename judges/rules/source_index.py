@@ -136,17 +136,17 @@ class SourceIndex:
         return {float(ORDINALS[word]) for word in ORDINALS.keys() & self.where.keys()}
 
     def knows(self, stemmed: str) -> bool:
-        """Whether a word of this stem, or one derived from it, stands in the source."""
+        """Say whether a word of this stem, or one derived from it, stands in the source."""
         return stemmed in self.where or (
             len(stemmed) >= _PREFIX and stemmed[:_PREFIX] in self.prefixes
         )
 
     def in_one_sentence(self, left: str, right: str) -> bool:
-        """Whether two stems stand in one sentence of the source."""
+        """Say whether two stems stand in one sentence of the source."""
         return bool(self.where.get(left, 0) & self.where.get(right, 0))
 
     def states(self, value: float) -> bool:
-        """Whether the source states the number `value`."""
+        """Say whether the source states the number `value`."""
         return self.nearest(value) == value
 
     def near(self, value: float, *, share: float) -> Sequence[float]:
@@ -209,7 +209,7 @@ def _with_digits(source: SourceText) -> Iterator[tuple[int, int]]:
 
 
 def _is_prose(text: str, *, size: int, functional: int) -> bool:
-    """Whether a text is made of sentences, by its function words and its markup."""
+    """Say whether a text is made of sentences, by its function words and its markup."""
     if sum(map(text.count, _MARKUP)) * _DENSE > size:
         return False
     return size < _SHORT or functional >= _PROSE * size

@@ -101,7 +101,7 @@ class Support:
 
     @property
     def prose(self) -> bool:
-        """Whether the source is made of sentences, and no data."""
+        """True if the source is made of sentences, and no data."""
         return self.joined is not None
 
 

@@ -81,7 +81,7 @@ def script(text: str) -> str | None:
 
 
 def _is_mostly_ascii(sample: str) -> bool:
-    """Whether the first letters of ASCII alone are more than any other script can have."""
+    """Say whether the first letters of ASCII alone are more than any other script can have."""
     others = len(sample) - len(sample.encode("ascii", "ignore"))
     beginning = sample[: _BEGINNING * others]
     return sum(map(len, _ASCII_LETTERS.findall(beginning))) >= others
@@ -159,7 +159,7 @@ def _likely_language(folded: Sequence[str]) -> str | None:
 
 
 def _is_strange(output: str, *, beside: frozenset[str]) -> bool:
-    """Whether the words of an output that are no names are unlike those of an English source."""
+    """Say whether the words of an output, names aside, are unlike those of an English source."""
     content = set(folded_words(" ".join(_SMALL.findall(output)))) - FUNCTION_WORDS
     return len(content) >= _TELLING and len(content & beside) < _SHARED * len(content)
 

@@ -88,7 +88,7 @@ def _ends(text: str) -> list[int]:
 
 
 def _ends_here(text: str, match: re.Match[str], *, width: int) -> bool:
-    """Whether what matched `_STOP`, and is not a full stop alone, ends a sentence."""
+    """Say whether what matched `_STOP`, and is not a full stop alone, ends a sentence."""
     stop, end = match.group(), match.end()
     if stop[0] == "\n":
         return (
@@ -111,7 +111,7 @@ def _wraps(text: str, at: int, *, width: int) -> bool:
 
 
 def _abbreviates(text: str, stop: int) -> bool:
-    """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
+    """Say whether the full stop at `stop` belongs to an abbreviation or an initial."""
     before = text[max(0, stop - _REACH) : stop].split(None)
     word = before[-1] if before else ""
     if len(word) == 1:

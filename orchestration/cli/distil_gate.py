@@ -84,7 +84,7 @@ class TeacherFlags(Flags, title="Teacher"):
 
     @property
     def is_named(self) -> bool:
-        """Whether there is a teacher."""
+        """True if there is a teacher."""
         return bool(self.teacher or self.judge or self.model)
 
     def panel_config(self, *, seed: int) -> "config.PanelConfig":

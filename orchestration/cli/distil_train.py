@@ -282,7 +282,7 @@ class _Stop:
         self._requested = False
 
     def requested(self) -> bool:
-        """Whether training is to end."""
+        """Say whether training is to end."""
         return self._requested
 
     def receive(self, number: int, frame: FrameType | None) -> None:

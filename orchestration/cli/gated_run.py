@@ -53,7 +53,7 @@ class GatedRun:
 
     @property
     def hides_texts(self) -> bool:
-        """Whether no text may be printed: a workflow obeys lines of it that look like commands."""
+        """True if no text may be printed: a workflow obeys lines of it that look like commands."""
         return self._flags.annotations == "github"
 
     @property

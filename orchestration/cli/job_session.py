@@ -161,7 +161,7 @@ class JobSession(Session):
         )
 
     def wants(self, segment: Segment) -> bool:
-        """Whether the results of `segment` may be shown."""
+        """Say whether the results of `segment` may be shown."""
         return self.view.wants(segment)
 
     def count(self, row: FinishedRow) -> None:

@@ -36,7 +36,7 @@ class _Output(CleanConsole):
 
     @property
     def is_watched(self) -> bool:
-        """Whether it is a terminal on which something can move."""
+        """True if it is a terminal on which something can move."""
         # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
         return self.is_interactive and self.file.isatty()
 
@@ -120,7 +120,7 @@ class View:
         self._flush_segment()
 
     def wants(self, segment: Segment) -> bool:
-        """Whether the results of `segment` may be shown; segments are asked about in their turn."""
+        """Say whether the results of `segment` may be shown; call it in the order of segments."""
         return not self._as_json and self._selector.wants(segment)
 
     def show(self, result: Result) -> None:

@@ -1,4 +1,4 @@
-"""Which texts a run shows: the first, all, none, those that failed or the worst."""
+"""The texts that a run shows: the first, all, none, those that failed or the worst."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Selector:
     _worst: list[tuple[float, int, Sequence[Result]]] = field(default_factory=list)
 
     def now(self, results: Sequence[Result]) -> bool:
-        """Whether to show a text at once, given all its results; counts it as left out if not."""
+        """Say whether to show a text at once, given its results; if not, count it as left out."""
         self._seen += 1
         scores = [result.report.score for result in results]
         match self.shown.kind:
@@ -70,7 +70,7 @@ class Selector:
         return False
 
     def wants(self, segment: Segment) -> bool:
-        """Whether the results of `segment` may be shown; segments are asked about in their turn."""
+        """Say whether the results of `segment` may be shown; call it in the order of segments."""
         if self.shown.kind != "first":
             return self.shown.kind != "none"
         if segment is not self._asked_about:

@@ -122,7 +122,7 @@ class Cascade:
 
     @property
     def can_stop(self) -> bool:
-        """Whether any reports could suffice before all seats were asked."""
+        """True if any reports could suffice before all seats were asked."""
         rules = ((stage.unsure, stage.disagreement) for stage in self.stages[:-1])
         return self.cutoff is not None or any(rule != (None, None) for rule in rules)
 

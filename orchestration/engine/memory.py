@@ -359,7 +359,7 @@ class _Assessment:
 
     @property
     def is_remembered(self) -> bool:
-        """Whether models were asked, and all of their replies were remembered."""
+        """True if models were asked, and all of their replies were remembered."""
         return self.remembered > 0 and not self.replied
 
     def next_draw(self, base: str) -> Callable[[str], str]:

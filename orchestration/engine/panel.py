@@ -150,7 +150,7 @@ class Panel:
 
     @property
     def is_observed(self) -> bool:
-        """Whether an observer watches."""
+        """True if an observer watches."""
         return self.observer is not unobserved
 
     def begin_budget(self, first: Segment) -> None:

@@ -43,7 +43,7 @@ class StopToken:
 
     @property
     def is_requested(self) -> bool:
-        """Whether nothing new is to be begun."""
+        """True if nothing new is to be begun."""
         return bool(self.reason)
 
     def request(self, reason: str, *, grace: float = math.inf) -> None:

@@ -35,7 +35,7 @@ class Column:
 
     @property
     def wraps(self) -> bool:
-        """Whether a terminal breaks its cells into lines."""
+        """True if a terminal breaks its cells into lines."""
         return self.align == "left" if self.wrap is None else self.wrap
 
 

@@ -65,7 +65,7 @@ class FoundError:
 
     @property
     def is_misquoted(self) -> bool:
-        """Whether its words are not in the text."""
+        """True if its words are not in the text."""
         return self.start is None and bool(self.text)
 
 

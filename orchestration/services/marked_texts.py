@@ -97,7 +97,7 @@ class JudgedText:
 
     @property
     def is_marked(self) -> bool:
-        """Whether a person scored it, or looked for errors."""
+        """True if a person scored it, or looked for errors."""
         return bool(self.people) or self.spans is not None
 
     @property

@@ -20,7 +20,7 @@ _SOURCES = {"list": "LiteLLM's list", "here": "it runs here"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pricing:
-    """Where the prices of seats' tokens come from.
+    """The sources of the prices of seats' tokens.
 
     Parameters
     ----------

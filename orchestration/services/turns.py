@@ -59,7 +59,7 @@ class Turns(Generic[T]):
         return sum(len(queue.work) for queue in self._queues.values())
 
     def __contains__(self, tenant: str) -> bool:
-        """Whether work of this tenant waits."""
+        """Say whether work of this tenant waits."""
         return tenant in self._queues
 
     @property

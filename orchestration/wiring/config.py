@@ -175,7 +175,7 @@ class PanelConfig:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it has a calibration, or a cascade."""
+        """True if it has a calibration, or a cascade."""
         return self.calibration is not None or self.cascade is not None
 
     @property

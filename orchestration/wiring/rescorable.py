@@ -1,4 +1,4 @@
-"""Which judges of the default panel can say which score follows from an error list."""
+"""The judges of the default panel that can say which score follows from an error list."""
 
 from dataclasses import replace
 

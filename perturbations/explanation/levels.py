@@ -26,7 +26,7 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.explanation.wording import reworded
 
 Only = Literal["all", "one"]
-"""Whether every error that can moves, or one of them drawn at random."""
+"""The errors that move: all that can, or one drawn at random."""
 
 _WIDEST = MAX_SEVERITY - MIN_SEVERITY
 

@@ -231,5 +231,5 @@ def _words(text: str) -> Counter[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word can be an entity: a number, a name, or a term of some length."""
+    """Say whether a word can be an entity: a number, a name, or a term of some length."""
     return word[0].isdigit() or word[0].isupper() or len(word) > 5  # noqa: PLR2004

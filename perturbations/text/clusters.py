@@ -60,7 +60,7 @@ def masked(text: str) -> str:
 
 
 def _joins(before: str, char: str, *, tied: bool) -> bool:
-    """Whether `char` belongs to the cluster that `before` ends."""
+    """Say whether `char` belongs to the cluster that `before` ends."""
     if before < " " or char < " ":
         return False
     if before == _ZWJ:

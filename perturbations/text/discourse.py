@@ -123,7 +123,7 @@ def _openable(text: str, *, taken: set[int]) -> Iterator[Choice]:
 
 
 def _clash(sort: str, other: str) -> bool:
-    """Whether two sorts claim different things; an addition goes with nearly all of them."""
+    """Say whether two sorts claim different things; an addition goes with nearly all of them."""
     return sort != other and not {sort, other} <= {"opening-addition", "opening-example"}
 
 

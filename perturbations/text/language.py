@@ -1,4 +1,4 @@
-"""Whether a text is English, for rules that know no other language."""
+"""Recognise English, for rules that know no other language."""
 
 import re
 from functools import lru_cache

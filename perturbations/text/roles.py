@@ -125,7 +125,7 @@ class _Phrases:
         return None
 
     def _nouns(self, start: int, end: int) -> bool:
-        """Whether these words, joined by blanks, may all be of one phrase."""
+        """Say whether these words, joined by blanks, may all be of one phrase."""
         return all(
             word.before and word.text.islower() and word.lower not in _NO_NOUNS | BE | _DETERMINERS
             for word in self._words[start:end]

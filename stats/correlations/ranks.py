@@ -14,7 +14,7 @@ BLOCK = 8
 
 
 class Ranks(NamedTuple):
-    """Where each item of a row stands, and what is alike in it."""
+    """The place of each item of a row, and the items that are equal in it."""
 
     least: IntArray
     """Shape ``(..., n)``; how many items of the row are smaller."""

@@ -1,4 +1,4 @@
-"""Whether scores that should not move have stayed where they were.
+"""Test whether scores that should not move have stayed where they were.
 
 That a test finds no difference does not show that there is none. Two one-sided tests show
 that a difference is smaller than a margin, or that the items are too few to tell.

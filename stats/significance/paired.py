@@ -38,7 +38,7 @@ class PairedTest(NamedTuple):
 
     @property
     def nothing_moved(self) -> bool:
-        """Whether there are pairs and none of them differs: p is 1 by convention."""
+        """True if there are pairs and none of them differs: p is 1 by convention."""
         return self.zeros > 0 and self.used == 0
 
 

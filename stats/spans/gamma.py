@@ -37,7 +37,7 @@ class Marks(NamedTuple):
     starts: IntArray
     ends: IntArray
     texts: IntArray
-    """Which text a span lies in, from 0."""
+    """The text that a span lies in, from 0."""
     labels: IntArray
     """Zeros where spans have none."""
 

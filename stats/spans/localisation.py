@@ -1,4 +1,4 @@
-"""Whether a judge's spans lie where the damage is.
+"""Compare a judge's spans with the places of the damage.
 
 A judge that marks half of a text hits half of the damage without having seen it, so beside
 each rate stands what the same spans would have hit by chance.

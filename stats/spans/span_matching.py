@@ -1,4 +1,4 @@
-"""Which found span is which gold span: one-to-one pairs of spans that overlap enough."""
+"""One-to-one pairs of found and gold spans that overlap enough."""
 
 from typing import NamedTuple
 

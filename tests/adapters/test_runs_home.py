@@ -1,4 +1,4 @@
-"""Where runs go that were given no folder."""
+"""The place of runs and their names."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime

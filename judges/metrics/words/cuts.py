@@ -49,7 +49,7 @@ class Cut:
     across: tuple[str, ...] = ()
 
     def looks_across(self, texts: Iterable[str]) -> bool:
-        """Whether there is one of `texts` that has to be cut as a whole."""
+        """Say whether there is one of `texts` that has to be cut as a whole."""
         return self.plain is None or any(one in text for one in self.across for text in texts)
 
 

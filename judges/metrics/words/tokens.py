@@ -19,7 +19,7 @@ _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing but whitespace in `text`."""
+    """Say whether there is nothing but whitespace in `text`."""
     return not text.strip()
 
 

@@ -75,7 +75,7 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
 
 
 def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Whether a sentence stands in a source as it is."""
+    """Say whether a sentence stands in a source as it is."""
     copied = hash(bare(text))
     return any(copied in source.copies for source in sources)
 
@@ -159,7 +159,7 @@ def _differences(match: _Match) -> Iterator[Difference]:
 
 
 def _is_torn(match: _Match, found: Difference) -> bool:
-    """Whether a number of the source was torn by its tokens: ``1. 7 million``."""
+    """Say whether a number of the source was torn by its tokens: ``1. 7 million``."""
     start, end = match.start + found.source_start, match.start + found.source_end
     text = match.search.source.text
     return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))

@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
 
 def is_firm(comparison: Comparison, at: int) -> bool:
-    """Whether the words around the link `at` are so much alike that it must mean the same.
+    """Say whether the words around the link `at` are so much alike that it must mean the same.
 
     Three equal tokens close by are enough, or in a short sentence all tokens but one.
     """

@@ -83,7 +83,7 @@ def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
 
 
 def _exchanged(comparison: Comparison, said: _Turn, given: _Turn) -> bool:
-    """Whether what stands before in one sentence stands behind in the other, and the reverse."""
+    """Say whether two phrases stand in one order in one sentence, and reversed in the other."""
     if not (_crossed(said, given) and _matters(said, given)):
         return False
     literal = [comparison.output.text[token.start : token.end].lower() for token in said.pivot] == [
@@ -95,7 +95,7 @@ def _exchanged(comparison: Comparison, said: _Turn, given: _Turn) -> bool:
 
 
 def _crossed(said: _Turn, given: _Turn) -> bool:
-    """Whether the tokens on both sides changed places."""
+    """Say whether the tokens on both sides changed places."""
     sides = (said.before, said.behind, given.before, given.behind)
     if not all(0 < len(side) <= _LONGEST for side in sides):
         return False
@@ -114,7 +114,7 @@ def _crossed(said: _Turn, given: _Turn) -> bool:
 
 
 def _matters(said: _Turn, given: _Turn) -> bool:
-    """Whether the order makes a difference: not in lists, of equals, or in the passive."""
+    """Say whether the order makes a difference: not in lists, of equals, or in the passive."""
     if not SYMMETRIC.isdisjoint(token.key for token in said.pivot):
         return False
     named = all(token.kind == "name" for token in (*said.before, *said.behind))
@@ -128,14 +128,14 @@ def _matters(said: _Turn, given: _Turn) -> bool:
 
 
 def _is_phrase(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are a name, or stand behind an article or a possessive."""
+    """Say whether tokens are a name, or stand behind an article or a possessive."""
     return all(token.kind == "name" for token in tokens) or (
         not DETERMINERS.isdisjoint(tokens[0].before[-1:])
     )
 
 
 def _rotated(said: _Turn, given: _Turn) -> bool:
-    """Whether subject and verb stand before what verb and object stand behind in the source.
+    """Say whether subject and verb stand before what verb and object stand behind in the source.
 
     ``the race won the giants`` for ``the giants won the race``: here the giants are equal.
     """
@@ -166,20 +166,20 @@ def _voices(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _side_by_side(links: Sequence[Link]) -> bool:
-    """Whether links are equal and follow upon one another in both sentences."""
+    """Say whether links are equal and follow upon one another in both sentences."""
     return all(link.same for link in links) and all(
         (other.left - one.left, other.right - one.right) == (1, 1) for one, other in pairwise(links)
     )
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:
-    """Whether subject, verb and object are in the passive."""
+    """Say whether subject, verb and object are in the passive."""
     _, verb, behind = tokens
     return "by" in behind.before and not BE.isdisjoint(verb.before)
 
 
 def _is_active(tokens: Sequence[Token]) -> bool:
-    """Whether a verb stands with nothing between before a name, its object."""
+    """Say whether a verb stands with nothing between before a name, its object."""
     _, verb, behind = tokens
     return (
         behind.kind == "name"

@@ -55,14 +55,14 @@ def _category(comparison: Comparison, at: int) -> Category | None:
 
 
 def _other_day(comparison: Comparison, at: int) -> bool:
-    """Whether two days or months differ; the ends of a range and days in a list may."""
+    """Say whether two days or months differ; the ends of a range and days in a list may."""
     left, right = comparison.token(at)
     alike = {*left.before} ^ {*right.before} <= DETERMINERS
     return left.key != right.key and alike and not _held(comparison.source, left)
 
 
 def _other_number(comparison: Comparison, at: int) -> bool:
-    """Whether two numbers of the same thing differ by more than rounding."""
+    """Say whether two numbers of the same thing differ by more than rounding."""
     left, right = comparison.token(at)
     if left.unit != right.unit or not _is_bound(comparison, at):
         return False
@@ -70,12 +70,12 @@ def _other_number(comparison: Comparison, at: int) -> bool:
 
 
 def _held(sentence: Phrase, token: Token) -> bool:
-    """Whether the source's sentence states the same elsewhere."""
+    """Say whether the source's sentence states the same elsewhere."""
     return token.key in sentence.keys
 
 
 def _states(comparison: Comparison, at: int) -> bool:
-    """Whether the source's sentence states the number elsewhere, of the same thing."""
+    """Say whether the source's sentence states the number elsewhere, of the same thing."""
     place = comparison.links[at].left
     counted = comparison.output.keys[place : place + 2]
     if len(counted) == 1:
@@ -84,7 +84,7 @@ def _states(comparison: Comparison, at: int) -> bool:
 
 
 def _other_unit(left: Token, right: Token) -> bool:
-    """Whether two numbers have different units of one dimension."""
+    """Say whether two numbers have different units of one dimension."""
     return (
         left.unit is not None
         and right.unit is not None
@@ -94,7 +94,7 @@ def _other_unit(left: Token, right: Token) -> bool:
 
 
 def _is_bound(comparison: Comparison, at: int) -> bool:
-    """Whether the word next to the number is the same in both sentences, on one side."""
+    """Say whether the word next to the number is the same in both sentences, on one side."""
     link = comparison.links[at]
     return any(
         other.same and (other.left - link.left, other.right - link.right) in {(1, 1), (-1, -1)}
@@ -103,7 +103,7 @@ def _is_bound(comparison: Comparison, at: int) -> bool:
 
 
 def _is_cut(comparison: Comparison, at: int) -> bool:
-    """Whether a sentence ends in the midst of a number: ``4.7`` of ``4.7 million``."""
+    """Say whether a sentence ends in the midst of a number: ``4.7`` of ``4.7 million``."""
     left, right = comparison.token(at)
     numeral = comparison.source.text[right.start : right.end].split()[0]
     last = comparison.links[at].left + 1 == len(comparison.output.tokens)
@@ -111,7 +111,7 @@ def _is_cut(comparison: Comparison, at: int) -> bool:
 
 
 def _rounded(left: Token, right: Token) -> bool:
-    """Whether a number is the source's number rounded."""
+    """Say whether a number is the source's number rounded."""
     if isinf(left.value) or isinf(right.value):
         return True
     years = left.value in _YEARS and right.value in _YEARS and not left.unit
@@ -134,7 +134,7 @@ def _to_digits(value: float, *, digits: int) -> float:
 
 
 def _dates(comparison: Comparison, at: int) -> bool:
-    """Whether the number is a year or the day of a month."""
+    """Say whether the number is a year or the day of a month."""
     left, _ = comparison.token(at)
     place = comparison.links[at].left
     near = comparison.output.tokens[max(0, place - 1) : place + 2]

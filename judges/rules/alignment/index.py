@@ -78,7 +78,7 @@ class Search:
     where: Mapping[str, Sequence[int]]
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
-        """Whether a sentence with such keys stands word for word in a longer one."""
+        """Say whether a sentence with such keys stands word for word in a longer one."""
         held = min((self.where.get(name, ()) for name in keys), key=len, default=())
         sought = bare(sentence)
         text, intervals = self.source.text, self.source.intervals

@@ -37,7 +37,7 @@ def replaced_names(comparison: Comparison, search: Search) -> Iterator[Differenc
 
 
 def _is_enclosed(comparison: Comparison, at: int) -> bool:
-    """Whether the words next to the link `at` are the same on both sides."""
+    """Say whether the words next to the link `at` are the same on both sides."""
     link = comparison.links[at]
     output, source = comparison.output, comparison.source
     if (link.left == 0) != (link.right == 0):
@@ -55,12 +55,12 @@ def _is_enclosed(comparison: Comparison, at: int) -> bool:
 
 
 def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether two sequences of light words are the same but for articles."""
+    """Say whether two sequences of light words are the same but for articles."""
     return {*left} ^ {*right} <= DETERMINERS
 
 
 def _exclude(comparison: Comparison, said: Token, given: Token, *, search: Search) -> bool:
-    """Whether two names are certainly those of two, and both known to the source."""
+    """Say whether two names are certainly those of two, and both known to the source."""
     name = comparison.output.text[said.start : said.end]
     other = comparison.source.text[given.start : given.end]
     if said.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
@@ -75,12 +75,12 @@ def _exclude(comparison: Comparison, said: Token, given: Token, *, search: Searc
 
 
 def _is_name(word: str, text: str) -> bool:
-    """Whether a word has its capital within a sentence, too."""
+    """Say whether a word has its capital within a sentence, too."""
     return bool(re.search(rf"[a-z,] {re.escape(word)}\b", text))
 
 
 def _adjacent(name: str, other: str, text: str) -> bool:
-    """Whether two names stand side by side somewhere, as those of one person may."""
+    """Say whether two names stand side by side somewhere, as those of one person may."""
     name, other = re.escape(name), re.escape(other)
     return bool(re.search(rf"\b(?:{name}\W+{other}|{other}\W+{name})\b", text, re.IGNORECASE))
 
@@ -130,7 +130,7 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
 
 
 def _is_torn(sentence: Phrase) -> bool:
-    """Whether a sentence is made of turns of several speakers."""
+    """Say whether a sentence is made of turns of several speakers."""
     return any(
         token.kind == "name" and behind.before[:1] == (":",)
         for token, behind in pairwise(sentence.tokens[1:])
@@ -138,13 +138,13 @@ def _is_torn(sentence: Phrase) -> bool:
 
 
 def _says(sentence: Phrase, at: int) -> bool:
-    """Whether a verb of speech, or in a script a colon, follows upon the token."""
+    """Say whether a verb of speech, or in a script a colon, follows upon the token."""
     last = at + 1 == len(sentence.tokens)
     follows = sentence.after if last else sentence.tokens[at + 1].before
     return bool(follows) and (follows[0] in REPORTING or (at == 0 and follows[0] == ":"))
 
 
 def _is_said(token: Token) -> bool:
-    """Whether a quote ends before the token, and a verb of speech follows."""
+    """Say whether a quote ends before the token, and a verb of speech follows."""
     before = token.before
     return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

@@ -43,7 +43,7 @@ def _direction(comparison: Comparison, at: int) -> int:
 
 
 def _changes(comparison: Comparison, at: int) -> bool:
-    """Whether the polarity is another behind the link `at` than before it."""
+    """Say whether the polarity is another behind the link `at` than before it."""
     left, right = comparison.region(at)
     denied = sum(comparison.output.tokens[i].denied for i in left)
     denied += sum(comparison.source.tokens[j].denied for j in right)
@@ -71,14 +71,14 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
 
 
 def _begins_amid(comparison: Comparison, at: int) -> bool:
-    """Whether the output begins in the midst of the source's sentence, behind its denial."""
+    """Say whether the output begins in the midst of the source's sentence, behind its denial."""
     left, right = comparison.token(at)
     cut = not left.before and not _BARE.issuperset(right.before)
     return cut or comparison.links[at].right > 0
 
 
 def _alike(left: Token, right: Token) -> bool:
-    """Whether the words before two tokens, but for the denial, do not change its meaning."""
+    """Say whether the words before two tokens, but for the denial, do not change its meaning."""
     changed = {*left.before} ^ {*right.before}
     return MODALS.isdisjoint(changed) and not (
         "no" in changed and not PREPOSITIONS.isdisjoint(changed)
@@ -92,7 +92,7 @@ def _denied_words(token: Token) -> tuple[int, int]:
 
 
 def _blurred(comparison: Comparison, at: int) -> bool:
-    """Whether words close by leave open how far a denial reaches."""
+    """Say whether words close by leave open how far a denial reaches."""
     link = comparison.links[at]
     return _blurs(comparison.output, link.left) or _blurs(comparison.source, link.right)
 

@@ -167,13 +167,13 @@ def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _holds(field: Field, words: str) -> bool:
-    """Whether a field holds the words, or the number."""
+    """Say whether a field holds the words, or the number."""
     numbers = [token.key for token in phrase(words).tokens if token.kind == "number"]
     return words.lower() in field.value.lower() or field.number in numbers
 
 
 def _is_of(sentence: Phrase, entry: Entry, *, known: Records) -> bool:
-    """Whether what a sentence states can only be meant as the value of the entry's key.
+    """Say whether what a sentence states can only be meant as the value of the entry's key.
 
     Words can if they are no other key's; a number needs the key's word in the sentence.
     """
@@ -206,7 +206,7 @@ def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:
 
 
 def _denies_else(token: Token, about: AbstractSet[str]) -> bool:
-    """Whether a sentence denies, or counts none of, something else than what it is about."""
+    """Say whether a sentence denies, or counts none of, something else than what it is about."""
     return token.key == _ZERO or (bool(token.denials) and token.key not in about)
 
 

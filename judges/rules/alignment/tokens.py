@@ -306,7 +306,7 @@ def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | 
 def _is_passed(
     found: Sequence[Lexeme], at: int, *, before: Sequence[str], denials: list[tuple[int, int]]
 ) -> bool:
-    """Whether a word makes no token; one that denies the next is added to `denials`."""
+    """Say whether a word makes no token; one that denies the next is added to `denials`."""
     start, end, said, folded = found[at]
     after = found[at + 1][3] if at + 1 < len(found) else "."
     if folded in _DENYING and _denies(folded, after=after, before=before):
@@ -321,7 +321,7 @@ def _is_passed(
 
 
 def _denies(word: str, *, after: str, before: Sequence[str]) -> bool:
-    """Whether a word denies what follows."""
+    """Say whether a word denies what follows."""
     if word == "no":
         return (
             after not in HARMLESS_AFTER_NO and after[0] not in ",;:?!." and not after[0].isdigit()

@@ -161,7 +161,7 @@ def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
 
 
 def _expects_stop(form: FormText, sentence: Sentence) -> bool:
-    """Whether a stop should end the last sentence; lists and lines of verse have none."""
+    """Say whether a stop should end the last sentence; lists and lines of verse have none."""
     if "\n" in form.text.strip():
         return False
     others = form.sentences[:-1]

@@ -59,7 +59,7 @@ def _stutter(form: FormText, folded: Sequence[str], *, at: int) -> int:
 
 
 def _is_slip(form: FormText, left: Word, right: Word) -> bool:
-    """Whether a word that follows upon itself is an error."""
+    """Say whether a word that follows upon itself is an error."""
     if not form.between(left, right).isspace() or left.folded in _MAY_DOUBLE:
         return False
     if next(numbers([left.folded]), None):
@@ -69,7 +69,7 @@ def _is_slip(form: FormText, left: Word, right: Word) -> bool:
 
 
 def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
-    """Whether a phrase that follows upon itself is an error, and not an idiom or a list."""
+    """Say whether a phrase that follows upon itself is an error, and not an idiom or a list."""
     half = len(words) // 2
     if any(word.text[0].isdecimal() for word in words[:half]):
         return False
@@ -117,7 +117,7 @@ def _shared(folded: Sequence[str], known: int, *, at: int) -> int:
 
 
 def _is_sentence(form: FormText, at: int, *, length: int) -> bool:
-    """Whether the words are a sentence of their own: stops on both sides."""
+    """Say whether the words are a sentence of their own: stops on both sides."""
     if length < _SENTENCE:
         return False
     start, end = form.words[at].start, form.words[at + length - 1].end

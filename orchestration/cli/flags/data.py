@@ -47,7 +47,7 @@ RowLimit = Annotated[int | None, Flag("Use only the first N rows.", min=1, env=T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFlags(Flags, title="Texts and aspects"):
-    """Which texts are judged, and on which aspects."""
+    """The texts to judge, and the aspects to judge them on."""
 
     task: Task = None
     aspect: Aspects = ()

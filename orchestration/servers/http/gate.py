@@ -21,7 +21,7 @@ from spanjury.orchestration.servers.tokens import LOCAL
 log = EventLog()
 
 _OPEN = frozenset({"/healthz", "/readyz"})
-"""Whether the service is up is no secret, and what asks has no token."""
+"""Paths of health, which are no secret: whoever asks has no token."""
 _BUSY = frozenset({CHECK, BATCHES})
 """The routes of requests that may be refused before a route is looked for."""
 _OTHER = "other"

@@ -65,7 +65,7 @@ class Service:
 
     @property
     def is_draining(self) -> bool:
-        """Whether the service is about to end."""
+        """True if the service is about to end."""
         return self.draining.is_set()
 
     @property

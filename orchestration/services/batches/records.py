@@ -55,7 +55,7 @@ class BatchState(StrEnum):
 
     @property
     def is_end(self) -> bool:
-        """Whether nothing more will happen."""
+        """True if nothing more will happen."""
         return self not in {BatchState.QUEUED, BatchState.RUNNING}
 
 

@@ -30,7 +30,7 @@ from spanjury.orchestration.wiring.results import open_results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """Whether a judge's reports on held-out texts are near the targets."""
+    """The agreement of a judge's reports on held-out texts with the targets."""
 
     material: Material
     data: str

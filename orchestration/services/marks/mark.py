@@ -21,7 +21,7 @@ with lazily():
 _MOST_SPANS, _LONGEST = 1_000, 100_000
 _LONGEST_NAME = 64
 Verdict = Literal["accepted", "edited", "own"]
-"""Where a span comes from: a judge's as it was, a judge's that was changed, the person's."""
+"""Origin of a span: a judge, unchanged or changed by the person, or the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ class RunColumns:
         """The seats, as they first come."""
         self.signature = ""
         self.has_calls = False
-        """Whether a model was asked in any row."""
+        """True if a model was asked in any row."""
         self._outcomes = array("b")
         self._scores = array("d")
         self._decisions = array("b")

@@ -31,7 +31,7 @@ class RowThread:
 
     @property
     def is_read(self) -> bool:
-        """Whether no more will come."""
+        """True if no more will come."""
         return self._is_read
 
     def start(self) -> None:

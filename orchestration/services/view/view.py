@@ -131,7 +131,7 @@ class View:
 
     @property
     def is_read(self) -> bool:
-        """Whether all rows are there."""
+        """True if all rows are there."""
         return self._thread.is_read
 
     def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:

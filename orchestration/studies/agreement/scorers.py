@@ -86,7 +86,7 @@ class Agreement:
 
     @property
     def is_tied(self) -> bool:
-        """Whether no other scorer is shown to be nearer to people on the aspect."""
+        """True if no other scorer is shown to be nearer to people on the aspect."""
         return self.standing in ("nearest", "not told apart")
 
 

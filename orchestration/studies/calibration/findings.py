@@ -54,7 +54,7 @@ class Change:
 
     @property
     def is_gain(self) -> bool:
-        """Whether the gain is more than chance explains."""
+        """True if the gain is more than chance explains."""
         bound = self.difference.low if self.higher_is_better else -self.difference.high
         return bound > 0.0
 
@@ -122,7 +122,7 @@ class AspectFindings:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was kept."""
+        """True if nothing was kept."""
         return not self.kept
 
 

@@ -136,7 +136,7 @@ class CalibrationTexts:
 
     @property
     def are_weighted(self) -> bool:
-        """Whether some texts stand for more than others."""
+        """True if some texts stand for more than others."""
         return len({one.inclusion for one in self.texts}) > 1
 
     def suspicions(self, like: "CalibrationTexts | None" = None) -> Suspicions:

@@ -14,7 +14,7 @@ LEVEL = 0.05
 
 
 class Preference(StrEnum):
-    """Which of two judges does better."""
+    """The better of two judges, if either is shown to be."""
 
     FIRST = "first"
     SECOND = "second"

@@ -121,7 +121,7 @@ def _place(row: ScoreRow) -> Place:
 
 
 def _alike(row: ScoreRow, other: ScoreRow | None) -> bool:
-    """Whether two exams showed the same and expected the same of it."""
+    """Say whether two exams showed the same and expected the same of it."""
     return (
         other is not None
         and row.clean_digest == other.clean_digest

@@ -114,7 +114,7 @@ def _at_worst(hanging: Sequence[Finding]) -> str:
 
 
 def _hangs_on(finding: Finding, contrast: Contrast) -> bool:
-    """Whether a fall is seen only because scores are missing."""
+    """Say whether a fall is seen only because scores are missing."""
     seen = contrast in targeted(finding) and contrast.interval[0] > 0
     return seen and worst_net_drop(finding, contrast) <= 0
 

@@ -40,7 +40,7 @@ class DecisionRow:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether no score should move."""
+        """True if no score should move."""
         return is_harmless(self.finding)
 
     @property

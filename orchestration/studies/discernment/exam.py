@@ -199,5 +199,5 @@ def _result(
 
 
 def _differ(first: Judgements, second: Judgements) -> bool:
-    """Whether anything is said otherwise the second time."""
+    """Say whether anything is said otherwise the second time."""
     return any(first[key] != judgement for key, judgement in second.items())

@@ -27,7 +27,7 @@ class Marking:
 
     @property
     def misses(self) -> bool:
-        """Whether the judge marks spans, and there is damage to mark, but none touches it."""
+        """True if the judge marks spans, and there is damage to mark, but none touches it."""
         places = self.localisation
         return self.claims_spans and places.damaged > 0 and not places.hits
 

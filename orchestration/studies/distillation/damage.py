@@ -62,7 +62,7 @@ class DamagePlan:
             raise ValueError(f"not a plan: {self!r}")
 
     def can_harm(self, aspect: Aspect) -> bool:
-        """Whether any harm is one to `aspect`; of others only "no error" would be learnt."""
+        """Say whether any harm is one to `aspect`; of others only "no error" would be learnt."""
         return any(_harms(harm, aspect) for harm in self.harms)
 
 

@@ -61,7 +61,7 @@ class Condition:
 
     @property
     def asks_for_unlocated(self) -> bool:
-        """Whether quotes that are not in the text count."""
+        """True if quotes that are not in the text count."""
         return any(one.field == "located" for one in self.of_span)
 
     def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:

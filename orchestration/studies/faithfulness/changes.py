@@ -9,7 +9,7 @@ from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringM
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 Direction = Literal["falls", "rises"]
-"""Where the score of a judge that follows its list should go."""
+"""Direction in which the score of a judge that follows its list should go."""
 
 CONTROL = "null-control"
 """The condition that changes nothing: the score is asked for again."""
@@ -112,7 +112,7 @@ class Change:
 
     @property
     def is_rescored(self) -> bool:
-        """Whether the judge was asked for another score."""
+        """True if the judge was asked for another score."""
         return self.list_outcome is ListOutcome.RESCORED
 
     @property

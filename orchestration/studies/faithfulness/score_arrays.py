@@ -37,7 +37,7 @@ class ConditionRow:
 
     @property
     def is_control(self) -> bool:
-        """Whether nothing was changed."""
+        """True if nothing was changed."""
         return self.name in (CONTROL, REPEAT)
 
 
@@ -78,19 +78,19 @@ class ScoreArrays:
 
     @property
     def with_errors(self) -> BoolArray:
-        """Which reports list errors; where the record does not say, those below the best score."""
+        """Reports that list errors; where the record does not say, those below the best score."""
         assumed = np.isnan(self.errors) & (self.before < self.high)
         return self.known & (assumed | (self.errors > 0))
 
     @property
     def applied(self) -> BoolArray:
-        """Which reports had their list changed (or, by a control, kept) and were rescored."""
+        """Reports that had their list changed (or, by a control, kept) and were rescored."""
         adding: BoolArray = np.array([[one.family in _ADDING] for one in self.conditions])
         return self.rescored & self.known & (self.with_errors | adding)
 
     @property
     def with_room(self) -> BoolArray:
-        """Which of these could move as they should: not at that end of the scale already."""
+        """Those of them that could move as they should: not at that end of the scale already."""
         return self.applied & self._room(downwards="falls")
 
     @property

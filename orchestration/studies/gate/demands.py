@@ -60,7 +60,7 @@ class OverBase:
 
     @property
     def less_is_better(self) -> bool:
-        """Whether less is better, in a group of examples as well."""
+        """True if less is better, in a group of examples as well."""
         return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
 
     def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:

@@ -53,7 +53,7 @@ class ScoreArrays:
 
     @property
     def parsed(self) -> BoolArray:
-        """Whether there is a report with a score, shape ``(cases,)``."""
+        """True where a report has a score, shape ``(cases,)``."""
         return ~np.isnan(self.score)
 
     def ended(self) -> Iterator[tuple[Outcome, int]]:

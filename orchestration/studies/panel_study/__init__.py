@@ -1,1 +1,1 @@
-"""Which seats a panel needs: agreement with people, redundancy, families, weights and cost."""
+"""Seats that a panel needs: agreement with people, redundancy, families, weights and cost."""

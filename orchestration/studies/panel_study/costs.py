@@ -39,7 +39,7 @@ class SeatCost:
 
     @property
     def is_unpriced(self) -> bool:
-        """Whether a model is asked whose price is not known."""
+        """True if a model is asked whose price is not known."""
         return self.dollars is None and bool(self.calls or self.tokens)
 
     def counted_in(self, unit: Unit) -> float:

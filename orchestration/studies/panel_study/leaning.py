@@ -40,7 +40,7 @@ class Lean:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it leans to its own by either measure, beyond chance."""
+        """True if it leans to its own by either measure, beyond chance."""
         return self.beyond_people.low > 0 or self.beyond_seats.low > 0
 
 

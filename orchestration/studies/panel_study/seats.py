@@ -27,7 +27,7 @@ class SeatWord(NamedTuple):
     estimate: float
     """The goodness of the text by the report, 0 to 1."""
     has_failed: bool
-    """Whether it should have given a score, and did not; a seat that abstains has not failed."""
+    """True if it should have given a score, and did not; a seat that abstains has not failed."""
 
 
 _NOT_ASKED = SeatWord(np.nan, np.nan, np.nan, has_failed=True)
@@ -110,7 +110,7 @@ class PanelSeats:
 
     @property
     def has_several_systems(self) -> bool:
-        """Whether inputs have outputs of systems enough to be compared within each."""
+        """True if inputs have outputs of enough systems to compare them within each input."""
         counts = np.bincount(self.sources, minlength=1)
         return min(len(self.system_names), float(np.median(counts))) >= _SEVERAL
 

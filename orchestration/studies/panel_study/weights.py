@@ -47,7 +47,7 @@ class Weighing:
 
     @property
     def is_better(self) -> bool:
-        """Whether it is shown to agree more than the plain mean."""
+        """True if it is shown to agree more than the plain mean."""
         return self.gain.low > 0
 
 

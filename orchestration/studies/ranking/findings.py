@@ -90,7 +90,7 @@ class PairFinding:
         return self.powered.value if with_people and self.powered else self.judged.value
 
     def is_apart(self, basis: Basis) -> bool:
-        """Whether the two are separated on this basis."""
+        """Say whether the two are separated on this basis."""
         return self.adjusted_on(basis) <= LEVEL
 
 

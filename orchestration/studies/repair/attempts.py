@@ -32,7 +32,7 @@ class Judged(NamedTuple):
 
     @property
     def is_scored(self) -> bool:
-        """Whether any aspect has a score."""
+        """True if any aspect has a score."""
         return any(score is not None for score in self.scores.values())
 
 
@@ -115,12 +115,12 @@ class Attempt:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether damage was planted in the text."""
+        """True if damage was planted in the text."""
         return bool(self.condition)
 
     @property
     def is_altered(self) -> bool:
-        """Whether anything about the text was changed."""
+        """True if anything about the text was changed."""
         return self.replaced > 0 or self.changed > 0 or self.added > 0 or self.removed > 0
 
 

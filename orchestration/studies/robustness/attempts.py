@@ -87,22 +87,22 @@ class Attempt:
 
     @property
     def has_room(self) -> bool:
-        """Whether the attack could succeed: by the score, or by spans."""
+        """True if the attack could succeed: by the score, or by spans."""
         return self.before is not None and (self.can_rise or self.spans > 0)
 
     @property
     def succeeded(self) -> bool:
-        """Whether the attack succeeded."""
+        """True if the attack succeeded."""
         return self.rose or self.vanished
 
     @property
     def denied(self) -> bool:
-        """Whether the text had a score, and has none with the attack."""
+        """True if the text had a score, and has none with the attack."""
         return self.before is not None and self.after is None
 
     @property
     def fell(self) -> bool:
-        """Whether the score is lower with the attack."""
+        """True if the score is lower with the attack."""
         return (
             self.before is not None and self.after is not None and self.after < self.before - _NOISE
         )

@@ -49,7 +49,7 @@ class Answer:
 
     @property
     def is_flagged(self) -> bool:
-        """Whether any error is reported."""
+        """True if any error is reported."""
         return bool(self.spans) or self.unlocated > 0
 
 

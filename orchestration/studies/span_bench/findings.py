@@ -102,12 +102,12 @@ class SetFindings:
 
     @property
     def has_marks(self) -> bool:
-        """Whether any place of an error is known."""
+        """True if any place of an error is known."""
         return self.places > 0
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is known of any text if it has an error."""
+        """True if any text is known to have an error, or none."""
         return self.error_free + self.faulty > 0
 
     @property

@@ -69,7 +69,7 @@ class BenchText:
 
     @property
     def is_known(self) -> bool:
-        """Whether people said anything of it."""
+        """True if people said anything of it."""
         return self.faulty is not None or self.human is not None
 
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from spanjury.judges.text.sentences import sentence_intervals, sentences
 
-
 WRAPPED = "The minister said that nobody in the whole department knew the new head of"
 
 

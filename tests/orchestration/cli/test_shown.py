@@ -1,4 +1,4 @@
-"""Which texts a run shows."""
+"""The texts that a run shows."""
 
 from dataclasses import replace
 

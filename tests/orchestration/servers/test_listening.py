@@ -1,4 +1,4 @@
-"""Where a server may listen, and to whom."""
+"""Addresses that a server listens on."""
 
 import socket
 

@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 
 
 class Places(NamedTuple):
-    """Where a judge and a reader marked a text; spans of the shape ``(n, 2)``."""
+    """The places that a judge and a reader marked in a text; spans of the shape ``(n, 2)``."""
 
     found: NDArray[np.int64]
     gold: NDArray[np.int64]

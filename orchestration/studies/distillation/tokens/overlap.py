@@ -18,7 +18,7 @@ def word_runs(texts: Iterable[str]) -> AbstractSet[int]:
 
 
 def overlaps(text: str, known: AbstractSet[int]) -> bool:
-    """Whether `text` shares more than two runs of eight words with those that are `known`."""
+    """Say whether `text` shares more than two runs of eight words with those that are `known`."""
     return len(_runs(text) & known) > _MOST
 
 

@@ -34,7 +34,7 @@ def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
 
 
 def is_token_set(folder: Path) -> bool:
-    """Whether the set in `folder` is of the token form; False where there is none."""
+    """Say whether the set in `folder` is of the token form; False where there is none."""
     try:
         seal = _SEAL.validate_json((folder / SEAL).read_bytes())
     except (OSError, ValidationError):

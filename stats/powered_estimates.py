@@ -112,10 +112,10 @@ def common_tuning(parts: Sequence[Parts]) -> float:
 
     0 for a judge that says nothing.
     """
-    varied = sum(float(one.judge @ one.judge) for one in parts)
-    if varied <= ROUNDING * sum(float(one.whole @ one.whole) for one in parts):
+    varied = sum(float(part.judge @ part.judge) for part in parts)
+    if varied <= ROUNDING * sum(float(part.whole @ part.whole) for part in parts):
         return 0.0
-    return sum(float(one.people @ one.judge) for one in parts) / varied
+    return sum(float(part.people @ part.judge) for part in parts) / varied
 
 
 def _tuning(parts: Parts) -> float:

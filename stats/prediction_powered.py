@@ -205,7 +205,7 @@ def powered_tuning(
     if scores.ndim != 3:  # noqa: PLR2004 - people and judge, systems, inputs
         raise ValueError(f"expected shape (systems, inputs), got {np.shape(judged)}")
     parts = _all_parts(scores, weights=weights, clusters=clusters)
-    return common_tuning([one for one in parts if one.clusters > 1])
+    return common_tuning([part for part in parts if part.clusters > 1])
 
 
 def marks_needed(

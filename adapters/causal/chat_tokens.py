@@ -59,7 +59,9 @@ class ChatTokens:
         Messages may be of any role but ``"tool"``; the assistant's answer begins with `prefix`.
         Raises `ConfigError` if the template refuses the conversation.
         """
-        turns = [{"role": one.role, "content": self._plain(one.content)} for one in messages]
+        turns = [
+            {"role": message.role, "content": self._plain(message.content)} for message in messages
+        ]
         try:
             text = self._tokenizer.apply_chat_template(
                 turns, add_generation_prompt=True, tokenize=False

@@ -136,7 +136,7 @@ class LocalModel:
         chat = self.loaded.chat
         if request.tools or request.form != "text":
             raise PermanentModelError("a local model takes neither tools nor a schema or grammar")
-        if any(one.tool_calls or one.role == "tool" for one in request.messages):
+        if any(message.tool_calls or message.role == "tool" for message in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
         try:
             return chat.prompt(request.messages, prefix=request.prefix)

@@ -149,4 +149,4 @@ def _drawable(text: str) -> str:
 def _characters() -> frozenset[int]:
     """Return what the font has shapes for; a space is the only white space of a label."""
     shapes = get_font(findfont("DejaVu Sans")).get_charmap()
-    return frozenset(one for one in shapes if chr(one).isprintable())
+    return frozenset(shape for shape in shapes if chr(shape).isprintable())

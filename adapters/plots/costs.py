@@ -53,7 +53,7 @@ def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure:
     of their own; those without a cost or a correlation are named below. Up to 50 scorers or so can
     be read. `unit` is that of the costs, such as ``CPU seconds``; "per 1,000 texts" is added.
     """
-    shown = [one for one in scorers if math.isfinite(one.cost + one.correlation)]
+    shown = [scorer for scorer in scorers if math.isfinite(scorer.cost + scorer.correlation)]
     free_at = _free_at(shown)
     points = [(one.cost or free_at, one.correlation) for one in shown]
     with drawing(path):
@@ -143,7 +143,7 @@ def _marks(
 
 
 def _left_out(scorers: Sequence[ScorerCost], shown: Sequence[ScorerCost]) -> list[str]:
-    missing = [one.name for one in scorers if one not in shown]
+    missing = [scorer.name for scorer in scorers if scorer not in shown]
     return [f"Without a cost or a correlation: {', '.join(missing)}"] if missing else []
 
 

@@ -77,7 +77,7 @@ def read_base(file: Path) -> Base:
         epsilon=number("attention.layer_norm_rms_epsilon"),
         angle_base=number("rope.freq_base"),
     )
-    weights = {one.name: _Unpacked(one, shape=shape) for one in reader.tensors}
+    weights = {tensor.name: _Unpacked(tensor, shape=shape) for tensor in reader.tensors}
     pieces, merges = value("tokenizer.ggml.tokens"), value("tokenizer.ggml.merges")
     assert isinstance(pieces, list)
     assert isinstance(merges, list)

@@ -237,6 +237,6 @@ def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
     """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
     digest = hashlib.sha256()
     for pair in pairs:
-        messages = [[one.role, one.content] for one in pair.messages]
+        messages = [[message.role, message.content] for message in pair.messages]
         digest.update(json.dumps([messages, pair.target, pair.sources]).encode())
     return digest.hexdigest()[:12]

@@ -146,7 +146,7 @@ class Trainer:
         optimizer.zero_grad(set_to_none=True)
         progress.step += 1
         progress.losses.append((progress.step, loss))
-        progress.tokens += sum(len(one.ids) for one in examples)
+        progress.tokens += sum(len(example.ids) for example in examples)
         progress.seconds += time.monotonic() - began
         self.tell(progress, "")
 
@@ -162,7 +162,7 @@ class Trainer:
                 if progress.micro_batch_size == 1:
                     raise ConfigError(
                         "one example does not fit into memory: lower the greatest length (it is"
-                        f" {max(len(one.ids) for one in examples)} tokens now)"
+                        f" {max(len(example.ids) for example in examples)} tokens now)"
                     ) from error
             self.model.zero_grad(set_to_none=True)
             if self.device.type == "cuda":
@@ -247,7 +247,7 @@ def _set_chance(state: tuple[torch.Tensor, torch.Tensor | None], device: torch.d
 
 def chunks(examples: Sequence[Rendered], *, size: int) -> Iterator[Sequence[Rendered]]:
     """Yield at most `size` at a time, like with like; the longest first, as memory may end."""
-    ordered = sorted(examples, key=lambda one: -len(one.ids))
+    ordered = sorted(examples, key=lambda example: -len(example.ids))
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
 
@@ -266,10 +266,10 @@ def stacked(
         return torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=filler)
 
     return TensorBatch(
-        ids=rows([one.ids for one in examples], padding).to(device),
-        labels=rows([one.labels for one in examples], IGNORED).to(device),
-        weights=rows([one.weights(explanation_weight) for one in examples], 0).to(device),
-        first=min(one.answer for one in examples),
+        ids=rows([example.ids for example in examples], padding).to(device),
+        labels=rows([example.labels for example in examples], IGNORED).to(device),
+        weights=rows([example.weights(explanation_weight) for example in examples], 0).to(device),
+        first=min(example.answer for example in examples),
     )
 
 

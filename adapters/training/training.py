@@ -154,7 +154,7 @@ def _judging(
     """Choose the threshold on what was rendered for validation, where targets have a verdict."""
     if job.verdict is None:
         return Judging(layout=job.layout)
-    known = [one for one in checked.examples if one.faulty is not None]
+    known = [example for example in checked.examples if example.faulty is not None]
     likely = error_probabilities(model, known, chat=chat, words=job.verdict)
     return Judging(
         layout=job.layout, threshold=best_threshold(likely, [bool(one.faulty) for one in known])

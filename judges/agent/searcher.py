@@ -142,8 +142,8 @@ def _report(
         return Report(outcome=talk.outcome, reason=talk.reason, reply=talk.reply, usage=talk.usage)
     locator = Locator(segment.output)
     spans = (
-        locator.span(quote=found.quote, explanation=found.explanation, severity=found.severity)
-        for found in review.errors
+        locator.span(quote=error.quote, explanation=error.explanation, severity=error.severity)
+        for error in review.errors
     )
     return Report(
         score=aspect.scale.value(review.label),

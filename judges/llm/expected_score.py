@@ -74,7 +74,9 @@ def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     were asked for, worst first.
     """
     answer = (without_reasoning(reply.text) or "").strip()
-    first = next((one for one in _tokens(reply, answer=answer) if one.token.strip(_AROUND)), None)
+    first = next(
+        (token for token in _tokens(reply, answer=answer) if token.token.strip(_AROUND)), None
+    )
     if first is None or not first.top:
         return Expected(problem="no log-probabilities came with the reply")
     folded = [word.casefold() for word in words]

@@ -107,7 +107,7 @@ def measured_together(
 
 def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     metric = named.metric
-    if named.card.references == "one" and any(len(one.references) > 1 for one in samples):
+    if named.card.references == "one" and any(len(sample.references) > 1 for sample in samples):
         return _over_references(named, samples)
     segments = statistics = whole = None
     if isinstance(metric, RowMetric):

@@ -110,8 +110,8 @@ def _read(encoder: WindowReader, text: CheckedText) -> _Read:
 
 def _points(texts: Sequence[_Read], *, label: float) -> list[tuple[float, float, float]]:
     """Return evidence, label and weight of each text; the weights of a data set sum to 1."""
-    counts = Counter(one.text.dataset for one in texts)
-    return [(one.evidence, label, 1.0 / counts[one.text.dataset]) for one in texts]
+    counts = Counter(text.text.dataset for text in texts)
+    return [(text.evidence, label, 1.0 / counts[text.text.dataset]) for text in texts]
 
 
 def _missed(faulty: Sequence[_Read]) -> float:

@@ -135,9 +135,9 @@ def error_spans(
     is reported is explained: to find what is like it in a long source takes time.
     """
     against = [
-        one
-        for one in contradictions
-        if one.category in CONTRADICTIONS and not _follows(one, support, source)
+        contradiction
+        for contradiction in contradictions
+        if contradiction.category in CONTRADICTIONS and not _follows(contradiction, support, source)
     ]
     found = [
         finding
@@ -147,19 +147,19 @@ def error_spans(
     ]
     found.sort(key=lambda finding: (-finding.severity, finding.interval))
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
-    ranked = repetitions_last([*certain, *found], partial(_content, text))
-    reported = [
-        one
-        if isinstance(one, ErrorSpan)
-        else _span(text, one, said=_said(one, text=text, source=source, support=support))
-        for one in ranked[:limit]
-    ]
+    errors: list[ErrorSpan | _Finding] = [*certain, *found]
+    ranked = repetitions_last(errors, partial(_content, text))
+
+    def explained(error: ErrorSpan | _Finding, *, within: bool) -> ErrorSpan:
+        if isinstance(error, ErrorSpan):
+            return error
+        lacking = "Not in the source.", ()
+        said = _said(error, text=text, source=source, support=support) if within else lacking
+        return _span(text, error, said=said)
+
+    reported = [explained(error, within=True) for error in ranked[:limit]]
     reported.sort(key=lambda span: (span.start, span.end))
-    rest = (
-        one if isinstance(one, ErrorSpan) else _span(text, one, said=("Not in the source.", ()))
-        for one in ranked[limit:]
-    )
-    return tuple(reported), tuple(rest)
+    return tuple(reported), tuple(explained(error, within=False) for error in ranked[limit:])
 
 
 def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
@@ -397,7 +397,9 @@ def same_subject(words: Iterable[str], *, source: Source) -> Evidence | None:
     if len(stems) < _SHARED:
         return None
     shared, start, end = max(
-        _sentences(stems, source), key=lambda found: (found[0], -found[1]), default=(0, 0, 0)
+        _sentences(stems, source),
+        key=lambda sentence: (sentence[0], -sentence[1]),
+        default=(0, 0, 0),
     )
     if shared < max(_SHARED, _SHARE * len(stems)) or end - start > _LONGEST:
         return None

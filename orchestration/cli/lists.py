@@ -71,7 +71,7 @@ def aspects(
     """
     catalogue = catalogues.Catalogue.load(*aspects_file)
     tasks = [task] if task else [known.name for known in catalogue.tasks()]
-    known = (one for name in tasks for one in catalogue.aspects(name))
+    known = (aspect for name in tasks for aspect in catalogue.aspects(name))
     chosen = matching(known, word, names=lambda one: (one.name,), what="aspect")
     listing = Listing(
         headings=("task", "aspect", "kind", "sees", "definition"),
@@ -134,9 +134,9 @@ def _about(name: str) -> str:
 def _precision(figures: Iterable[measured.MeasuredPrecision]) -> Iterator[str]:
     """Yield a line for each data set: which share of its errors people marked, too."""
     by_data: dict[str, list[str]] = {}
-    for one in figures:
-        words = f"{one.category} {one.precision:.2f} (of {one.spans})"
-        by_data.setdefault(one.data, []).append(words)
+    for figure in figures:
+        words = f"{figure.category} {figure.precision:.2f} (of {figure.spans})"
+        by_data.setdefault(figure.data, []).append(words)
     for data, shares in by_data.items():
         yield f"Precision on {data}: {', '.join(shares)}."
 

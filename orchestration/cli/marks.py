@@ -42,7 +42,10 @@ def list_marks(*, run: RunArgument) -> None:
     if people:
         console.print_table(
             ("annotator", "marks", "done", "spans"),
-            ([one.annotator, *map(str, (one.marks, one.done, one.spans))] for one in people),
+            (
+                [person.annotator, *map(str, (person.marks, person.done, person.spans))]
+                for person in people
+            ),
         )
         say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
     else:

@@ -130,7 +130,7 @@ def _unasked(summary: Summary) -> Iterator[RenderableType]:
         return
     asked = ", ".join(
         f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
-        for seat, missed in sorted(summary.unasked.items(), key=lambda one: one[1])
+        for seat, missed in sorted(summary.unasked.items(), key=lambda item: item[1])
     )
     yield Text(f"Of {total} assessments, these seats were asked of a part: {asked}.")
     words = {

@@ -175,7 +175,9 @@ def decide(
 def decision_signature(thresholds: Sequence[Thresholds]) -> str:
     """Return what can change a decision: the rules and the thresholds."""
     known = sorted(
-        f"{sorted(one.judges)} {sorted(one.beside)} {one.unsure} {one.faulty}" for one in thresholds
+        f"{sorted(threshold.judges)} {sorted(threshold.beside)}"
+        f" {threshold.unsure} {threshold.faulty}"
+        for threshold in thresholds
     )
     return signature("decision", thresholds=fingerprint(*known), code=code_digest(__name__))
 
@@ -187,9 +189,10 @@ def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresh
     """
     judges = frozenset(map(_name, signatures))
     known = sorted(
-        f"{sorted(one.judges)} {one.weights} {sorted(one.sure)} {one.slope} {one.intercept}"
-        for one in thresholds
-        if one.judges <= judges and one.signal == "probability"
+        f"{sorted(threshold.judges)} {threshold.weights} {sorted(threshold.sure)}"
+        f" {threshold.slope} {threshold.intercept}"
+        for threshold in thresholds
+        if threshold.judges <= judges and threshold.signal == "probability"
     )
     return fingerprint(*known) if known else ""
 
@@ -212,7 +215,11 @@ def _fitting(
     judges: frozenset[str], thresholds: Sequence[Thresholds], *, signal: Signal = "probability"
 ) -> Thresholds | None:
     """Return the first thresholds that are for these judges, or for the scores of these seats."""
-    fitting = (one for one in thresholds if one.judges == judges and one.signal == signal)
+    fitting = (
+        threshold
+        for threshold in thresholds
+        if threshold.judges == judges and threshold.signal == signal
+    )
     return next(fitting, None)
 
 

@@ -69,7 +69,7 @@ def seat_differences(theirs: Iterable[str], own: Iterable[str]) -> str:
     >>> seat_differences(["a=j|order:3", "b=k"], ["a=j|order:4", "c=k"])
     'this panel lacks the seat b; this panel also has c; a had order:3 then, and has order:4 now'
     """
-    before, now = (dict(one.split("=", 1) for one in seats) for seats in (theirs, own))
+    before, now = (dict(seat.split("=", 1) for seat in seats) for seats in (theirs, own))
     gone, new = sorted(before.keys() - now.keys()), sorted(now.keys() - before.keys())
     parts = [f"this panel lacks the seat {', '.join(gone)}"] if gone else []
     parts += [f"this panel also has {', '.join(new)}"] if new else []

@@ -12,4 +12,4 @@ def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
 
 def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:
     """Return the highest probability that any of `spans` has; None if none has any."""
-    return max((one.probability for one in spans if one.probability is not None), default=None)
+    return max((span.probability for span in spans if span.probability is not None), default=None)

@@ -191,8 +191,8 @@ class Staging:
 
     def _counted(self, reports: Sequence[SeatReport]) -> Sequence[SeatReport]:
         assert self.allowance is not None
-        for one in reports:
-            self.allowance.count(one.seat, one.report.usage)
+        for report in reports:
+            self.allowance.count(report.seat, report.report.usage)
         return reports
 
     def _stop(self, row: _Row, number: int) -> Stop | None:

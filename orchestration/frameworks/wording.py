@@ -28,7 +28,9 @@ def in_words(report: PanelReport) -> str:
 
 def report_in_words(report: TextReport) -> str:
     """Return all reports on a text, aspect by aspect."""
-    return "\n".join(f"{one.aspect.name}: {in_words(one.report)}" for one in report.results)
+    return "\n".join(
+        f"{result.aspect.name}: {in_words(result.report)}" for result in report.results
+    )
 
 
 def no_verdict(report: TextReport) -> str:

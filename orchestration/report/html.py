@@ -80,7 +80,7 @@ def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
 
 def _anchors(sections: Iterable[Section]) -> list[str]:
     """Return names that links can hold; one that was there before has a number behind it."""
-    return [_plain(name) for name in numbered(_plain(one.title) for one in sections)]
+    return [_plain(name) for name in numbered(_plain(section.title) for section in sections)]
 
 
 def _plain(title: str) -> str:
@@ -135,7 +135,7 @@ def _table(table: Table) -> Iterator[str]:
     # A focus lets the keyboard scroll a table that is larger than its frame.
     long = " long" if len(table.rows) > _MANY_ROWS else ""
     yield f'<div class="scroll{long}" tabindex="0">\n<table>'
-    heads = (f'<th scope="col"{_side(one)}>{safe(one.heading)}</th>' for one in columns)
+    heads = (f'<th scope="col"{_side(column)}>{safe(column.heading)}</th>' for column in columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     for row in table.rows:
         cells = "".join(map(_cell, columns, table.cells_on("page", row)))

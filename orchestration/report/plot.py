@@ -71,7 +71,7 @@ class Plot:
     @property
     def drawn(self) -> list[PlotPoint]:
         """The points that have a place."""
-        return [one for one in self.points if math.isfinite(one.x) and math.isfinite(one.y)]
+        return [point for point in self.points if math.isfinite(point.x) and math.isfinite(point.y)]
 
 
 class Axis(NamedTuple):
@@ -110,9 +110,9 @@ def plot_svg(plot: Plot) -> str:
     if not points:
         return ""
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    across = axis_of([one.x for one in points])
-    ends = [end for one in points for end in one.interval or () if math.isfinite(end)]
-    up = axis_of([*(one.y for one in points), *ends])
+    across = axis_of([point.x for point in points])
+    ends = [end for point in points for end in point.interval or () if math.isfinite(end)]
+    up = axis_of([*(point.y for point in points), *ends])
     return "\n".join(
         (
             f'<svg class="plot" role="img" aria-label="{safe(plot.alt)}" {size}>',
@@ -133,7 +133,7 @@ def _step(least: float) -> float:
 
 def _in_order(points: Sequence[PlotPoint]) -> list[PlotPoint]:
     """Return points so that what matters lies above what does not."""
-    return sorted(points, key=lambda one: (one.kind == "line", one.kind == "other"))
+    return sorted(points, key=lambda point: (point.kind == "line", point.kind == "other"))
 
 
 def _x(value: float, axis: Axis) -> str:
@@ -178,7 +178,7 @@ def _number(tick: float, axis: Axis, *, bare: str = "") -> str:
 
 
 def _line(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
-    joined = sorted((one for one in points if one.kind == "line"), key=lambda one: one.x)
+    joined = sorted((point for point in points if point.kind == "line"), key=lambda point: point.x)
     if len(joined) > 1:
         places = " ".join(f"{_x(one.x, across)},{_y(one.y, up)}" for one in joined)
         yield f'<polyline class="line" points="{places}"/>'
@@ -199,7 +199,7 @@ def _point(one: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
 
 def _marks(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
     """Write beside the points that matter, those first that the line does not join."""
-    shown = [one for one in points if one.kind != "faint" or one.mark]
+    shown = [point for point in points if point.kind != "faint" or point.mark]
     shown.sort(key=lambda one: one.kind == "line")
     places = [(float(_x(one.x, across)), float(_y(one.y, up))) for one in shown]
     wanted = [(x, y, one.mark) for (x, y), one in zip(places, shown, strict=True) if one.mark]

@@ -156,7 +156,7 @@ def numeric(*headings: str, only: Medium | None = None) -> tuple[Column, ...]:
 def row(*cells: Cell | Value, faint: bool = False, ruled: bool = False) -> Row:
     """Return a row of cells, or of what they show."""
     return Row(
-        cells=tuple(one if isinstance(one, Cell) else Cell(one) for one in cells),
+        cells=tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells),
         faint=faint,
         ruled=ruled,
     )
@@ -172,7 +172,7 @@ def table(
 ) -> Table:
     """Return a table; headings stand for columns of text, values for cells."""
     return Table(
-        columns=tuple(Column(one) if isinstance(one, str) else one for one in columns),
+        columns=tuple(Column(column) if isinstance(column, str) else column for column in columns),
         rows=tuple(one if isinstance(one, Row) else row(*one) for one in rows),
         title=title,
         note=note,

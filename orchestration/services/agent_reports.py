@@ -181,7 +181,7 @@ class AspectCard:
 def text_check(results: Sequence[Result]) -> TextCheck:
     """Return what one or more `results` say of their text, each on an aspect of its own."""
     aspects = tuple(map(_aspect_score, results))
-    decisions = {one.decision for one in aspects}
+    decisions = {aspect.decision for aspect in aspects}
     return TextCheck(
         decision=next(advice for advice in _GRAVEST_FIRST if advice in decisions),
         task=results[0].aspect.task.name,

@@ -18,7 +18,7 @@ def check_lines(check: TextCheck) -> str:
             f"Decision: {check.decision}",
             *map(_score_line, check.aspects),
             *(numbered_errors(check.errors) or ("No error was marked.",)),
-            *(line for one in check.aspects for line in _unverified_lines(one)),
+            *(line for aspect in check.aspects for line in _unverified_lines(aspect)),
         )
     )
 
@@ -32,7 +32,10 @@ def comparison_lines(comparison: TextComparison) -> str:
     """Return which text is better on each aspect and why, then the report on each text."""
     return "\n".join(
         (
-            *(f"{one.aspect}: {one.better} ({one.reason})" for one in comparison.aspects),
+            *(
+                f"{aspect.aspect}: {aspect.better} ({aspect.reason})"
+                for aspect in comparison.aspects
+            ),
             *("", "Text a", check_lines(comparison.a)),
             *("", "Text b", check_lines(comparison.b)),
         )

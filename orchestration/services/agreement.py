@@ -109,7 +109,7 @@ def collect(job: MetaJob) -> Collected:
     """
     segments, notes = _that_count(tuple(read_texts(job.human, columns=job.columns)), job)
     known = rated_aspects(segments)
-    gold = gold_of(segments) if any(one.gold for one in segments) else None
+    gold = gold_of(segments) if any(segment.gold for segment in segments) else None
     if not known and gold is None:
         raise DataError(
             f"{job.human}: no row has people's scores or error spans (the keys are 'human' and "
@@ -131,7 +131,7 @@ def collect(job: MetaJob) -> Collected:
         ),
         annotators=judged.annotators,
         gold=gold,
-        lengths={one.segment_id: len(one.output) for one in segments},
+        lengths={segment.segment_id: len(segment.output) for segment in segments},
         notes=(*notes, *_other_versions(segments, job.results)),
     )
     if not collected.ratings and not collected.spans:
@@ -203,19 +203,23 @@ def _that_count(
     segments: Sequence[Segment], job: MetaJob
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
-    has_spans = any(one.gold for one in segments)
-    marked = {(one.segment_id, one.system): one for one in segments if has_spans or one.human}
+    has_spans = any(segment.gold for segment in segments)
+    marked = {
+        (segment.segment_id, segment.system): segment
+        for segment in segments
+        if has_spans or segment.human
+    }
     if not marked:
         return tuple(segments), ()
     counted = counted_texts(marked.values(), job.sample, marks=str(job.human))
     strange = marked.keys() - counted.names
-    kept = (one for one in segments if (one.segment_id, one.system) not in strange)
+    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
     return tuple(kept), counted.notes
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
     """Say of how many texts people read another version than a run judged, as far as is known."""
-    texts = {(one.segment_id, one.system): one.output for one in segments}
+    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
     for path in results:
         if not path.is_dir():
             continue
@@ -234,7 +238,9 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
 def _refuse_strange(
     asked: Sequence[str], rated: Sequence[str], annotators: Iterable[Annotator]
 ) -> None:
-    known = dict.fromkeys([*rated, *(one.aspect for one in annotators if one.marks)])
+    known = dict.fromkeys(
+        [*rated, *(annotator.aspect for annotator in annotators if annotator.marks)]
+    )
     if strange := [aspect for aspect in asked if aspect not in known]:
         raise ConfigError(
             f"people did not rate {', '.join(strange)}; they rated {', '.join(known) or 'nothing'}"

@@ -88,7 +88,7 @@ def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing
         draw = partial(plots.draw_correlations, correlations=correlations)
         yield _Drawing("agreement", "Agreement of each scorer with people", draw)
     yield from _costs(findings, collected.annotators, measure=measure)
-    names = _file_names([one.aspect for one in findings.aspects])
+    names = _file_names([aspect.aspect for aspect in findings.aspects])
     for one, ratings in zip(findings.aspects, collected.ratings, strict=True):
         yield from _of_scores(one, ratings, name=names[one.aspect])
         yield from _of_seats(one, name=names[one.aspect], measure=measure)
@@ -120,8 +120,8 @@ def _of_seats(one: AspectFindings, *, name: str, measure: str) -> Iterator[_Draw
 
 
 def _with_people(agreements: Sequence[ScorerAgreement], measure: str) -> CorrelationMap:
-    scorers = tuple(dict.fromkeys(one.scorer for one in agreements))
-    aspects = tuple(dict.fromkeys(one.aspect for one in agreements))
+    scorers = tuple(dict.fromkeys(agreement.scorer for agreement in agreements))
+    aspects = tuple(dict.fromkeys(agreement.aspect for agreement in agreements))
     values = np.full((len(scorers), len(aspects)), np.nan)
     for one in agreements:
         values[scorers.index(one.scorer), aspects.index(one.aspect)] = one.value
@@ -174,12 +174,12 @@ def _systems(ranking: Ranking) -> tuple[list[SystemScore], str]:
     turned = first < last  # of a metric of which lower is better
     systems = [
         SystemScore(
-            name=one.system,
-            score=-one.score if turned else one.score,
-            low=-one.high if turned else one.low,
-            high=-one.low if turned else one.high,
+            name=system.system,
+            score=-system.score if turned else system.score,
+            low=-system.high if turned else system.low,
+            high=-system.low if turned else system.high,
         )
-        for one in ranking.systems
+        for system in ranking.systems
     ]
     if ranking.by == PEOPLE:
         return systems, f"{ranking.aspect}: people's mean score"
@@ -190,10 +190,10 @@ def _systems(ranking: Ranking) -> tuple[list[SystemScore], str]:
 def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
     return EnsembleCurve(
         name=f"{seats.aspect}, {seats.run}" if several else seats.aspect,
-        sizes=tuple(one.size for one in seats.sizes),
-        mean=tuple(one.mean for one in seats.sizes),
-        low=tuple(one.least for one in seats.sizes),
-        high=tuple(one.greatest for one in seats.sizes),
+        sizes=tuple(size.size for size in seats.sizes),
+        mean=tuple(size.mean for size in seats.sizes),
+        low=tuple(size.least for size in seats.sizes),
+        high=tuple(size.greatest for size in seats.sizes),
     )
 
 
@@ -204,11 +204,11 @@ def _costs(
     values: dict[str, list[float]] = {}
     for one in findings.agreements:
         values.setdefault(one.scorer, []).append(one.value)
-    judges = [one for one in annotators if one.name in values]
-    panels = {one.name for one in judges if one.is_panel}
+    judges = [annotator for annotator in annotators if annotator.name in values]
+    panels = {judge.name for judge in judges if judge.is_panel}
     for unit, costs in (
-        ("thousand tokens", {(one.name, one.aspect): one.tokens / 1000 for one in judges}),
-        ("seconds", {(one.name, one.aspect): one.seconds for one in judges}),
+        ("thousand tokens", {(judge.name, judge.aspect): judge.tokens / 1000 for judge in judges}),
+        ("seconds", {(judge.name, judge.aspect): judge.seconds for judge in judges}),
     ):
         if any(costs.values()):
             draw = partial(

@@ -107,12 +107,12 @@ def span_tasks(
     categories
         Judges' category -> the gold one that it means, as `category_map` gives them.
     """
-    known = {one.segment_id: one for one in segments}
-    groups = {one.segment_id: one.system for one in segments if one.system}
+    known = {segment.segment_id: segment for segment in segments}
+    groups = {segment.segment_id: segment.system for segment in segments if segment.system}
     marking = [
-        one
-        for one in annotators
-        if one.marks and any(spans is not None for spans in one.spans.values())
+        annotator
+        for annotator in annotators
+        if annotator.marks and any(spans is not None for spans in annotator.spans.values())
     ]
     for aspect in dict.fromkeys(one.aspect for one in marking):
         here = [one for one in marking if one.aspect == aspect]
@@ -158,7 +158,7 @@ def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, 
     if len(seats) == 1:
         return seats
     works = row.work.values()
-    whole = SeatWork(sum(one.seconds for one in works), sum(one.tokens for one in works))
+    whole = SeatWork(sum(work.seconds for work in works), sum(work.tokens for work in works))
     return {PANEL: (row.spans, whole), **seats}
 
 

@@ -75,7 +75,7 @@ def calibrate(
             " an error: mark texts without error, too, as thresholds are set on these, and a map"
             " of scores takes different ones"
         )
-    found = [aspect_findings(one, terms) for one in texts]
+    found = [aspect_findings(text, terms) for text in texts]
     kept = {aspect_key(one.task, one.aspect): one.calibration for one in found if one.kept}
     return CalibrationFindings(
         results=str(source.first),
@@ -107,12 +107,12 @@ def write_calibration_report(folder: Path, found: CalibrationFindings) -> list[P
 def _one_panel(marked: MarkedTexts, source: MarkedSource) -> str:
     """Return the signature of the panel that judged all marked texts."""
     signatures = {unstamped(one.row.signature) for one in marked.marked}
-    if any(_CALIBRATED in one for one in signatures):
+    if any(_CALIBRATED in signature for signature in signatures):
         raise ConfigError(
             f"{source.first} was judged with a calibration: name a run without one, or judge its"
             " texts again without --calibration"
         )
-    if len({panel_digest(one) for one in signatures}) > 1:
+    if len({panel_digest(signature) for signature in signatures}) > 1:
         raise DataError(f"{source.first}: the marked texts were judged by different panels")
     return signatures.pop()
 
@@ -136,7 +136,7 @@ def _too_few(marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedT
 
 
 def _can_fit(texts: CalibrationTexts) -> bool:
-    scores = {one.human for one in texts.texts if one.human is not None}
+    scores = {text.human for text in texts.texts if text.human is not None}
     return bool(texts.clean.any()) or len(scores) > 1
 
 
@@ -155,7 +155,7 @@ def _texts(
     texts = (_text(one, low=low, high=high, clean_from=clean_from) for one in judged)
     if is_staged(first.row.signature):
         # The probability is of the seats that were asked, and so another number on each text.
-        texts = (replace(one, stating=frozenset()) for one in texts)
+        texts = (replace(text, stating=frozenset()) for text in texts)
     return CalibrationTexts(
         aspect=first.meaning or _unknown(first),
         texts=tuple(texts),

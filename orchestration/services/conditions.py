@@ -51,7 +51,9 @@ def conditions_of(
 
 def harmful(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Return the conditions for which any aspect should be judged lower."""
-    return tuple(one for one in conditions if "falls" in one.perturbation.effects.values())
+    return tuple(
+        condition for condition in conditions if "falls" in condition.perturbation.effects.values()
+    )
 
 
 def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
@@ -60,8 +62,12 @@ def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
     Raise `ConfigError` if there is no such perturbation, or it has no such option.
     """
     return tuple(map(_list_condition, names)) or tuple(
-        ListCondition(name=one.name, perturbation=one.perturbation, options=one.options)
-        for one in paper_perturbations()
+        ListCondition(
+            name=paper_perturbation.name,
+            perturbation=paper_perturbation.perturbation,
+            options=paper_perturbation.options,
+        )
+        for paper_perturbation in paper_perturbations()
     )
 
 

@@ -131,7 +131,11 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
     sample, unsent = _sample(pairs(job), most=min(_PROMPTS, assessments)), _Unsent()
     async with open_configured_panel(asking, silent=True, recorder=unsent) as panel:
         reports = [await panel.assess(segment, aspect) for segment, aspect in sample]
-    named = {one.name: one.model.name for one in named_seats(asking) if one.model}
+    named = {
+        named_seat.name: named_seat.model.name
+        for named_seat in named_seats(asking)
+        if named_seat.model
+    }
     prices = {seat: one.price for seat, one in seat_prices(asking, named).items()}
 
     def total(spent: Iterable[Spending]) -> Spending:

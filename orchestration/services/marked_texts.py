@@ -138,7 +138,7 @@ class MarkedTexts:
     @property
     def marked(self) -> tuple[JudgedText, ...]:
         """The texts that people marked."""
-        return tuple(one for one in self.texts if one.is_marked)
+        return tuple(text for text in self.texts if text.is_marked)
 
     @property
     def aspects(self) -> tuple[tuple[str, str], ...]:
@@ -147,7 +147,7 @@ class MarkedTexts:
 
     def on(self, task: str, aspect: str) -> tuple[JudgedText, ...]:
         """Return the texts judged on an aspect, marked or not."""
-        return tuple(one for one in self.texts if one.aspect == (task, aspect))
+        return tuple(text for text in self.texts if text.aspect == (task, aspect))
 
     def notes(self, *, of_marked: bool = False) -> Iterator[str]:
         """Say which marks are left out, and what is taken for granted of all or of marked texts."""
@@ -177,7 +177,7 @@ def sourceless_note(texts: str) -> str:
 
 def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
     """Say that agreement is of the drawn texts alone; empty where all had the same chance."""
-    return unequal_chances_note([one.chance for one in texts if one.is_marked])
+    return unequal_chances_note([text.chance for text in texts if text.is_marked])
 
 
 def read_marked(source: MarkedSource) -> MarkedTexts:
@@ -201,7 +201,7 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     known = KnownAspects(run.aspects_files)
     asked = [row for row in rows if not aspects or row.aspect in aspects]
     texts = [_judged(row, said, known=known, chances=chances) for row in asked]
-    if sample and not any(one.is_marked and one.chance is not None for one in texts):
+    if sample and not any(text.is_marked and text.chance is not None for text in texts):
         raise DataError(none_in_sample(said.name, sample))
     counted = tuple(_counted(texts))
     return MarkedTexts(
@@ -269,7 +269,7 @@ def _judged(
 
 def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
     """Yield the texts; those whose marks do not count as ones that no one marked."""
-    marked = [one for one in texts if one.is_marked]
+    marked = [text for text in texts if text.is_marked]
     counts = iter(which_count([one.chance for one in marked]))
     for one in texts:
         yield one if not one.is_marked or next(counts) else replace(one, people={}, spans=None)

@@ -48,12 +48,12 @@ def write_metric_scores(path: Path, scored: Scored) -> None:
     Raise `StoreError` if the file cannot be written; what was there stays.
     """
     described = {
-        one.named.name: _Described(
-            signature=stamped(one.named.signature),
-            better=one.named.card.direction,
-            corpus=_number(one.corpus),
+        score.named.name: _Described(
+            signature=stamped(score.named.signature),
+            better=score.named.card.direction,
+            corpus=_number(score.corpus),
         )
-        for one in scored.scores
+        for score in scored.scores
     }
     head = MetricHead(
         format="spanjury metric scores 1",
@@ -104,9 +104,9 @@ def _line(line: bytes, kind: type[Parsed], place: str) -> Parsed:
 def _rows(scored: Scored) -> Iterator[MetricRow]:
     for place, segment in enumerate(scored.segments):
         scores = {
-            one.named.name: _number(one.segments[place])
-            for one in scored.scores
-            if one.segments is not None
+            score.named.name: _number(score.segments[place])
+            for score in scored.scores
+            if score.segments is not None
         }
         yield MetricRow(id=segment.segment_id, system=segment.system, scores=scores)
 

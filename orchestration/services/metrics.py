@@ -53,7 +53,7 @@ def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
 def _by_name(path: Path, found: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
     """Find the text for each segment by the name of its file, in whatever folder that is."""
     texts = {PurePosixPath(one.segment_id).name: one.output for one in found}
-    names = [PurePosixPath(one.segment_id).name for one in segments]
+    names = [PurePosixPath(segment.segment_id).name for segment in segments]
     missing = [name for name in names if name not in texts]
     if missing:
         raise DataError(f"{path} has no text for {missing[0]!r} and {len(missing) - 1} more")

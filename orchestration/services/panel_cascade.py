@@ -159,13 +159,13 @@ def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> It
 
 
 def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequence[JudgedText]]:
-    names = list(dict.fromkeys(one.row.aspect for one in texts))
+    names = list(dict.fromkeys(text.row.aspect for text in texts))
     if asked and asked not in names:
         raise ConfigError(f"{asked} was not judged; judged: {', '.join(names) or 'nothing'}")
     if not asked and len(names) != 1:
         raise ConfigError(f"name one aspect by --aspect; judged: {', '.join(names) or 'nothing'}")
     aspect = asked or names[0]
-    return aspect, [one for one in texts if one.row.aspect == aspect]
+    return aspect, [text for text in texts if text.row.aspect == aspect]
 
 
 def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[str, ...], ...]:

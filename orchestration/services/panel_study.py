@@ -181,21 +181,21 @@ def _add(seats: dict[str, ReportedSeat], row: ReportedRow, *, path: Path) -> Non
 
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
     """Return people's scores; where they gave none, what their error spans weigh, less than 0."""
-    if any(one.people for one in texts):
-        return [one.human for one in texts], []
+    if any(text.people for text in texts):
+        return [text.human for text in texts], []
     weighed = [
-        None if one.spans is None else -float(sum(span.severity or 1 for span in one.spans))
-        for one in texts
+        None if text.spans is None else -float(sum(span.severity or 1 for span in text.spans))
+        for text in texts
     ]
     return weighed, ["people marked errors and gave no scores: the sum of severities stands for it"]
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
     """Say where people disagree so much that no seat can agree with them."""
-    raters = dict.fromkeys(name for one in texts for name in one.people)
+    raters = dict.fromkeys(name for text in texts for name in text.people)
     if len(raters) < _LEAST_RATERS:
         return
-    scores = np.array([[one.people.get(name, np.nan) for name in raters] for one in texts])
+    scores = np.array([[text.people.get(name, np.nan) for name in raters] for text in texts])
     alpha = krippendorff_alpha(scores, level="ordinal").value
     if alpha <= 0:
         yield (

@@ -60,12 +60,12 @@ class People:
     def source(self, row: ReportedRow) -> str | None:
         """Return the input that a text is for, as the run's text says or else people's."""
         sources = map(known_input_of, self._known(row))
-        return next((one for one in sources if one is not None), None)
+        return next((source for source in sources if source is not None), None)
 
     def chance(self, row: ReportedRow) -> float | None:
         """Return the chance that people's row of a text keeps, or else the run's own."""
         chances = map(chance_of, reversed(self._known(row)))
-        return next((one for one in chances if one is not None), None)
+        return next((chance for chance in chances if chance is not None), None)
 
     def _known(self, row: ReportedRow) -> list[Segment]:
         of_run = self.own.get((row.id, row.system))
@@ -88,13 +88,13 @@ def said_beside(run: MarkedRun) -> People:
             f" 'spanjury view {run.named}', or name texts with people's scores by --human"
         )
     said = {name: _read(list(group)) for name, group in groupby(readings, key=_row_of)}
-    who = ", ".join(sorted({one.annotator for one in readings}))
+    who = ", ".join(sorted({reading.annotator for reading in readings}))
     return People(
         name=f"marks of {who} in {run.marks}",
         by_row=said,
-        own=_by_name(one.segment for one in run.texts),
+        own=_by_name(text.segment for text in run.texts),
         rows={},
-        aspects=frozenset(one.aspect for one in readings),
+        aspects=frozenset(reading.aspect for reading in readings),
         other_versions=read.other_versions,
     )
 
@@ -105,9 +105,13 @@ def _row_of(reading: Reading) -> RowKey:
 
 
 def _read(readings: Sequence[Reading]) -> Said:
-    looked = [one for one in readings if not one.mark.scores_only]
+    looked = [reading for reading in readings if not reading.mark.scores_only]
     spans = tuple(span.error_span(one.annotator) for one in looked for span in one.mark.spans)
-    scores = {one.annotator: one.mark.score for one in readings if one.mark.score is not None}
+    scores = {
+        reading.annotator: reading.mark.score
+        for reading in readings
+        if reading.mark.score is not None
+    }
     return Said(readings[0].text.segment, scores, spans if looked else None)
 
 
@@ -157,7 +161,7 @@ def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
 
 def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
     """Return the texts by id and system."""
-    return {(one.segment_id, one.system): one for one in segments}
+    return {(segment.segment_id, segment.system): segment for segment in segments}
 
 
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:

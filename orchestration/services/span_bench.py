@@ -85,7 +85,7 @@ def bench_of(job: BenchJob) -> Bench:
         # Two files may have texts of one data set, under the same ids.
         whole = name if files[name] == 1 or name == label else f"{label}/{name}"
         sets.setdefault(whole, []).append(text)
-    return Bench(sets=tuple(_set(*one) for one in sets.items()), settings=job.settings)
+    return Bench(sets=tuple(_set(*item) for item in sets.items()), settings=job.settings)
 
 
 async def run(

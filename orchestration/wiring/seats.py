@@ -66,7 +66,11 @@ def warn_of_one_family(config: PanelConfig) -> None:
 
     Raise `ConfigError` as `named_seats` does.
     """
-    asking = {one.name: one.model.name for one in named_seats(config) if one.model}
+    asking = {
+        named_seat.name: named_seat.model.name
+        for named_seat in named_seats(config)
+        if named_seat.model
+    }
     signatures = {name: signature(name, model=model) for name, model in asking.items()}
     FamilyWatch(signatures, config.families).check_seats()
 

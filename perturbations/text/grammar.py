@@ -72,7 +72,9 @@ def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     words = tokens(text)
     finite = {
-        found.place: found.verb.base for found in finite_verbs(words) if found.tense == "present"
+        finite_verb.place: finite_verb.verb.base
+        for finite_verb in finite_verbs(words)
+        if finite_verb.tense == "present"
     }
     choices = []
     for index, word in enumerate(words):

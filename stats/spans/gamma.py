@@ -85,7 +85,7 @@ def marks(
     """
     if len(spans) != edges.size - 1 or (labels is not None and len(labels) != len(spans)):
         raise ValueError(f"expected spans and labels of {edges.size - 1} texts, got {len(spans)}")
-    rows = [checked_spans(one) for one in spans]
+    rows = [checked_spans(span) for span in spans]
     given_labels = [np.zeros(len(row), dtype=np.int64) for row in rows]
     if labels is not None:
         given_labels = [checked_labels(one, row) for one, row in zip(labels, rows, strict=True)]

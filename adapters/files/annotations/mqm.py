@@ -150,7 +150,7 @@ def _segment(row: _Row) -> Segment:
         opinion = {"annotator": row.rater, "category": category}
         places = {
             "target": [list(one) for one in marks],
-            "source": [list(one) for one in source_marks],
+            "source": [list(source_mark) for source_mark in source_marks],
         }
         meta[NEUTRAL] = [opinion | {key: value for key, value in places.items() if value}]
         return segment
@@ -235,9 +235,9 @@ def _written_rows(segment: Segment) -> Iterator[tuple[str, ...]]:
     about = (segment.system, doc, number, str(segment.meta.get("seg_id", segment.segment_id)))
     for rater in annotators_of(segment) or ("",):
         errors = [*_errors(segment, rater), *_neutral(segment, rater)]
-        for one in errors or [_Error((), (), _NO_ERROR, _NO_ERROR)]:
-            texts = (mark(source, one.source), mark(segment.output, one.target))
-            yield (*about, rater, *texts, one.category, one.severity)
+        for error in errors or [_Error((), (), _NO_ERROR, _NO_ERROR)]:
+            texts = (mark(source, error.source), mark(segment.output, error.target))
+            yield (*about, rater, *texts, error.category, error.severity)
 
 
 class _Error(NamedTuple):

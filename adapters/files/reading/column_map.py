@@ -77,14 +77,14 @@ def parse_columns(settings: Iterable[str]) -> ColumnMap:
     {'summary': 'output', 'text': 'inputs.Article'}
     """
     names: dict[str, str] = {}
-    for one in settings:
-        name, _, column = one.partition("=")
+    for setting in settings:
+        name, _, column = setting.partition("=")
         if not column or not _NAME.fullmatch(name):
             raise ConfigError(
-                f"got the column {one!r}, expected NAME=COLUMN, NAME being one of {_CHOICES}"
+                f"got the column {setting!r}, expected NAME=COLUMN, NAME being one of {_CHOICES}"
             )
         if column in names or name in names.values():
-            raise ConfigError(f"{one!r}: {name} or the column {column!r} was named before")
+            raise ConfigError(f"{setting!r}: {name} or the column {column!r} was named before")
         names[column] = name
     return ColumnMap(names=MappingProxyType(names))
 

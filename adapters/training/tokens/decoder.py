@@ -202,7 +202,7 @@ class DecoderBase:
             return numbers
 
         pieces = ProsePieces(cut, start=START, max_length=limit)
-        return [_encoded(pieces, one) for one in windows]
+        return [_encoded(pieces, window) for window in windows]
 
     def write(self, model: DecoderModel, folder: Path, *, max_length: int) -> None:
         """Write what was learnt, in 16 bits, and the card of a reader."""

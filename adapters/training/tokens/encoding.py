@@ -104,7 +104,7 @@ def _encoded(
 
 def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> WindowBatch:
     """Make tensors of windows."""
-    length = max(len(one.ids) for one in windows)
+    length = max(len(window.ids) for window in windows)
     shape = (len(windows), length)
     ids, mask, kinds = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
     labels = torch.full(shape, int(Label.UNKNOWN))
@@ -116,9 +116,9 @@ def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> Window
         places = torch.tensor(one.places, dtype=torch.long)
         labels[row, places] = torch.tensor(one.labels, dtype=torch.long)
         words[row, places] = True
-    sentences = torch.tensor([one.sentence for one in windows])
+    sentences = torch.tensor([window.sentence for window in windows])
     numbers: dict[str, int] = {}
-    groups = torch.tensor([numbers.setdefault(one.group, len(numbers)) for one in windows])
+    groups = torch.tensor([numbers.setdefault(window.group, len(numbers)) for window in windows])
     tensors = (tensor.to(device) for tensor in (ids, mask, kinds, labels, words, sentences, groups))
     return WindowBatch(**dict(zip(_FIELDS, tensors, strict=True)))
 

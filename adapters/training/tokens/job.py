@@ -117,6 +117,6 @@ class TokenJob:
 def windows_digest(windows: Iterable[LabelledWindow]) -> str:
     """Return 12 hexadecimal digits that change with the windows, their labels or their order."""
     digest = hashlib.sha256()
-    for one in windows:
-        digest.update(repr((one.window, one.words, one.sentence, one.group)).encode())
+    for window in windows:
+        digest.update(repr((window.window, window.words, window.sentence, window.group)).encode())
     return digest.hexdigest()[:12]

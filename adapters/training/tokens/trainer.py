@@ -100,8 +100,8 @@ class TokenTrainer:
         return progress, True
 
     def _epochs(self) -> Iterator[tuple[tuple[int, ...], ...]]:
-        lengths = tuple(len(one.ids) for one in self.windows)
-        groups = tuple(one.group for one in self.windows)
+        lengths = tuple(len(window.ids) for window in self.windows)
+        groups = tuple(window.group for window in self.windows)
         for epoch in range(self.options.epochs):
             seed = self.options.seed * _SEEDS_APART + epoch
             yield epoch_batches(lengths, groups, batch_tokens=self.options.batch_tokens, seed=seed)
@@ -135,7 +135,7 @@ class TokenTrainer:
         optimizer.zero_grad(set_to_none=True)
         progress.step += 1
         progress.losses.append((progress.step, loss.item()))
-        progress.tokens += sum(len(one.ids) for one in windows)
+        progress.tokens += sum(len(window.ids) for window in windows)
         progress.seconds += time.monotonic() - began
         self.tell(progress, "")
 

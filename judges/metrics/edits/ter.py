@@ -73,7 +73,7 @@ class Ter(SummedRows):
         cut = _tokenizer(self)
         output = cut(sample.output.rstrip()).split()
         # As sacrebleu does, references are cut twice, which only matters where marks crowd.
-        references = [cut(cut(one.rstrip())).split() for one in sample.references]
+        references = [cut(cut(reference.rstrip())).split() for reference in sample.references]
         length = sum(map(len, references)) / len(references)
         return [fewest_edits(output, references), length]
 
@@ -110,7 +110,7 @@ def fewest_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> 
         "".join(chr(numbers[word]) for word in words) for words in (output, *references)
     )
     fewest = len(ours) + max(map(len, theirs)) + 1
-    for least, reference in sorted((_least(ours, one), one) for one in theirs):
+    for least, reference in sorted((_least(ours, their), their) for their in theirs):
         if least >= fewest:
             break
         fewest = min(fewest, _edits(ours, reference, least=least, enough=fewest))

@@ -160,12 +160,12 @@ def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Flo
     """
     texts = ComparedTexts.read(corpus, units=units)
     total, clipped = np.zeros(texts.references.size), np.zeros(texts.references.size)
-    for found in gram_counts(texts.words, texts.owners, max_order=max_order):
-        weights = found.counts * _rarity(found, texts=texts)[found.grams]
-        squares = np.bincount(found.texts, weights=weights**2, minlength=texts.lengths.size)
+    for gram_count in gram_counts(texts.words, texts.owners, max_order=max_order):
+        weights = gram_count.counts * _rarity(gram_count, texts=texts)[gram_count.grams]
+        squares = np.bincount(gram_count.texts, weights=weights**2, minlength=texts.lengths.size)
         norms = np.sqrt(squares[texts.outputs] * squares[texts.references])
         norms[norms == 0.0] = np.inf
-        whole, least = _products(found, weights, texts=texts)
+        whole, least = _products(gram_count, weights, texts=texts)
         total += whole[texts.references] / norms
         clipped += least[texts.references] / norms
     return total / max_order, clipped / max_order

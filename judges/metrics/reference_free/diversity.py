@@ -108,15 +108,15 @@ def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
 
     The two highest counts of an n-gram tell the highest among the others of any text.
     """
-    for found in gram_counts(texts.ids, texts.owners, max_order=max_order):
-        order = np.lexsort((found.counts, found.grams))
-        runs, counts = found.grams[order], found.counts[order]
+    for gram_count in gram_counts(texts.ids, texts.owners, max_order=max_order):
+        order = np.lexsort((gram_count.counts, gram_count.grams))
+        runs, counts = gram_count.grams[order], gram_count.counts[order]
         highest = np.flatnonzero(np.diff(runs, append=-1))  # the last count of each n-gram
         holders = np.diff(highest, prepend=-1)
         elsewhere = np.repeat(counts[highest], holders)
         elsewhere[highest] = np.where(holders > 1, counts[highest - 1], 0)
         held = np.minimum(counts, elsewhere)
-        matches = np.bincount(found.texts[order], weights=held, minlength=texts.sizes.size)
+        matches = np.bincount(gram_count.texts[order], weights=held, minlength=texts.sizes.size)
         yield matches.astype(int).tolist()
 
 

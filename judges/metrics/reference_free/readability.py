@@ -64,7 +64,7 @@ class FleschReadingEase:
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return a value an output; one without words has 0."""
         counts = Corpus.of(samples).once(_counted, dictionary=self.dictionary)
-        return [self._score(found) if found.words else 0.0 for found in counts]
+        return [self._score(count) if count.words else 0.0 for count in counts]
 
     def _score(self, found: _Counts) -> float:
         """Work the formula out, [1]."""

@@ -151,9 +151,9 @@ def _differences(match: _Match) -> Iterator[Difference]:
         return
     far = comparison.cover() < _CLOSE
     yield from polarity(comparison)
-    for found in figures(comparison, stated=match.search.source.values if far else frozenset()):
-        if not _is_torn(match, found):
-            yield found
+    for figure in figures(comparison, stated=match.search.source.values if far else frozenset()):
+        if not _is_torn(match, figure):
+            yield figure
     yield from speakers(comparison, match.search.source)
     yield from replaced_names(comparison, match.search)
 

@@ -100,4 +100,4 @@ def _table(shared: SharedNgrams, texts: list[JsonText]) -> Table:
 
 
 def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(f"{one:,}" for one in numbers)
+    return ", ".join(f"{number:,}" for number in numbers)

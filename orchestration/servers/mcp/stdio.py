@@ -120,13 +120,13 @@ def _error_of(problem: Exception) -> JSONRPCError:
 
 
 def _is_no_json(problem: ValidationError) -> bool:
-    return any(one["type"] == "json_invalid" for one in problem.errors(include_url=False))
+    return any(error["type"] == "json_invalid" for error in problem.errors(include_url=False))
 
 
 def _id_in(problem: ValidationError) -> int | str | None:
     """Return the id that a line names, as far as it is one."""
-    for one in problem.errors(include_url=False):
-        named = one["input"].get("id") if isinstance(one["input"], dict) else None
+    for error in problem.errors(include_url=False):
+        named = error["input"].get("id") if isinstance(error["input"], dict) else None
         if isinstance(named, int | str) and not isinstance(named, bool):
             return named
     return None

@@ -224,8 +224,12 @@ def _draw(folder: Path, result: "exam.ExamResult") -> "list[tuple[report.Picture
         effects,
         conditions=names,
         aspects=score_arrays.aspects,
-        effects=[[one.effects.net_drop for one in finding.contrasts] for finding in found],
-        targeted=[[one.expected == "falls" for one in finding.contrasts] for finding in found],
+        effects=[
+            [contrast.effects.net_drop for contrast in finding.contrasts] for finding in found
+        ],
+        targeted=[
+            [contrast.expected == "falls" for contrast in finding.contrasts] for finding in found
+        ],
     )
     plots.discernment.draw_distributions(
         spread,

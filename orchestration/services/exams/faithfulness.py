@@ -219,7 +219,7 @@ def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Pictur
     except ConfigError:
         return []
     files.make_folder(folder)
-    arrays = {cautions.named(one): one for one in found.score_arrays}
+    arrays = {cautions.named(score_array): score_array for score_array in found.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
         stacks = {whose: getattr(curves, stacks_of)(one) for whose, one in arrays.items()}

@@ -89,7 +89,7 @@ class Robustness(PanelStudy["exam.ExamResult"]):
             else attacked_texts.Flawed(segments=segments)
         )
         planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
-        families = [one.family for one in attacks.values()]
+        families = [attack.family for attack in attacks.values()]
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             panel = self.described

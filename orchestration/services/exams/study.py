@@ -275,7 +275,7 @@ class PanelStudy(Generic[T_co]):
         names = terms.aspects_of(self.aspects) or aspects or catalogue.task(task).default_aspects
         segments = tuple(map(catalogue.task(task).fit, segments))
         return segments, tuple(
-            one if isinstance(one, Aspect) else catalogue.aspect(task, one) for one in names
+            name if isinstance(name, Aspect) else catalogue.aspect(task, name) for name in names
         )
 
 
@@ -448,10 +448,10 @@ def asynchronous(
     run.__name__ = run.__qualname__ = name
     run.__doc__ = _explained(study)
     given = [
-        one.replace(annotation=get_args(one.annotation)[0])
-        if get_origin(one.annotation) is Annotated
-        else one
-        for one in signature(study).parameters.values()
+        parameter.replace(annotation=get_args(parameter.annotation)[0])
+        if get_origin(parameter.annotation) is Annotated
+        else parameter
+        for parameter in signature(study).parameters.values()
     ]
     run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
     return run

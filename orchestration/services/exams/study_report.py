@@ -97,7 +97,9 @@ class StudyReport(Generic[T_co]):
 
     def __repr__(self) -> str:
         """Say in a line what it is, with the first measures."""
-        figures = [f"{one.name} {one.figure}" for one in islice(self.measures.values(), _NAMED)]
+        figures = [
+            f"{measure.name} {measure.figure}" for measure in islice(self.measures.values(), _NAMED)
+        ]
         tables = len(self.tables)
         parts = [*figures, "1 table" if tables == 1 else f"{tables} tables"]
         return f"<StudyReport {self.document.title!r}: {', '.join(parts)}>"
@@ -186,4 +188,4 @@ def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:
 
 def by_name(measures: tuple[Measure, ...]) -> Mapping[str, Measure]:
     """Return measures by name."""
-    return MappingProxyType({one.name: one for one in measures})
+    return MappingProxyType({measure.name: measure for measure in measures})

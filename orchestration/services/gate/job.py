@@ -37,7 +37,7 @@ class Demands:
     @property
     def names(self) -> tuple[str, ...]:
         """The measures with a demand."""
-        return (*(one.name for one in self.gates), *(one.name for one in self.over_base))
+        return (*(gate.name for gate in self.gates), *(one.name for one in self.over_base))
 
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
         """Check that some exam has each measure, before any judge is asked.

@@ -91,7 +91,7 @@ def material_of(
 
 
 def _first(values: Iterable[T | None]) -> T | None:
-    return next((one for one in values if one is not None), None)
+    return next((value for value in values if value is not None), None)
 
 
 def _examples(folder: Path, *, limit: int | None) -> list[Example]:
@@ -113,7 +113,7 @@ def _digest(example: Example) -> str:
 
 
 def _refuse_trained(folder: Path, examples: Sequence[Example], *, known: frozenset[str]) -> None:
-    met = [one.provenance.row for one in examples if one.input_id in known]
+    met = [example.provenance.row for example in examples if example.input_id in known]
     if met:
         named = ", ".join(map(repr, list(dict.fromkeys(met))[:_SHOWN]))
         raise DataError(

@@ -72,17 +72,18 @@ class People:
 
 def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
     """Yield the correlations of a judge, or of a panel without its seats."""
-    for one in findings.agreements:
-        if several and one.scorer != PANEL:
+    for agreement in findings.agreements:
+        if several and agreement.scorer != PANEL:
             continue
-        says = f"{findings.settings.method} with people's scores, {one.coverage:.0%} of them judged"
+        method = findings.settings.method
+        says = f"{method} with people's scores, {agreement.coverage:.0%} of them judged"
         yield Measure(
-            name=f"{_PEOPLE}.{one.aspect}",
-            value=defined(one.value),
-            says=f"{says}; none: {one.reason}" if one.reason else says,
-            count=one.items,
-            low=defined(one.low),
-            high=defined(one.high),
+            name=f"{_PEOPLE}.{agreement.aspect}",
+            value=defined(agreement.value),
+            says=f"{says}; none: {agreement.reason}" if agreement.reason else says,
+            count=agreement.items,
+            low=defined(agreement.low),
+            high=defined(agreement.high),
         )
 
 

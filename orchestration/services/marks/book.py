@@ -58,7 +58,7 @@ class MarkBook:
 
     def annotators(self) -> list[str]:
         """Return the names of all annotators, sorted."""
-        return sorted({one.key.annotator for one in self._store.all().marks})
+        return sorted({mark.key.annotator for mark in self._store.all().marks})
 
     def marked(self, annotator: str) -> Mapping[RowKey, Marked]:
         """Return the rows that a person has marked; raise `ConfigError` for what is no name."""

@@ -34,13 +34,13 @@ FEWEST_TEXTS = 5
 def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
     """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
     by_aspect: dict[str, list[Reading]] = {}
-    for one in readings:
-        by_aspect.setdefault(one.aspect, []).append(one)
+    for reading in readings:
+        by_aspect.setdefault(reading.aspect, []).append(reading)
     return {aspect: tuple(_texts(aspect, found)) for aspect, found in by_aspect.items()}
 
 
 def _texts(aspect: str, readings: Iterable[Reading]) -> Iterator[Segment]:
-    for _, group in groupby(readings, key=lambda one: one.text.segment.segment_id):
+    for _, group in groupby(readings, key=lambda reading: reading.text.segment.segment_id):
         of_text = list(group)
         bare = bare_text(of_text[0].text.segment)
         scores = {one.annotator: one.mark.score for one in of_text if one.mark.score is not None}
@@ -68,7 +68,7 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
     """Compare the annotators of a run on what they have finished; raise as `read_readings`."""
     read = read_readings(run)
     readings = read.chosen()
-    names = sorted({one.annotator for one in readings})
+    names = sorted({reading.annotator for reading in readings})
     if len(names) < 2:  # noqa: PLR2004  agreement takes two
         who = f"one annotator, {names[0]}, has" if names else "no one has"
         note = f"{who} finished marks of {run.named}: agreement takes two"
@@ -127,7 +127,7 @@ def collect_marks(job: MetaJob, *, data: Path | None = None) -> JudgesAndMarks:
             f"nothing can be said of judges by so few marks of {run.named}: {counts};"
             f" {FEWEST_TEXTS} finished texts of an aspect are the least"
         )
-    who = ", ".join(sorted({one.annotator for one in readings}))
+    who = ", ".join(sorted({reading.annotator for reading in readings}))
     notes = [f"marks of {who} in {run.marks}: {counts}"]
     notes += [
         f"nothing is said of {name}: {len(texts)} marked, {FEWEST_TEXTS} are the least"
@@ -175,7 +175,7 @@ def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Co
     tasks: list[SpanTask] = []
     compared: list[Ratings] = []
     for aspect, texts in by_aspect.items():
-        scored = sum(aspect in one.human for one in texts)
+        scored = sum(aspect in text.human for text in texts)
         if scored >= FEWEST_TEXTS:
             compared.append(ratings(texts, scorers, aspect=aspect))
         tasks += span_tasks(
@@ -191,9 +191,9 @@ def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Co
         annotators=judged.annotators,
         gold=gold,
         lengths={
-            _name(aspect, one): len(one.output)
+            _name(aspect, text): len(text.output)
             for aspect, texts in by_aspect.items()
-            for one in texts
+            for text in texts
         },
     )
 
@@ -204,9 +204,9 @@ def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
     readers: dict[str, tuple[str, ...]] = {}
     for aspect, texts in by_aspect.items():
         gold = gold_of(read_texts(texts))
-        for one in read_texts(texts):
-            spans[_name(aspect, one)] = gold.spans[one.segment_id]
-            readers[_name(aspect, one)] = gold.readers[one.segment_id]
+        for read_text in read_texts(texts):
+            spans[_name(aspect, read_text)] = gold.spans[read_text.segment_id]
+            readers[_name(aspect, read_text)] = gold.readers[read_text.segment_id]
     return Gold(spans, readers)
 
 

@@ -43,7 +43,7 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
     In ``rows`` a span names its aspect; in the other forms, which have no place for it, it stands
     before the category, as ``fluency/spelling``.
     """
-    kept = (one for one in readings if form == "rows" or not one.mark.scores_only)
+    kept = (reading for reading in readings if form == "rows" or not reading.mark.scores_only)
     for _, group in groupby(kept, key=lambda one: one.text.segment.segment_id):
         # An annotator's spans stand together, in the order of the aspects.
         together = sorted(group, key=lambda one: one.annotator)
@@ -52,12 +52,12 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
 
 def _row_text(readings: Sequence[Reading]) -> Segment:
     spans = [
-        _named(span.error_span(one.annotator), aspect=one.aspect)
-        for one in readings
-        for span in one.mark.spans
+        _named(span.error_span(reading.annotator), aspect=reading.aspect)
+        for reading in readings
+        for span in reading.mark.spans
     ]
     bare, looked = _bare(readings), _who_looked(readings)
-    about: dict[str, object] = {MARKS: [_about(one) for one in readings]}
+    about: dict[str, object] = {MARKS: [_about(reading) for reading in readings]}
     if looked:
         about |= {ANNOTATORS: looked, SPANS: spans}
     return replace(bare, human=_scores(readings), meta={**bare.meta, **about})
@@ -65,15 +65,17 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
     """Return who looked for errors."""
-    return list(dict.fromkeys(one.annotator for one in readings if not one.mark.scores_only))
+    return list(
+        dict.fromkeys(reading.annotator for reading in readings if not reading.mark.scores_only)
+    )
 
 
 def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
     scores: dict[str, dict[str, float]] = {}
     for aspect in readings[0].text.aspects:
-        for one in readings:
-            if one.aspect == aspect and one.mark.score is not None:
-                scores.setdefault(aspect, {})[one.annotator] = one.mark.score
+        for reading in readings:
+            if reading.aspect == aspect and reading.mark.score is not None:
+                scores.setdefault(aspect, {})[reading.annotator] = reading.mark.score
     return scores
 
 
@@ -103,18 +105,18 @@ def _about(one: Reading) -> dict[str, object]:
 def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
     bare = _bare(readings)
     spans = (
-        span.error_span(one.annotator, category=_prefixed(one.aspect, span.category))
-        for one in readings
-        for span in one.mark.spans
+        span.error_span(reading.annotator, category=_prefixed(reading.aspect, span.category))
+        for reading in readings
+        for span in reading.mark.spans
     )
     about: dict[str, object] = {ANNOTATORS: _who_looked(readings)}
     if form == "mqm":
         about |= _mqm_names(bare) | {
-            NEUTRAL: [_clean(one) for one in readings if not one.mark.spans]
+            NEUTRAL: [_clean(reading) for reading in readings if not reading.mark.spans]
         }
     else:
         about[SEGMENT_ID] = bare.segment_id
-        about[READINGS] = [[one.annotator, one.aspect] for one in readings]
+        about[READINGS] = [[reading.annotator, reading.aspect] for reading in readings]
     return replace(bare, gold=tuple(sorted(spans, key=_as_read)), meta={**bare.meta, **about})
 
 

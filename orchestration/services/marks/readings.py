@@ -42,7 +42,7 @@ class Readings:
     @property
     def annotators(self) -> tuple[str, ...]:
         """Those who marked anything, by name."""
-        return tuple(sorted({one.annotator for one in self.readings}))
+        return tuple(sorted({reading.annotator for reading in self.readings}))
 
     def chosen(
         self, *, annotators: Sequence[str] = (), with_unfinished: bool = False
@@ -55,10 +55,10 @@ class Readings:
             known = ", ".join(self.annotators) or "none"
             raise DataError(f"{', '.join(strange)} marked nothing; annotators: {known}")
         return tuple(
-            one
-            for one in self.readings
-            if (with_unfinished or one.mark.is_done)
-            and (not annotators or one.annotator in annotators)
+            reading
+            for reading in self.readings
+            if (with_unfinished or reading.mark.is_done)
+            and (not annotators or reading.annotator in annotators)
         )
 
 
@@ -80,7 +80,7 @@ def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
     stored = read_marks(run.marks, are_whole=not without_damaged)
     if not stored.marks:
         return Readings(readings=(), other_versions=0, damaged=stored.damaged)
-    by_key = {one.key: one for one in stored.marks}
+    by_key = {mark.key: mark for mark in stored.marks}
     names = sorted({key.annotator for key in by_key})
     found = [*_matched(run.texts, names, by_key)]
     sound = [reading for _, reading in found if reading is not None]

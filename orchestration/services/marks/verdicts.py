@@ -55,14 +55,14 @@ def judges_spans(run: MarkedRun) -> JudgesSpans:
 def _all(
     readings: Sequence[Reading], rows: Mapping[_RowName, Sequence[ErrorSpan]]
 ) -> Iterator[SpanVerdict]:
-    for one in readings:
-        for number, span in enumerate(rows.get(_row_of(one), ())):
-            verdict = _verdict(one.mark, number, span)
+    for reading in readings:
+        for number, span in enumerate(rows.get(_row_of(reading), ())):
+            verdict = _verdict(reading.mark, number, span)
             for judge in span.found_by:
                 yield SpanVerdict(
-                    aspect=one.aspect,
+                    aspect=reading.aspect,
                     judge=judge,
-                    source=input_of(one.text.segment),
+                    source=input_of(reading.text.segment),
                     verdict=verdict,
                 )
 
@@ -74,15 +74,15 @@ def _row_of(reading: Reading) -> _RowName:
 
 def _origins(mark: Mark) -> list[Origin]:
     """Return the spans of the marked run on which a mark has a verdict."""
-    taken = [one.origin for one in mark.spans if one.origin is not None]
+    taken = [span.origin for span in mark.spans if span.origin is not None]
     return [one for one in (*taken, *mark.rejected) if one.run == _OWN_RUN]
 
 
 def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
     """Say whether a mark's verdicts are on these spans, as far as it keeps what they were."""
-    if any(one.span >= len(spans) for one in _origins(mark)):
+    if any(origin.span >= len(spans) for origin in _origins(mark)):
         return False
-    accepted = [one for one in mark.spans if one.origin and one.verdict == "accepted"]
+    accepted = [span for span in mark.spans if span.origin and span.verdict == "accepted"]
     return all(
         _is_at(one, spans[one.origin.span])
         for one in accepted

@@ -137,9 +137,12 @@ class _Reader:
             )
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
-        own = {(one.segment_id, one.system): known_input_of(one) for one in run.segments()}
+        own = {
+            (segment.segment_id, segment.system): known_input_of(segment)
+            for segment in run.segments()
+        }
         rows = list(read_result_scores(run.results))
-        if any(own.get((one.segment_id, one.system)) is None for one in rows):
+        if any(own.get((row.segment_id, row.system)) is None for row in rows):
             self._sourceless.append(run_name)
         for one in rows:
             name = one.segment_id, one.system

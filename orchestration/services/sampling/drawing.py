@@ -107,7 +107,7 @@ def _score_ranges(
     aspects: Sequence[str],
 ) -> dict[str, tuple[float, float]]:
     """Return stratum -> its lowest and highest score, if all scores are on one scale."""
-    scales = {one.aspects.get(name, Scale()) for one in texts for name in aspects or one.aspects}
+    scales = {text.aspects.get(name, Scale()) for text in texts for name in aspects or text.aspects}
     if len(scales) > 1:
         return {}
     scale = scales.pop()
@@ -127,21 +127,23 @@ def features_of(
     Raise `ConfigError` if an aspect was not judged, and `DataError` if nothing has a score.
     """
     scores = _Scores(run.results, texts, aspects=aspects)
-    segments = [one.segment for one in texts]
+    segments = [text.segment for text in texts]
     return TextFeatures(
         quality=scores.quality(),
         spread=scores.spread(),
-        novelty=novelty([one.output for one in segments], [input_of(one) for one in segments]),
+        novelty=novelty(
+            [segment.output for segment in segments], [input_of(segment) for segment in segments]
+        ),
     )
 
 
 def texts_of_run(run: MarkedRun) -> list[MarkedText]:
     """Return each text of a run once, with the aspects of all its tasks."""
     found: dict[TextName, MarkedText] = {}
-    for one in run.texts:
-        name = _name(one)
+    for text in run.texts:
+        name = _name(text)
         known = found.get(name)
-        found[name] = replace(one, aspects={**known.aspects, **one.aspects}) if known else one
+        found[name] = replace(text, aspects={**known.aspects, **text.aspects}) if known else text
     return list(found.values())
 
 
@@ -154,7 +156,7 @@ def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) 
     data = run.data
     if data is not None and data.exists() and output.exists() and data.samefile(output):
         raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
-    rows = {(one.segment_id, one.system): one for one in run.segments()}
+    rows = {(segment.segment_id, segment.system): segment for segment in run.segments()}
     return [rows[_name(one)] for one in drawn]
 
 
@@ -175,7 +177,7 @@ def _panel(row: ResultScores, scale: Scale) -> float:
 
 
 def _spread(row: ResultScores, scale: Scale) -> float:
-    scores = [one for one in row.seats.values() if one is not None]
+    scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
 
 
@@ -189,7 +191,7 @@ class _Scores:
         self, results: Path, texts: Sequence[MarkedText], *, aspects: Sequence[str]
     ) -> None:
         self._texts = texts
-        known = dict.fromkeys(aspect for one in texts for aspect in one.aspects)
+        known = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
         if strange := [name for name in aspects if name not in known]:
             raise ConfigError(
                 f"{', '.join(strange)} was not judged in {results}; judged: {', '.join(known)}"

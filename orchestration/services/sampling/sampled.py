@@ -83,4 +83,6 @@ def counted_texts(
 
 def read_names(path: Path) -> frozenset[TextName]:
     """Return id and system of each text of a file; raise `DataError` if it cannot be read."""
-    return frozenset((one.segment_id, one.system) for one in read_segments(path))
+    return frozenset(
+        (read_segment.segment_id, read_segment.system) for read_segment in read_segments(path)
+    )

@@ -72,14 +72,14 @@ class MetaFindings:
     @property
     def agreements(self) -> tuple[Agreement, ...]:
         """Each scorer with people, of all aspects."""
-        return tuple(one for each in self.aspects for one in each.agreements)
+        return tuple(agreement for each in self.aspects for agreement in each.agreements)
 
 
 def meta_json(findings: MetaFindings) -> dict[str, object]:
     """Return the findings for a machine; None for what is undefined."""
     parts = {
-        "seats": tuple(one for each in findings.aspects for one in each.seats),
-        "systems": tuple(one for each in findings.aspects for one in each.rankings),
+        "seats": tuple(seat for each in findings.aspects for seat in each.seats),
+        "systems": tuple(ranking for each in findings.aspects for ranking in each.rankings),
         "spans": findings.spans,
         "annotators": findings.annotators,
     }

@@ -66,9 +66,12 @@ def people_on_aspect(
     """
     gold = gold_of(read_texts(segments))
     readers = {name for names in gold.readers.values() for name in names}
-    names = tuple(sorted(readers.union(*(one.human.get(aspect, {}) for one in segments))))
+    names = tuple(sorted(readers.union(*(segment.human.get(aspect, {}) for segment in segments))))
     scores = np.array(
-        [[one.human.get(aspect, {}).get(name, np.nan) for one in segments] for name in names],
+        [
+            [segment.human.get(aspect, {}).get(name, np.nan) for segment in segments]
+            for name in names
+        ],
         dtype=np.float64,
     ).reshape(len(names), len(segments))
     table = SeatTable(run="", seats=names, scores=scores[:, np.newaxis])
@@ -77,14 +80,16 @@ def people_on_aspect(
         aspect=aspect,
         annotators=names,
         texts=len(segments),
-        shared=sum(_people(one, aspect) > 1 for one in segments),
+        shared=sum(_people(segment, aspect) > 1 for segment in segments),
         scored=int(np.count_nonzero(both)),
         alpha=_estimate(scores[:, both], settings),
         kappas=dict(_kappas(names, scores, settings)),
         scores=seat_agreement(table),
         spans=tuple(
             annotator_pairs(
-                gold, {one.segment_id: len(one.output) for one in segments}, settings=settings
+                gold,
+                {segment.segment_id: len(segment.output) for segment in segments},
+                settings=settings,
             )
         ),
     )
@@ -92,7 +97,7 @@ def people_on_aspect(
 
 def read_texts(segments: Iterable[Segment]) -> list[Segment]:
     """Return the texts in which someone looked for errors, as their meta says."""
-    return [one for one in segments if one.meta.get("annotators")]
+    return [segment for segment in segments if segment.meta.get("annotators")]
 
 
 def _people(segment: Segment, aspect: str) -> int:

@@ -50,38 +50,40 @@ def people_report(
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
     """Return the agreement for a machine; None for what is undefined."""
-    return [_json(one) for one in aspects]
+    return [_json(aspect) for aspect in aspects]
 
 
 def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
     """Return people's verdicts on judges' spans for a machine; None for what is undefined."""
     return [
         {
-            "aspect": one.aspect,
-            "judge": one.judge,
-            "spans": one.spans,
-            "judged": one.judged,
-            "accepted": one.accepted,
-            "edited": one.edited,
-            "rejected": one.rejected,
-            "sources": one.kept.clusters,
-            "kept": plain(Estimate(value=one.kept.value, low=one.kept.low, high=one.kept.high)),
+            "aspect": judge.aspect,
+            "judge": judge.judge,
+            "spans": judge.spans,
+            "judged": judge.judged,
+            "accepted": judge.accepted,
+            "edited": judge.edited,
+            "rejected": judge.rejected,
+            "sources": judge.kept.clusters,
+            "kept": plain(
+                Estimate(value=judge.kept.value, low=judge.kept.low, high=judge.kept.high)
+            ),
         }
-        for one in judges
+        for judge in judges
     ]
 
 
 def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
-    for aspect in dict.fromkeys(one.aspect for one in judges):
+    for aspect in dict.fromkeys(judge.aspect for judge in judges):
         shown = table(
             ["judge", *numeric("spans", "accepted", "edited", "rejected", "kept")],
             (
                 [
-                    *(one.judge, one.spans, one.accepted, one.edited, one.rejected),
-                    Cell(one.kept.value, "~.2f", interval=(one.kept.low, one.kept.high)),
+                    *(judge.judge, judge.spans, judge.accepted, judge.edited, judge.rejected),
+                    Cell(judge.kept.value, "~.2f", interval=(judge.kept.low, judge.kept.high)),
                 ]
-                for one in judges
-                if one.aspect == aspect
+                for judge in judges
+                if judge.aspect == aspect
             ),
             note="Spans: of finished texts, once for each person. Kept: accepted or edited, as a"
             " share of those with a verdict; brackets are 95 % intervals, by source.",
@@ -94,10 +96,10 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
         ["aspect", *numeric("annotators", "texts", "scored", "alpha")],
         (
             [
-                *(one.aspect, len(one.annotators), one.shared, one.scored),
-                _cell(one.alpha, note=one.scores.alpha["ordinal"].reason),
+                *(aspect.aspect, len(aspect.annotators), aspect.shared, aspect.scored),
+                _cell(aspect.alpha, note=aspect.scores.alpha["ordinal"].reason),
             ]
-            for one in aspects
+            for aspect in aspects
         ),
         note="Texts that two or more finished, and those that two or more scored; alpha:"
         " Krippendorff's, ordinal; brackets are 95 % intervals over texts drawn again.",
@@ -109,12 +111,12 @@ def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
         ["aspect", "annotator", "annotator", *numeric("texts", "kappa", "Spearman")],
         (
             [
-                *(one.aspect, pair.first, pair.second, pair.outputs),
-                _cell(one.kappas[pair.first, pair.second], note=pair.kappa["quadratic"].reason),
+                *(aspect.aspect, pair.first, pair.second, pair.outputs),
+                _cell(aspect.kappas[pair.first, pair.second], note=pair.kappa["quadratic"].reason),
                 Cell(pair.spearman, _VALUE),
             ]
-            for one in aspects
-            for pair in one.scores.pairs
+            for aspect in aspects
+            for pair in aspect.scores.pairs
         ),
         note="kappa: Cohen's, with quadratic weights.",
     )
@@ -133,12 +135,12 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         ],
         (
             [
-                *(one.aspect, pair.first, pair.second, pair.texts),
+                *(aspect.aspect, pair.first, pair.second, pair.texts),
                 *(_cell(pair.figures[name]) for name in _SPANS),
                 Cell(pair.gamma.gamma, _VALUE),
             ]
-            for one in aspects
-            for pair in one.spans
+            for aspect in aspects
+            for pair in aspect.spans
         ),
         note="Characters marked by both (soft), and with the same category (hard); gamma is"
         " agreement on places beyond chance.",

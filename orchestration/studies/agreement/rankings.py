@@ -101,12 +101,12 @@ def _turned(ranking: Ranking) -> Ranking:
     """Give scores back their own sign, which was changed so that higher is better."""
     systems = tuple(
         SystemMean(
-            system=one.system,
-            score=-one.score,
-            low=-one.high,
-            high=-one.low,
-            outputs=one.outputs,
+            system=system.system,
+            score=-system.score,
+            low=-system.high,
+            high=-system.low,
+            outputs=system.outputs,
         )
-        for one in ranking.systems
+        for system in ranking.systems
     )
     return Ranking(aspect=ranking.aspect, by=ranking.by, systems=systems)

@@ -85,7 +85,7 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
         skipped. Segments with the same inputs are outputs for one input; the second output of a
         system for an input stands in a column of its own.
     """
-    rated = [(one, one.human_score(aspect)) for one in segments]
+    rated = [(segment, segment.human_score(aspect)) for segment in segments]
     kept = [(one, score) for one, score in rated if score is not None and math.isfinite(score)]
     if not kept:
         raise ValueError(f"no person rated {aspect!r}")
@@ -122,12 +122,12 @@ def _layout(segments: Sequence[Segment]) -> _Layout:
     rows, columns = _Numbers(), _Numbers()
     places: list[tuple[int, int]] = []
     taken: Counter[tuple[str, str]] = Counter()
-    for one in segments:
-        key = input_of(one)
-        number = taken[one.system, key]
-        taken[one.system, key] += 1
+    for segment in segments:
+        key = input_of(segment)
+        number = taken[segment.system, key]
+        taken[segment.system, key] += 1
         column = key if not number else f"{key} (again, {number})"
-        places.append((rows.of(one.system), columns.of(column)))
+        places.append((rows.of(segment.system), columns.of(column)))
     return _Layout(
         systems=tuple(rows.numbers),
         inputs=tuple(columns.numbers),
@@ -148,7 +148,7 @@ class _Numbers:
 
 def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
     sign = -1.0 if scorer.lower_is_better else 1.0
-    return [sign * scorer.scores.get(one.segment_id, math.nan) for one in segments]
+    return [sign * scorer.scores.get(segment.segment_id, math.nan) for segment in segments]
 
 
 def input_of(segment: Segment) -> str:

@@ -286,8 +286,8 @@ def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Ense
 
 def _alone(ratings: Ratings, table: SeatTable, settings: Settings) -> list[float]:
     return [
-        level_correlation(ratings.human, one, level=settings.level, method=settings.method).value
-        for one in table.scores
+        level_correlation(ratings.human, score, level=settings.level, method=settings.method).value
+        for score in table.scores
     ]
 
 
@@ -301,7 +301,9 @@ def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tup
     ]
     scores = np.full((len(names), flat.shape[1]), np.nan)
     for aggregated, by in zip(scores, _AGGREGATIONS.values(), strict=True):
-        known = {one: by(one) for one in dict.fromkeys(given)}  # few differ, of many outputs
+        known = {
+            fromkey: by(fromkey) for fromkey in dict.fromkeys(given)
+        }  # few differ, of many outputs
         aggregated[places] = [known[one] for one in given]
     scores = scores.reshape(len(names), *ratings.human.shape)
     return agreements(replace(ratings, scorers=names, scores=scores), settings)

@@ -48,7 +48,7 @@ def agreement_report(
 ) -> Report:
     """Return the report of a meta-evaluation; `pictures` are files and what they show."""
     shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
-    seats = [one for each in findings.aspects for one in each.seats]
+    seats = [seat for each in findings.aspects for seat in each.seats]
     return Report(
         title="Agreement with people",
         facts=(
@@ -80,8 +80,10 @@ def _without_a_level(findings: MetaFindings) -> Iterator[str]:
     if level == "pooled":
         return
     for each in findings.aspects:
-        if max((one.items for one in each.agreements), default=0) >= LEAST_ITEMS and all(
-            one.reason == "fewer than 3 items" for one in each.agreements
+        if max(
+            (agreement.items for agreement in each.agreements), default=0
+        ) >= LEAST_ITEMS and all(
+            agreement.reason == "fewer than 3 items" for agreement in each.agreements
         ):
             lacking = "no input has texts of" if level == "by-input" else "there are no"
             yield (
@@ -110,7 +112,7 @@ def _measured(settings: Settings) -> str:
 
 def _overview(findings: MetaFindings) -> Table:
     """Tabulate scorers by aspects, those first that agree most."""
-    known = {(one.scorer, one.aspect): one for one in findings.agreements}
+    known = {(agreement.scorer, agreement.aspect): agreement for agreement in findings.agreements}
     aspects = [each.aspect for each in findings.aspects]
     tested = (
         "* The nearest on an aspect, and those that are not significantly behind it (swapped "
@@ -124,7 +126,7 @@ def _overview(findings: MetaFindings) -> Table:
             for scorer in _by_mean(findings.agreements)
         ),
         title=f"Agreement with people: {_measured(findings.settings)}",
-        note=(tested if any(one.is_tied for one in findings.agreements) else "")
+        note=(tested if any(agreement.is_tied for agreement in findings.agreements) else "")
         if findings.settings.draws
         else untested,
     )
@@ -133,8 +135,10 @@ def _overview(findings: MetaFindings) -> Table:
 def _by_mean(agreements: Iterable[Agreement]) -> list[str]:
     """Return the scorers, those first that agree most over the aspects that they scored."""
     values: dict[str, list[float]] = {}
-    for one in agreements:
-        values.setdefault(one.scorer, []).append(-math.inf if math.isnan(one.value) else one.value)
+    for agreement in agreements:
+        values.setdefault(agreement.scorer, []).append(
+            -math.inf if math.isnan(agreement.value) else agreement.value
+        )
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
 
 
@@ -148,7 +152,7 @@ def _correlation(one: Agreement | None) -> Cell:
 
 def _measures(agreements: Sequence[Agreement]) -> Table:
     """Tabulate all measures of agreement on one aspect."""
-    others = tuple(dict.fromkeys(name for one in agreements for name in one.others))
+    others = tuple(dict.fromkeys(name for agreement in agreements for name in agreement.others))
     return table(
         [
             "scorer",
@@ -157,11 +161,11 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
         ],
         (
             [
-                *(one.scorer, one.items, Cell(one.coverage, ".0%")),
-                *(Cell(one.others.get(name), _VALUE) for name in others),
-                *(Cell(one.behind, _P), one.reason or _undefined(one)),
+                *(agreement.scorer, agreement.items, Cell(agreement.coverage, ".0%")),
+                *(Cell(agreement.others.get(name), _VALUE) for name in others),
+                *(Cell(agreement.behind, _P), agreement.reason or _undefined(agreement)),
             ]
-            for one in agreements
+            for agreement in agreements
         ),
     )
 
@@ -182,15 +186,15 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
             f"{settings.method}, {_LEVELS[settings.level]}.",
             only="page",
         )
-    for one in seats:
+    for seat in seats:
         blocks: list[Block] = [
-            _pairs(one),
-            _all_seats(one),
-            _sizes(one),
-            _gains(one),
-            _aggregations(one),
+            _pairs(seat),
+            _all_seats(seat),
+            _sizes(seat),
+            _gains(seat),
+            _aggregations(seat),
         ]
-        yield Section(f"{one.aspect}, {one.run}", blocks, only="page")
+        yield Section(f"{seat.aspect}, {seat.run}", blocks, only="page")
 
 
 def _panels(seats: Sequence[SeatFindings]) -> Table:
@@ -306,8 +310,8 @@ def _ranking(rankings: Sequence[Ranking]) -> Table:
 
 def _means(ranking: Ranking) -> dict[str, Cell]:
     return {
-        one.system: Cell(one.score, _POINTS, interval=(one.low, one.high))
-        for one in ranking.systems
+        system.system: Cell(system.score, _POINTS, interval=(system.low, system.high))
+        for system in ranking.systems
     }
 
 

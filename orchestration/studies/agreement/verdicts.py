@@ -56,15 +56,15 @@ class KeptSpans:
 def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
     """Count verdicts by aspect and judge, in the order in which they come."""
     by_judge: dict[tuple[str, str], list[SpanVerdict]] = {}
-    for one in verdicts:
-        by_judge.setdefault((one.aspect, one.judge), []).append(one)
+    for verdict in verdicts:
+        by_judge.setdefault((verdict.aspect, verdict.judge), []).append(verdict)
     return tuple(
         _counted(found, aspect=aspect, judge=judge) for (aspect, judge), found in by_judge.items()
     )
 
 
 def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
-    given = [one for one in verdicts if one.verdict is not None]
+    given = [verdict for verdict in verdicts if verdict.verdict is not None]
     sources = list(dict.fromkeys(one.source for one in given))
     kept, judged = np.zeros(len(sources)), np.zeros(len(sources))
     for one in given:

@@ -94,7 +94,7 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
             "people find an error in all of the texts: thresholds are set on texts without error,"
             " so there is none"
         )
-    if len({one.human for one in texts.texts if one.human is not None}) == 1:
+    if len({text.human for text in texts.texts if text.human is not None}) == 1:
         yield "people gave all texts one score: there is nothing to map scores to"
     sources = len(set(texts.sources))
     if sources < _FEW:
@@ -115,7 +115,7 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
             " or of texts caught: without their fold the others are too few for a threshold"
         )
     if texts.are_weighted:
-        yield unequal_chances_note([one.inclusion for one in texts.texts])
+        yield unequal_chances_note([text.inclusion for text in texts.texts])
         yield "the map and the thresholds weigh texts by their chances" + (
             ", and no confidence is promised" if terms.confidence is not None else ""
         )
@@ -124,9 +124,9 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
 
 def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
     """Say which people do not agree at all on the texts that both scored."""
-    raters = sorted({rater for one in texts.texts for rater in one.people})
+    raters = sorted({rater for text in texts.texts for rater in text.people})
     for first, second in combinations(raters, 2):
-        both = [one.people for one in texts.texts if {first, second} <= one.people.keys()]
+        both = [text.people for text in texts.texts if {first, second} <= text.people.keys()]
         if len(both) < FEWEST:
             continue
         pairs = np.array([(one[first], one[second]) for one in both])

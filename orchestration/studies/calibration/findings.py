@@ -135,7 +135,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     """Fit, hold out, and keep what gains."""
     held = hold_out(texts, terms)
     changes = tuple(_changes(texts, held, terms).values())
-    gains = {one.name for one in changes if one.is_gain}
+    gains = {change.name for change in changes if change.is_gain}
     fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
     kept = {
         MAP: fitted.score_map,
@@ -144,7 +144,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     }
     clean, suspicions = texts.clean, texts.suspicions()
     untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
-    grave = np.array([one.is_grave for one in texts.texts])
+    grave = np.array([text.is_grave for text in texts.texts])
     return AspectFindings(
         task=texts.aspect.task.name,
         aspect=texts.aspect.name,
@@ -206,7 +206,9 @@ def calibration_error(scores: FloatArray, human: FloatArray) -> float:
     order = np.argsort(scores, kind="stable")
     parts = max(1, min(_BINS, scores.size // _PER_BIN))
     groups = np.array_split(order, parts)
-    apart = [abs(float(scores[one].mean() - human[one].mean())) * one.size for one in groups]
+    apart = [
+        abs(float(scores[group].mean() - human[group].mean())) * group.size for group in groups
+    ]
     return sum(apart) / scores.size
 
 

@@ -74,7 +74,7 @@ def fit(
     signal = texts.suspicions().signal
     said: list[float] = texts.scores.tolist()
     if signal == "probability":
-        said = [one.probability for one in texts.texts if one.probability is not None]
+        said = [text.probability for text in texts.texts if text.probability is not None]
     elif score_map:
         said = list(map(score_map.at, said))
     return AspectCalibration(
@@ -164,9 +164,9 @@ def threshold(
 def fit_severities(texts: CalibrationTexts) -> tuple[float, ...] | None:
     """Fit the weight of each severity to people's scores; None where too few errors are marked."""
     rows = [
-        ScoredSpans(output=one.output, spans=one.spans, score=one.human)
-        for one in texts.texts
-        if one.human is not None
+        ScoredSpans(output=text.output, spans=text.spans, score=text.human)
+        for text in texts.texts
+        if text.human is not None
     ]
     if sum(bool(row.spans) for row in rows) < _MARKED:
         return None
@@ -180,7 +180,7 @@ def fit_severities(texts: CalibrationTexts) -> tuple[float, ...] | None:
 def penalties(texts: CalibrationTexts, weights: tuple[float, ...] | None) -> FloatArray:
     """Return the penalty of each text's errors; None for the usual weights."""
     penalty = SpanPenalty() if weights is None else SpanPenalty(weights=weights)
-    made = [penalty.of(one.output, one.spans, aspect=texts.aspect) for one in texts.texts]
+    made = [penalty.of(text.output, text.spans, aspect=texts.aspect) for text in texts.texts]
     return np.array(made, dtype=np.float64)
 
 

@@ -43,7 +43,7 @@ def fold_numbers(sources: tuple[str, ...], *, folds: int, seed: int) -> NDArray[
     parts = max(1, min(folds, len(names)))
     dealt = default_rng(seed).permutation(len(names)) % parts
     by_name = dict(zip(names, dealt.tolist(), strict=True))
-    return np.array([by_name[one] for one in sources], dtype=np.intp)
+    return np.array([by_name[source] for source in sources], dtype=np.intp)
 
 
 def hold_out(texts: CalibrationTexts, terms: Terms) -> HeldOut:

@@ -144,7 +144,7 @@ def _aspect(
 
 
 def _changes(found: AspectFindings) -> Table:
-    names = {one.name for one in found.changes}
+    names = {change.name for change in found.changes}
     return table(
         [
             Column("measure", wrap=False),
@@ -154,13 +154,13 @@ def _changes(found: AspectFindings) -> Table:
         ],
         (
             [
-                one.name,
-                _bounded(one, one.before),
-                _bounded(one, one.after),
-                _bounded(one, one.difference, sign="+"),
-                "yes" if one.is_gain else "no",
+                change.name,
+                _bounded(change, change.before),
+                _bounded(change, change.after),
+                _bounded(change, change.difference, sign="+"),
+                "yes" if change.is_gain else "no",
             ]
-            for one in found.changes
+            for change in found.changes
         ),
         title=strong(f"{found.aspect}: scores before and after"),
         note=(
@@ -191,14 +191,14 @@ def _alarms(found: AspectFindings) -> Table:
         ],
         (
             [
-                one.level,
-                Cell(one.threshold, ".3f"),
-                Cell(one.promised, ".1%"),
-                Cell(one.attained.value, ".1%", interval=one.attained[1:]),
-                Cell(one.caught.value, ".1%", interval=one.caught[1:]),
-                one.needed,
+                alarm.level,
+                Cell(alarm.threshold, ".3f"),
+                Cell(alarm.promised, ".1%"),
+                Cell(alarm.attained.value, ".1%", interval=alarm.attained[1:]),
+                Cell(alarm.caught.value, ".1%", interval=alarm.caught[1:]),
+                alarm.needed,
             ]
-            for one in found.alarms
+            for alarm in found.alarms
         ),
         title=strong(f"{found.aspect}: thresholds"),
         note=(

@@ -106,38 +106,38 @@ class CalibrationTexts:
     @property
     def sources(self) -> tuple[str, ...]:
         """The source of each text."""
-        return tuple(one.source for one in self.texts)
+        return tuple(text.source for text in self.texts)
 
     @property
     def scores(self) -> FloatArray:
         """The panel's scores."""
-        return np.array([one.score for one in self.texts], dtype=np.float64)
+        return np.array([text.score for text in self.texts], dtype=np.float64)
 
     @property
     def human(self) -> FloatArray:
         """People's scores, on the scale of the aspect; NaN without any."""
-        given = [np.nan if one.human is None else one.human for one in self.texts]
+        given = [np.nan if text.human is None else text.human for text in self.texts]
         return np.array(given, dtype=np.float64)
 
     @property
     def clean(self) -> BoolArray:
         """Texts that people find no error in."""
-        return np.array([one.is_clean is True for one in self.texts], dtype=np.bool_)
+        return np.array([text.is_clean is True for text in self.texts], dtype=np.bool_)
 
     @property
     def faulty(self) -> BoolArray:
         """Texts that people find an error in."""
-        return np.array([one.is_clean is False for one in self.texts], dtype=np.bool_)
+        return np.array([text.is_clean is False for text in self.texts], dtype=np.bool_)
 
     @property
     def weights(self) -> FloatArray:
         """Texts that each stands for, by the probability with which it was drawn."""
-        return 1.0 / np.array([one.inclusion for one in self.texts], dtype=np.float64)
+        return 1.0 / np.array([text.inclusion for text in self.texts], dtype=np.float64)
 
     @property
     def are_weighted(self) -> bool:
         """True if some texts stand for more than others."""
-        return len({one.inclusion for one in self.texts}) > 1
+        return len({text.inclusion for text in self.texts}) > 1
 
     def suspicions(self, like: "CalibrationTexts | None" = None) -> Suspicions:
         """Return the numbers that thresholds are set on.
@@ -150,19 +150,19 @@ class CalibrationTexts:
         usual = (like or self).texts
         stating = _commonest([one.stating for one in usual])
         if stating:
-            stated = np.array([_probability(one, stating) for one in self.texts])
-            grave = np.array([one.is_grave for one in self.texts])
+            stated = np.array([_probability(text, stating) for text in self.texts])
+            grave = np.array([text.is_grave for text in self.texts])
             everywhere = np.ones(len(self.texts), dtype=np.bool_)
             return Suspicions("probability", stating, stated, stated + GRAVE * grave, everywhere)
         scored = _commonest([one.scored for one in usual])
         low, high = self.aspect.scale.low, self.aspect.scale.high
         lost = np.array(
             [
-                (high - one.score) / (high - low) if one.scored == scored else np.nan
-                for one in self.texts
+                (high - text.score) / (high - low) if text.scored == scored else np.nan
+                for text in self.texts
             ]
         )
-        marked = np.array([bool(one.spans) for one in self.texts], dtype=np.bool_)
+        marked = np.array([bool(text.spans) for text in self.texts], dtype=np.bool_)
         return Suspicions("score", scored, lost, lost, marked)
 
 

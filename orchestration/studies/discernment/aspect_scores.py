@@ -52,7 +52,7 @@ class AspectScores:
     def harmless_drop(self) -> float:
         """The largest mean drop after a harmless change; 0 where none has scores."""
         drops = self.clean - self.changed[self.pooled]
-        means = [float(np.nanmean(one)) for one in drops if not np.isnan(one).all()]
+        means = [float(np.nanmean(drop)) for drop in drops if not np.isnan(drop).all()]
         return max(means, default=0.0)
 
     def cutoff(self, rate: float) -> float:

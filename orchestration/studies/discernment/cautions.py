@@ -131,7 +131,7 @@ def _on_control(findings: Findings) -> Iterator[str]:
 
 
 def _on_alarms(findings: Findings) -> Iterator[str]:
-    scored = [one for one in findings.alarms if one.clean]
+    scored = [alarm for alarm in findings.alarms if alarm.clean]
     if scored and not any(one.harmless for one in scored):
         yield (
             "Nothing harmless was done to the texts: false alarms are counted on clean ones alone."

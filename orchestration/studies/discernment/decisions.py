@@ -106,5 +106,5 @@ def _place(row: DecisionRow) -> tuple[float, float]:
     if row.detection is None:
         return math.inf, math.inf
     figures = row.detection.caught_10.value, row.detection.auroc.value
-    caught, auroc = (-1.0 if math.isnan(one) else one for one in figures)
+    caught, auroc = (-1.0 if math.isnan(figure) else figure for figure in figures)
     return -caught, -auroc

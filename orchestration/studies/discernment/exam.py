@@ -125,9 +125,9 @@ async def examine(
         generator=generator,
         stop_token=stop_token,
     )
-    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
+    damaged = [pair for pair in pairs if isinstance(pair, PerturbedPair)]
     if not damaged:
-        reasons = "; ".join(sorted({one.reason for one in pairs if isinstance(one, Skipped)}))
+        reasons = "; ".join(sorted({pair.reason for pair in pairs if isinstance(pair, Skipped)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
     run = ExamRun(
@@ -154,7 +154,7 @@ def _result(
     examinee: Examinee,
 ) -> ExamResult:
     """Evaluate what the panel said."""
-    damaged = tuple(one for one in pairs if isinstance(one, PerturbedPair))
+    damaged = tuple(pair for pair in pairs if isinstance(pair, PerturbedPair))
     score_arrays = collect_scores(
         exam.segments,
         exam.aspects,

@@ -237,7 +237,9 @@ def _detections(
     settings: Settings,
 ) -> Detections:
     """Set the cut-offs of each aspect, and count what they catch of each condition."""
-    effects = [[one.perturbation.effect_on(name) for name in scales] for one in conditions]
+    effects = [
+        [condition.perturbation.effect_on(name) for name in scales] for condition in conditions
+    ]
     shape = (len(conditions), len(scales))
     falls, spared = (
         np.array([[effect == word for effect in row] for row in effects]).reshape(shape)
@@ -249,7 +251,8 @@ def _detections(
         falls=falls,
         spared=np.all(spared, axis=1, keepdims=False),
         harmless=np.array(
-            [is_harmless(one.perturbation, aspects=[*scales]) for one in conditions], dtype=bool
+            [is_harmless(condition.perturbation, aspects=[*scales]) for condition in conditions],
+            dtype=bool,
         ),
         seed=settings.seed,
         draws=settings.draws,
@@ -268,7 +271,7 @@ def _finding(
     settings: Settings,
 ) -> Finding:
     aspects = [contrast.aspect for contrast in described]
-    damaged = [one for one in pairs if isinstance(one, PerturbedPair)]
+    damaged = [pair for pair in pairs if isinstance(pair, PerturbedPair)]
     scored = [contrast for contrast in described if not np.isnan(contrast.test.log_p)]
     harmful = any(contrast.expected != "unchanged" for contrast in scored)
     log_p = np.array([contrast.test.log_p for contrast in scored])
@@ -282,7 +285,7 @@ def _finding(
         level=condition.level,
         written_by=pairs[0].written_by,
         damaged=len(damaged),
-        skipped=Counter(one.reason for one in pairs if isinstance(one, Skipped)),
+        skipped=Counter(pair.reason for pair in pairs if isinstance(pair, Skipped)),
         contrasts=described,
         discernment=_combined(log_p, None, method) if harmful else np.nan,
         weighted=_combined(log_p, weights, method) if weights.any() else np.nan,

@@ -222,7 +222,7 @@ def _conditions(findings: Findings) -> Table:
             *numeric("hits (by chance)", "precision"),
             "verdict",
         ],
-        (_condition_cells(one) for one in findings.findings if not is_harmless(one)),
+        (_condition_cells(finding) for finding in findings.findings if not is_harmless(finding)),
         note=prose(_CONDITIONS, draws, figure(math.log(draws + 1, 20))),
     )
 
@@ -250,7 +250,7 @@ def _matrix(findings: Findings) -> Table:
     """Tabulate P(drop) - P(rise) by condition and aspect."""
     return table(
         ["condition", *numeric(*_aspects(findings))],
-        ([one.condition, *map(_expected, one.contrasts)] for one in findings.findings),
+        ([finding.condition, *map(_expected, finding.contrasts)] for finding in findings.findings),
         note=_MATRIX,
     )
 
@@ -267,10 +267,10 @@ def _steadiness(findings: Findings) -> list[Block]:
         table(
             ["condition", "aspect", *steady],
             (
-                [finding.condition, *_steady(one)]
+                [finding.condition, *_steady(contrast)]
                 for finding in findings.findings
-                for one in finding.contrasts
-                if one.equivalence and one.equivalence.used
+                for contrast in finding.contrasts
+                if contrast.equivalence and contrast.equivalence.used
             ),
             title="Aspects that a condition should leave alone, as far as there are scores:",
         ),
@@ -283,7 +283,7 @@ def _coverage(findings: Findings) -> Table:
     return table(
         ["aspect", *numeric("pairs", "with both scores", "least effect, if the others had risen")],
         (
-            _coverage_cells([(one, one.contrasts[number]) for one in findings.findings])
+            _coverage_cells([(finding, finding.contrasts[number]) for finding in findings.findings])
             for number in range(len(findings.control))
         ),
     )

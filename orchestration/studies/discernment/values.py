@@ -105,8 +105,12 @@ def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return what `findings` come to: how well damage is seen, and what else moves scores."""
-    harmful = [one for one in findings.findings if not is_harmless(one) and one.damaged]
-    harmless = [one for one in findings.findings if is_harmless(one) and one.damaged]
+    harmful = [
+        finding for finding in findings.findings if not is_harmless(finding) and finding.damaged
+    ]
+    harmless = [
+        finding for finding in findings.findings if is_harmless(finding) and finding.damaged
+    ]
     return (
         *_discernment(findings, harmful),
         *_caught(findings, harmful),
@@ -165,7 +169,7 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
             ends = shares[0] if len(shares) == 1 else None
             yield Measure(
                 name=f"discernment.caught.{finding.condition}",
-                value=defined(sum(one.value for one in shares) / len(shares)),
+                value=defined(sum(share.value for share in shares) / len(shares)),
                 says=f"the same after {finding.condition}",
                 count=sum(one.texts for one in found),
                 low=defined(ends.low) if ends else None,

@@ -139,7 +139,7 @@ def parse_condition(text: str) -> Condition:
 
 def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | None:
     """Return why `result` fails under any of `conditions`; None if it passes."""
-    met = [(one.text, one.failing_spans(result)) for one in conditions]
+    met = [(condition.text, condition.failing_spans(result)) for condition in conditions]
     failing = {text: spans for text, spans in met if spans is not None}
     if not failing:
         return None

@@ -47,7 +47,7 @@ class Terms:
     def aspects(self) -> frozenset[str]:
         """The names of the aspects that they are about."""
         named = {mean.aspect for mean in self.means if mean.aspect}
-        return frozenset(named.union(*(one.aspects for one in self.conditions)))
+        return frozenset(named.union(*(condition.aspects for condition in self.conditions)))
 
 
 def parse_terms(

@@ -16,8 +16,10 @@ _RESTLESS = 0.05
 
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Say, in sentences, what speaks against taking the numbers at their face value."""
-    sentences = [sentence for one in findings.score_arrays for sentence in _on_scores(one)]
-    sentences += [sentence for one in findings.findings for sentence in _on_finding(one)]
+    sentences = [
+        sentence for score_array in findings.score_arrays for sentence in _on_scores(score_array)
+    ]
+    sentences += [sentence for finding in findings.findings for sentence in _on_finding(finding)]
     return tuple(sentences)
 
 

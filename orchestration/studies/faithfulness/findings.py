@@ -111,9 +111,13 @@ def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) 
     return Findings(
         score_arrays=score_arrays,
         findings=tuple(
-            finding for one in score_arrays for finding in _findings(one, seed=seed, draws=draws)
+            finding
+            for score_array in score_arrays
+            for finding in _findings(score_array, seed=seed, draws=draws)
         ),
-        consistencies=tuple(pair for one in score_arrays for pair in consistencies(one)),
+        consistencies=tuple(
+            pair for score_array in score_arrays for pair in consistencies(score_array)
+        ),
         seed=seed,
         draws=draws,
     )
@@ -223,8 +227,8 @@ class Average:
 def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
     """Average `findings` over aspects, in the order in which conditions first come."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
-    for one in findings:
-        groups.setdefault((one.judge, one.dataset, one.condition), []).append(one)
+    for finding in findings:
+        groups.setdefault((finding.judge, finding.dataset, finding.condition), []).append(finding)
     return tuple(_average(aspects) for aspects in groups.values())
 
 
@@ -235,13 +239,13 @@ def _average(findings: Sequence[Finding]) -> Average:
         dataset=first.dataset,
         condition=first.condition,
         aspects=len(findings),
-        as_printed=_mean(one.overall.changed_as_printed for one in findings),
-        with_errors=_mean(one.with_errors.changed for one in findings),
-        with_room=_mean(one.with_room.changed for one in findings),
-        toward=_mean(one.toward(one.with_room) for one in findings),
-        against=_mean(one.against(one.with_room_against) for one in findings),
-        shift=_mean(one.overall.average.value for one in findings),
-        above_control=_mean(one.net.changed.value for one in findings if one.net),
+        as_printed=_mean(finding.overall.changed_as_printed for finding in findings),
+        with_errors=_mean(finding.with_errors.changed for finding in findings),
+        with_room=_mean(finding.with_room.changed for finding in findings),
+        toward=_mean(finding.toward(finding.with_room) for finding in findings),
+        against=_mean(finding.against(finding.with_room_against) for finding in findings),
+        shift=_mean(finding.overall.average.value for finding in findings),
+        above_control=_mean(finding.net.changed.value for finding in findings if finding.net),
     )
 
 

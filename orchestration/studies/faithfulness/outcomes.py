@@ -41,7 +41,9 @@ class OutcomeCounts:
 
 def outcome_counts(score_arrays: ScoreArrays) -> tuple[OutcomeCounts, ...]:
     """Count lists by outcome, condition by condition."""
-    rows: dict[str, dict[str, Change]] = {one.name: {} for one in score_arrays.conditions}
+    rows: dict[str, dict[str, Change]] = {
+        condition.name: {} for condition in score_arrays.conditions
+    }
     for change in score_arrays.changes:  # of a text that comes twice, the last one
         rows[change.condition][change.text] = change
     texts = len(score_arrays.texts)

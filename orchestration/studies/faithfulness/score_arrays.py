@@ -85,7 +85,9 @@ class ScoreArrays:
     @property
     def applied(self) -> BoolArray:
         """Reports that had their list changed (or, by a control, kept) and were rescored."""
-        adding: BoolArray = np.array([[one.family in _ADDING] for one in self.conditions])
+        adding: BoolArray = np.array(
+            [[condition.family in _ADDING] for condition in self.conditions]
+        )
         return self.rescored & self.known & (self.with_errors | adding)
 
     @property
@@ -117,7 +119,7 @@ class ScoreArrays:
 
     def row(self, name: str) -> int | None:
         """Return the row of the condition called `name`; None if there is none."""
-        names = [one.name for one in self.conditions]
+        names = [condition.name for condition in self.conditions]
         return names.index(name) if name in names else None
 
 

@@ -71,7 +71,7 @@ def faithfulness_report(
     pictures: Sequence[Picture] = (),
 ) -> Report:
     """Return `findings` as a report; `seats` has the judges' signatures by their names."""
-    judges = dict.fromkeys(one.judge for one in findings.score_arrays)
+    judges = dict.fromkeys(score_array.judge for score_array in findings.score_arrays)
     sentences = cautions(findings)
     return Report(
         title="Faithfulness",
@@ -101,9 +101,9 @@ def faithfulness_report(
 def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
     """Name the models that wrote explanations, and what each wrote."""
     written: dict[str, dict[str, None]] = {}
-    for one in findings:
-        if one.written_by:
-            written.setdefault(one.written_by, {})[one.condition] = None
+    for finding in findings:
+        if finding.written_by:
+            written.setdefault(finding.written_by, {})[finding.condition] = None
     for writer, conditions in written.items():
         sentence = prose(
             "Explanations written by {}: {}. The rest is done by rules, and so is the new "
@@ -135,8 +135,14 @@ def _by_dataset(averages: Sequence[Average]) -> list[Block]:
     shares = numeric("aspects", "printed", "with errors", "with room", "toward", "against")
     changes = numeric("average change", "changed minus control")
     rows = (
-        row(one.judge, one.dataset, one.condition, one.aspects, *_average(one, digits=3))
-        for one in averages
+        row(
+            average.judge,
+            average.dataset,
+            average.condition,
+            average.aspects,
+            *_average(average, digits=3),
+        )
+        for average in averages
     )
     listed = table(["judge", "dataset", "condition", *shares, *changes], rows)
     return [Paragraph("Unweighted means over aspects."), listed]
@@ -151,9 +157,14 @@ def _average(one: Average, *, digits: int) -> Iterator[Cell]:
 
 def _controls(findings: Sequence[Finding]) -> list[Block]:
     rows = [
-        row(*_whose(one), one.overall.scored, _share(one.overall.changed), _change(one.overall))
-        for one in findings
-        if one.is_control
+        row(
+            *_whose(finding),
+            finding.overall.scored,
+            _share(finding.overall.changed),
+            _change(finding.overall),
+        )
+        for finding in findings
+        if finding.is_control
     ]
     figures = numeric("reports", "changed", "average change")
     listed = table([*_WHOSE, "control", *figures], rows or [row("none was run", *[""] * 6)])
@@ -178,9 +189,9 @@ def _by_aspect(findings: Sequence[Finding]) -> Table:
         "p": lambda one: Cell(one.net.p_changed if one.net else None, ".3g"),
     }
     rows = (
-        row(*_whose(one), *(cell(one) for cell in columns.values()))
-        for one in findings
-        if not one.is_control
+        row(*_whose(finding), *(cell(finding) for cell in columns.values()))
+        for finding in findings
+        if not finding.is_control
     )
     first, *others = columns
     return table([*_WHOSE, "condition", first, *numeric(*others)], rows)
@@ -188,9 +199,15 @@ def _by_aspect(findings: Sequence[Finding]) -> Table:
 
 def _not_rescored(findings: Sequence[Finding]) -> Iterator[Section]:
     rows = [
-        row(*_whose(one), _counts(one.unchanged), _counts(one.failed), one.unscored, one.absent)
-        for one in findings
-        if one.unchanged or one.failed or one.unscored or one.absent
+        row(
+            *_whose(finding),
+            _counts(finding.unchanged),
+            _counts(finding.failed),
+            finding.unscored,
+            finding.absent,
+        )
+        for finding in findings
+        if finding.unchanged or finding.failed or finding.unscored or finding.absent
     ]
     if rows:
         reasons = ("list cannot be changed", "list was not written")
@@ -203,13 +220,13 @@ def _steps(consistencies: Sequence[Consistency]) -> Iterator[Section]:
     if consistencies:
         rows = (
             row(
-                *(one.judge, one.dataset, one.aspect, one.family),
-                one.direction.removesuffix("s"),
-                one.with_errors,
-                _share(one.share_reverted),
-                _share(one.share_broad),
+                *(consistency.judge, consistency.dataset, consistency.aspect, consistency.family),
+                consistency.direction.removesuffix("s"),
+                consistency.with_errors,
+                _share(consistency.share_reverted),
+                _share(consistency.share_broad),
             )
-            for one in consistencies
+            for consistency in consistencies
         )
         figures = numeric("reports", "reverted", "broad")
         listed = table([*_WHOSE, "family", "should", *figures], rows)

@@ -41,11 +41,11 @@ def findings_json(findings: Findings) -> dict[str, object]:
         "findings": [_finding_json(finding) for finding in findings.findings],
         "consistency": [
             {
-                **fields_of(one),
-                "share_reverted": plain(one.share_reverted),
-                "share_broad": plain(one.share_broad),
+                **fields_of(consistency),
+                "share_reverted": plain(consistency.share_reverted),
+                "share_broad": plain(consistency.share_broad),
             }
-            for one in findings.consistencies
+            for consistency in findings.consistencies
         ],
         "rescoring_methods": plain(rescoring_methods(findings)),
         "outcomes": plain(rescoring_outcomes(findings)),
@@ -85,29 +85,29 @@ def _counted(
 ) -> Mapping[str, Counter[str]]:
     """Count changes by name, judge by judge."""
     counts: dict[str, Counter[str]] = {}
-    for one in findings.score_arrays:
-        names = map(name, one.changes)
-        counts.setdefault(one.judge, Counter()).update(filter(None, names))
+    for score_array in findings.score_arrays:
+        names = map(name, score_array.changes)
+        counts.setdefault(score_array.judge, Counter()).update(filter(None, names))
     return counts
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of `findings`, each report and condition counting alike."""
-    changed = [one for one in findings.findings if not one.is_control]
+    changed = [finding for finding in findings.findings if not finding.is_control]
     return (*_shares(changed), *_net_measures(changed), _noise(findings.findings))
 
 
 def _shares(findings: Sequence[Finding]) -> Iterator[Measure]:
     """Yield shares of scores that moved, each over those with room to move that way."""
-    falls = [one for one in findings if one.direction == "falls"]
-    rises = [one for one in findings if one.direction == "rises"]
+    falls = [finding for finding in findings if finding.direction == "falls"]
+    rises = [finding for finding in findings if finding.direction == "rises"]
     toward = (
-        *((one.with_room, one.with_room.fell) for one in falls),
-        *((one.with_room, one.with_room.rose) for one in rises),
+        *((fall.with_room, fall.with_room.fell) for fall in falls),
+        *((rise.with_room, rise.with_room.rose) for rise in rises),
     )
     against = (
-        *((one.with_room_against, one.with_room_against.rose) for one in falls),
-        *((one.with_room_against, one.with_room_against.fell) for one in rises),
+        *((fall.with_room_against, fall.with_room_against.rose) for fall in falls),
+        *((rise.with_room_against, rise.with_room_against.fell) for rise in rises),
     )
     yield _share("toward", toward, says="with room that moved as the changed list says")
     yield _share("against", against, says="with room to move the other way that did")
@@ -124,14 +124,14 @@ def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measu
 
 
 def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
-    nets = [one.net for one in findings if one.net is not None and one.net.used]
+    nets = [finding.net for finding in findings if finding.net is not None and finding.net.used]
     figures: tuple[tuple[str, Callable[[NetOfControl], float], str], ...] = (
         ("null_adjusted", lambda one: one.toward.value, "moved as the changed list says"),
         ("null_adjusted_against", lambda one: one.against.value, "moved the other way"),
     )
-    count = sum(one.used for one in nets)
+    count = sum(net.used for net in nets)
     for name, figure, says in figures:
-        total = sum(figure(one) * one.used for one in nets)
+        total = sum(figure(net) * net.used for net in nets)
         yield Measure(
             name=f"faithfulness.{name}",
             value=total / count if count and math.isfinite(total) else None,
@@ -141,7 +141,9 @@ def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
 
 
 def _noise(findings: Sequence[Finding]) -> Measure:
-    controls = [one.overall for one in findings if one.is_control and one.overall.scored]
+    controls = [
+        finding.overall for finding in findings if finding.is_control and finding.overall.scored
+    ]
     count = sum(rates.scored for rates in controls)
     return Measure(
         name="faithfulness.null_moved",

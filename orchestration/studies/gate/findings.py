@@ -23,7 +23,7 @@ class MeasureRow:
     @property
     def counts(self) -> str:
         """Of how many examples, texts or conditions it is made; once where judges agree."""
-        counts = (str(one.count) for one in self.measures if one is not None)
+        counts = (str(measure.count) for measure in self.measures if measure is not None)
         return ", ".join(dict.fromkeys(counts))
 
 
@@ -46,7 +46,7 @@ class GateFindings:
     @property
     def missed(self) -> tuple[DemandResult, ...]:
         """The demands that are not met."""
-        return tuple(one for one in self.demands if not one.met)
+        return tuple(demand for demand in self.demands if not demand.met)
 
     def rows(self) -> Iterator[MeasureRow]:
         """Yield every measure, without those of groups that hold all examples anyway."""
@@ -59,7 +59,7 @@ class GateFindings:
         for name in names:
             if name not in hidden:
                 measures = tuple(measures.get(name) for measures in by_role.values())
-                known = [one for one in measures if one is not None]
+                known = [measure for measure in measures if measure is not None]
                 says = next((one for one in known if one.value is not None), known[0]).says
                 yield MeasureRow(name=name, says=says, measures=measures)
 

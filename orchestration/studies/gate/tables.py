@@ -87,7 +87,7 @@ def gate_json(findings: GateFindings) -> dict[str, object]:
         "model": findings.model,
         "data": list(findings.data),
         "passed": not findings.missed,
-        "demands": [asdict(one) for one in findings.demands],
+        "demands": [asdict(demand) for demand in findings.demands],
         "judges": {
             role: [asdict(measure) for record in card.records for measure in record.measures]
             for role, card in findings.cards.items()

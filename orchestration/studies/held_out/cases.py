@@ -73,10 +73,10 @@ def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str
     """
     groups = {ALL: np.ones(len(cases), dtype=np.bool_)}
     if seen is not None:
-        tasks = [one.aspect.task.name in seen.tasks for one in cases]
-        aspects = [(one.aspect.task.name, one.aspect.name) in seen.aspects for one in cases]
-        known = [seen.damages.issuperset(one.damages) for one in cases]
-        damaged = np.array([bool(one.damages) for one in cases])
+        tasks = [case.aspect.task.name in seen.tasks for case in cases]
+        aspects = [(case.aspect.task.name, case.aspect.name) in seen.aspects for case in cases]
+        known = [seen.damages.issuperset(case.damages) for case in cases]
+        damaged = np.array([bool(case.damages) for case in cases])
         every = groups[ALL]
         for name, flags, among in (
             ("tasks", tasks, every),

@@ -64,7 +64,7 @@ class ScoreArrays:
 
     def part(self, inside: BoolArray) -> "ScoreArrays":
         """Return the arrays of some cases, with inputs numbered from 0 again."""
-        kept = {one.name: getattr(self, one.name)[inside] for one in fields(self)}
+        kept = {field.name: getattr(self, field.name)[inside] for field in fields(self)}
         _, kept["inputs"] = np.unique(kept["inputs"], return_inverse=True)
         return replace(self, **kept)
 

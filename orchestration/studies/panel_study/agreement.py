@@ -68,9 +68,12 @@ class Agreement:
         """Return the agreement of scores of shape ``(..., texts)``."""
         parts = [
             level_correlations(
-                one.human, one.scores, level=self.level, method=self.settings.method
+                within_group.human,
+                within_group.scores,
+                level=self.level,
+                method=self.settings.method,
             ).value
-            for one in self.seats.within_groups(scores)
+            for within_group in self.seats.within_groups(scores)
         ]
         return _averaged(np.array(parts))
 
@@ -108,19 +111,19 @@ class Agreement:
         rng = default_rng(self.settings.seed)
         parts = [
             resampled_correlations(
-                one.human,
-                one.scores,
+                within_group.human,
+                within_group.scores,
                 level=self.level,
                 method=self.settings.method,
                 rng=rng,
                 over="both" if self.seats.has_several_systems else "inputs",
                 draws=draws,
             )
-            for one in self.seats.within_groups(scores)
+            for within_group in self.seats.within_groups(scores)
         ]
         return Resampled(
-            _averaged(np.array([one.estimate for one in parts])),
-            _averaged(np.array([one.draws for one in parts])),
+            _averaged(np.array([part.estimate for part in parts])),
+            _averaged(np.array([part.draws for part in parts])),
         )
 
 

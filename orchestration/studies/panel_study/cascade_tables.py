@@ -117,12 +117,12 @@ def _costs(findings: CascadeFindings) -> Table:
         [*numeric("aimed at", "cost"), *stages, *numeric("apart")],
         (
             row(
-                *(Cell(one.share, _SHARE), Cell(one.cost, _SHARE)),
-                *(Cell(asked, _SHARE) for asked in one.asked),
-                Cell(one.apart, VALUE),
-                faint=one is not findings.chosen,
+                *(Cell(point.share, _SHARE), Cell(point.cost, _SHARE)),
+                *(Cell(asked, _SHARE) for asked in point.asked),
+                Cell(point.apart, VALUE),
+                faint=point is not findings.chosen,
             )
-            for one in findings.points
+            for point in findings.points
         ),
         note=f"Cost: share of the {findings.unit} of all seats; under the names, the share of the "
         "texts on which they were asked; apart: mean distance from the whole panel's score, as a "

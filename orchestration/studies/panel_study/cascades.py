@@ -120,7 +120,7 @@ class CascadeOutcome(NamedTuple):
 
 def staged(seats: PanelSeats, stages: tuple[tuple[int, ...], ...], *, unit: Unit) -> StagedTexts:
     """Return the texts that `seats` judged, to be judged stage by stage."""
-    costs = np.array([one.counted_in(unit) for one in seats.costs])
+    costs = np.array([cost.counted_in(unit) for cost in seats.costs])
     return StagedTexts(
         stages=stages,
         estimates=seats.estimates,

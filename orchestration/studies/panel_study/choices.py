@@ -79,7 +79,7 @@ def subset_choices(
     seats: PanelSeats, subsets: Iterable[Subset], *, unit: Unit
 ) -> Iterator[ScoredChoice]:
     """Yield the subsets with their costs."""
-    costs = np.array([one.counted_in(unit) for one in seats.costs])
+    costs = np.array([cost.counted_in(unit) for cost in seats.costs])
     for one in subsets:
         members = list(one.members)
         scores = seats.mean_of(members)
@@ -104,8 +104,8 @@ def cascade_choices(
     """
     seats = agreement.seats
     folds = source_folds(seats, agreement.settings)
-    for one in subsets:
-        texts = _in_stages(seats, one.members, unit=unit)
+    for subset in subsets:
+        texts = _in_stages(seats, subset.members, unit=unit)
         known = int((~np.isnan(texts.whole)).sum())
         if not texts.costs[1:].sum() > 0 or known < FEWEST_FITTED:
             continue
@@ -130,7 +130,7 @@ def cascade_choices(
 
 
 def _in_stages(seats: PanelSeats, members: Sequence[int], *, unit: Unit) -> StagedTexts:
-    stages = usual_stages([seats.costs[one] for one in members], unit=unit)
+    stages = usual_stages([seats.costs[member] for member in members], unit=unit)
     numbers = tuple(tuple(members[place] for place in stage) for stage in stages)
     return staged(seats, numbers, unit=unit)
 
@@ -144,7 +144,7 @@ def _asked(texts: StagedTexts, outcome: CascadeOutcome, *, seats: int) -> FloatA
 
 
 def _calls(seats: PanelSeats, asked: FloatArray) -> float:
-    calls = np.array([one.calls for one in seats.costs])
+    calls = np.array([cost.calls for cost in seats.costs])
     return float(asked @ calls / calls.sum()) if calls.any() else np.nan
 
 

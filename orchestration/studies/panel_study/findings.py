@@ -171,9 +171,11 @@ def _notes(seats: PanelSeats) -> Iterator[str]:
 
 def _about_families(seats: PanelSeats, families: Families) -> Iterator[str]:
     of_seats = [families.of(model) for model in seats.models]
-    for family in dict.fromkeys(one for one in of_seats if one):
+    for family in dict.fromkeys(of_seat for of_seat in of_seats if of_seat):
         own = [name for name, its in zip(seats.names, of_seats, strict=True) if its == family]
-        systems = [one for one in seats.system_names if families.of(one) == family]
+        systems = [
+            system_name for system_name in seats.system_names if families.of(system_name) == family
+        ]
         if len(own) > 1:
             yield f"{', '.join(own)} are of one family, {family}: they tend to vote like one"
         if systems:

@@ -116,7 +116,7 @@ def frontier(
         choices=choices,
         points=points,
         whole=whole,
-        uneven=tuple(one.name for one in choices if not _is_comparable(one, whole)),
+        uneven=tuple(choice.name for choice in choices if not _is_comparable(choice, whole)),
         budget=_bought(budget, points, unit=counted, texts=seats.texts if texts is None else texts),
     )
 
@@ -173,9 +173,9 @@ def _flatteries(
     if not agreement.settings.draws:
         return np.full(len(costs), np.nan)
     draws = min(agreement.settings.draws, CHOICE_DRAWS)
-    drawn = agreement.drawn(np.array([one.scores for one in rivals]), draws=draws)
+    drawn = agreement.drawn(np.array([rival.scores for rival in rivals]), draws=draws)
     known = ~np.isnan(drawn.estimate)
-    prices = np.array([one.choice.cost for one in rivals])
+    prices = np.array([rival.choice.cost for rival in rivals])
     affordable = [known & (prices <= cost) for cost in costs]
     return np.array(
         [flattery(Resampled(drawn.estimate[here], drawn.draws[:, here])) for here in affordable]
@@ -187,6 +187,6 @@ def _bought(
 ) -> Budget | None:
     if amount is None:
         return None
-    paid = [one for one in points if one.choice.cost * texts <= amount]
+    paid = [point for point in points if point.choice.cost * texts <= amount]
     best = max(paid, key=lambda one: one.choice.agreement, default=None)
     return Budget(amount=amount, unit=unit, texts=texts, best=best)

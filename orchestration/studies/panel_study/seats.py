@@ -201,7 +201,7 @@ def panel_seats(
 
 def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
     known = {name: number for number, name in enumerate(dict.fromkeys(values))}
-    return np.array([known[one] for one in values], dtype=np.intp), tuple(known)
+    return np.array([known[value] for value in values], dtype=np.intp), tuple(known)
 
 
 def _layout(systems: IntArray, sources: IntArray) -> _Layout:

@@ -94,7 +94,7 @@ def subset_findings(agreement: Agreement) -> SubsetFindings:
     everyone = tuple(range(len(seats.names)))
     is_complete = len(everyone) <= MOST_SEATS
     members = list(_all(everyone) if is_complete else _forward(agreement, everyone))
-    scores = np.array([seats.mean_of(one) for one in members])
+    scores = np.array([seats.mean_of(member) for member in members])
     subsets = tuple(
         _subset(seats, *pair) for pair in zip(members, agreement.of(scores), strict=True)
     )
@@ -129,14 +129,14 @@ def _best(values: FloatArray) -> int:
 
 
 def _subset(seats: PanelSeats, members: tuple[int, ...], value: float) -> Subset:
-    names = tuple(seats.names[one] for one in members)
+    names = tuple(seats.names[member] for member in members)
     return Subset(members=members, seats=names, agreement=float(value))
 
 
 def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFinding]:
     seats = agreement.seats
     by_size = [
-        [one for one in subsets if len(one.members) == size]
+        [subset for subset in subsets if len(subset.members) == size]
         for size in range(1, len(seats.names) + 1)
     ]
     best = [same[_best(np.array([one.agreement for one in same]))] for same in by_size]
@@ -195,6 +195,6 @@ def _gains(agreement: Agreement) -> list[Estimate]:
 
 def _shapley(subsets: Sequence[Subset], players: int) -> FloatArray:
     worths = np.zeros(2**players)
-    for one in subsets:
-        worths[sum(1 << member for member in one.members)] = one.agreement
+    for subset in subsets:
+        worths[sum(1 << member for member in subset.members)] = subset.agreement
     return shapley_values(worths)

@@ -69,7 +69,7 @@ def study_report(findings: StudyFindings) -> Report:
             prose("people: {}", code(findings.human)),
             measured,
         ],
-        sections=[block for one in findings.aspects for block in _aspect(one, findings)],
+        sections=[block for aspect in findings.aspects for block in _aspect(aspect, findings)],
     )
 
 
@@ -154,7 +154,7 @@ def _members(panel: Subset, names: Names) -> str:
 
 
 def _best(found: SubsetFindings, names: Names) -> Table:
-    known = [one for one in found.subsets if not math.isnan(one.agreement)]
+    known = [subset for subset in found.subsets if not math.isnan(subset.agreement)]
     ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
     return table(
         ["panel", *numeric("seats", "agreement", "against all seats")],

@@ -47,8 +47,8 @@ def cautions(one: AspectRanking) -> Iterator[str]:
 
 def annotators_caution(texts: Sequence[RankedText]) -> str:
     """Say that people disagree so much that their mean is no truth; empty where they do not."""
-    names = sorted({name for one in texts for name in one.people})
-    shared = [one for one in texts if len(one.people) > 1]
+    names = sorted({name for text in texts for name in text.people})
+    shared = [text for text in texts if len(text.people) > 1]
     if len(shared) < _FEW_SHARED:
         return ""
     rows = [[one.people.get(name, np.nan) for name in names] for one in shared]

@@ -127,12 +127,12 @@ class AspectRanking:
     @property
     def apart(self) -> int:
         """Pairs that are shown to differ."""
-        return sum(self.shows(one) for one in self.pairs)
+        return sum(self.shows(pair) for pair in self.pairs)
 
     @property
     def separated(self) -> int:
         """Pairs that the panel's scores separate, rightly or not."""
-        return sum(one.is_apart("judges") for one in self.pairs)
+        return sum(pair.is_apart("judges") for pair in self.pairs)
 
     def shows(self, pair: PairFinding) -> bool:
         """Say whether two systems are shown to differ, which a panel alone cannot show."""
@@ -149,12 +149,12 @@ class AspectRanking:
     def reversed_pairs(self) -> tuple[PairFinding, ...]:
         """Pairs that people tell apart, and the panel the other way round."""
         return tuple(
-            one
-            for one in self.pairs
-            if one.powered is not None
-            and one.is_apart("judges")
-            and one.is_apart("people and judges")
-            and one.judged.value * one.powered.value < 0
+            pair
+            for pair in self.pairs
+            if pair.powered is not None
+            and pair.is_apart("judges")
+            and pair.is_apart("people and judges")
+            and pair.judged.value * pair.powered.value < 0
         )
 
 

@@ -81,7 +81,7 @@ class ScoreTable:
 
 def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
     """Put the scores of texts on one aspect into arrays; systems and inputs as they come."""
-    systems = {name: number for number, name in enumerate(_distinct(one.system for one in texts))}
+    systems = {name: number for number, name in enumerate(_distinct(text.system for text in texts))}
     taken = Counter[tuple[str, str]]()
     columns: dict[tuple[str, int], int] = {}
     places: list[tuple[int, int]] = []
@@ -98,7 +98,7 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
         filled[rows] = [math.nan if value is None else value for value in values]
         return filled
 
-    people, chances = table(one.mark for one in texts), table(one.chance for one in texts)
+    people, chances = table(text.mark for text in texts), table(text.chance for text in texts)
     unknown = ~np.isnan(people) & np.isnan(chances)
     is_weighted = bool((~np.isnan(people) & ~np.isnan(chances)).any())
     return ScoreTable(
@@ -106,7 +106,7 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
         systems=tuple(systems),
         inputs=np.array([sources[key] for key, _ in columns], dtype=np.intp),
         texts=np.bincount(rows[0], minlength=len(systems)).astype(np.intp),
-        judged=table(one.score for one in texts),
+        judged=table(text.score for text in texts),
         people=np.where(unknown, np.nan, people) if is_weighted else people,
         weights=np.where(np.isnan(chances), 1.0, 1 / chances)
         if is_weighted

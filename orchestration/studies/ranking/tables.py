@@ -63,21 +63,21 @@ def ranking_json(found: RankingFindings) -> dict[str, object]:
         "notes": list(found.notes),
         "aspects": [
             {
-                **_plain(one),
-                "pairs_apart": one.apart,
-                "cautions": [*cautions(one)],
-                "systems": [{**_plain(each), "coverage": each.coverage} for each in one.systems],
+                **_plain(aspect),
+                "pairs_apart": aspect.apart,
+                "cautions": [*cautions(aspect)],
+                "systems": [{**_plain(each), "coverage": each.coverage} for each in aspect.systems],
                 "pairs": [
                     {
                         **_plain(each),
-                        "is_apart": one.shows(each),
+                        "is_apart": aspect.shows(each),
                         "panel_apart": each.is_apart("judges"),
-                        "not_shown": one.not_shown(each) or None,
+                        "not_shown": aspect.not_shown(each) or None,
                     }
-                    for each in one.pairs
+                    for each in aspect.pairs
                 ],
             }
-            for one in found.aspects
+            for aspect in found.aspects
         ],
     }
 
@@ -98,7 +98,7 @@ def ranking_report(found: RankingFindings) -> Report:
         ),
         sections=(
             Bullets(found.notes, tone="caution"),
-            *(Section(one.aspect, [*_blocks(one)]) for one in found.aspects),
+            *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in found.aspects),
             Paragraph(_METHOD, only="page"),
         ),
     )

@@ -49,8 +49,8 @@ class MarkedSystems:
         systems = range(len(table.systems))
         columns = np.ones(table.inputs.size, dtype=np.bool_)
         variance = mark_variance(
-            [_mean(table, one, tuning=tuning) for one in systems],
-            [_size(table, one, columns) for one in systems],
+            [_mean(table, system, tuning=tuning) for system in systems],
+            [_size(table, system, columns) for system in systems],
         )
         return cls(table=table, tuning=tuning, variance=variance)
 

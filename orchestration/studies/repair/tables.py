@@ -92,12 +92,12 @@ def repair_report(
 def _tables(findings: tuple[Finding, ...]) -> Iterator[Table]:
     yield table(
         [_ARM, *_DONE],
-        (_emphasised(one, _done(one)) for one in findings),
+        (_emphasised(finding, _done(finding)) for finding in findings),
         title="What became of the damage",
     )
     yield table(
         [_ARM, *_MADE],
-        (_emphasised(one, _made(one)) for one in findings),
+        (_emphasised(finding, _made(finding)) for finding in findings),
         title="What the examiner says",
     )
 

@@ -161,9 +161,9 @@ def flaws_seen(
         source: number for number, source in enumerate(dict.fromkeys(map(_source, flawed.segments)))
     }
     pairs = [
-        (flawed.good[one.segment_id], one)
-        for one in flawed.segments
-        if one.segment_id in flawed.good
+        (flawed.good[segment.segment_id], segment)
+        for segment in flawed.segments
+        if segment.segment_id in flawed.good
     ]
     seen = {}
     for judge in judges:

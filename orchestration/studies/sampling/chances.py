@@ -33,8 +33,8 @@ def which_count(chances: Sequence[float | None]) -> list[bool]:
 
     Where any has a chance, those without one do not: no one knows for how many texts they stand.
     """
-    is_sample = any(one is not None for one in chances)
-    return [one is not None or not is_sample for one in chances]
+    is_sample = any(chance is not None for chance in chances)
+    return [chance is not None or not is_sample for chance in chances]
 
 
 def left_out_note(texts: int) -> str:
@@ -55,7 +55,7 @@ def unequal_chances_note(chances: Sequence[float | None]) -> str:
     ----------
     .. [1] Kish (1965), Survey Sampling, section 11.7
     """
-    known = [one for one in chances if one is not None]
+    known = [chance for chance in chances if chance is not None]
     if len(set(known)) < 2:  # noqa: PLR2004  one chance is no difference
         return ""
     weights = 1 / np.array(known)

@@ -95,7 +95,7 @@ class Arrays:
 
 def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -> Arrays:
     """Put the answers of a judge beside what is known of the texts, in the same order."""
-    given = [one if isinstance(one, Answer) else None for one in answers]
+    given = [answer if isinstance(answer, Answer) else None for answer in answers]
     pairs = list(zip(texts, given, strict=True))
     _, sources = np.unique([text.source for text in texts], return_inverse=True)
     return Arrays(

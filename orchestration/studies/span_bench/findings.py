@@ -98,7 +98,7 @@ class SetFindings:
     @property
     def judges(self) -> tuple[Finding, ...]:
         """Those that gave an answer to any text."""
-        return tuple(one for one in self.findings if one.coverage.texts[0])
+        return tuple(finding for finding in self.findings if finding.coverage.texts[0])
 
     @property
     def has_marks(self) -> bool:
@@ -209,7 +209,9 @@ def _finding(
     side: _Side, texts: Sequence[BenchText], *, rival: Arrays, settings: Settings
 ) -> Finding:
     arrays = side.arrays
-    failures = Counter(one.outcome.value for one in side.answers if isinstance(one, Failure))
+    failures = Counter(
+        answer.outcome.value for answer in side.answers if isinstance(answer, Failure)
+    )
     figures = estimated(effects_of(arrays), arrays, settings=settings)
     is_judge = side.role != "baseline"
     return Finding(
@@ -227,5 +229,5 @@ def _finding(
         if is_judge or side.judge == RIVAL
         else (),
         gains=gains_of(arrays, rival, settings=settings) if is_judge else {},
-        unlocated=sum(one.unlocated for one in side.answers if isinstance(one, Answer)),
+        unlocated=sum(answer.unlocated for answer in side.answers if isinstance(answer, Answer)),
     )

@@ -164,7 +164,7 @@ def _written(segment: Segment) -> Sequence[Mapping[str, object]]:
     """Return the marks as the row has them, where a source keeps them; empty ones elsewhere."""
     spans = segment.meta.get(_SPANS)
     if isinstance(spans, list) and len(spans) == len(segment.gold):
-        return [one if isinstance(one, dict) else {} for one in spans]
+        return [span if isinstance(span, dict) else {} for span in spans]
     return [{} for _ in segment.gold]
 
 

@@ -82,14 +82,14 @@ class AspectSpans:
 
 def top_rated_texts(segments: Sequence[Segment], *, aspect: str) -> TopRated:
     """Find the texts to which every rater gave the best score that was given on `aspect`."""
-    given = {score for one in segments for score in one.human.get(aspect, {}).values()}
+    given = {score for segment in segments for score in segment.human.get(aspect, {}).values()}
     if len(given) < _FEWEST_SCORES:
         return TopRated(best=float("nan"), texts=frozenset())
     best = max(given)
     texts = frozenset(
-        one.segment_id
-        for one in segments
-        if (scores := one.human.get(aspect)) and all(score == best for score in scores.values())
+        segment.segment_id
+        for segment in segments
+        if (scores := segment.human.get(aspect)) and all(score == best for score in scores.values())
     )
     return TopRated(best=best, texts=texts)
 

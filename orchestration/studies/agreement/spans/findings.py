@@ -128,9 +128,13 @@ def span_agreement(
     return SpanAgreement(
         settings=settings,
         judges=tuple(
-            one for each in score_arrays for one in _findings(each, groups, settings=settings)
+            finding
+            for each in score_arrays
+            for finding in _findings(each, groups, settings=settings)
         ),
-        over_annotations=tuple(over_annotation(one, settings=settings) for one in score_arrays),
+        over_annotations=tuple(
+            over_annotation(score_array, settings=settings) for score_array in score_arrays
+        ),
         annotators=tuple(
             annotator_pairs(whole, lengths if with_annotators else {}, settings=settings)
         ),

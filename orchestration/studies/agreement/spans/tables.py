@@ -75,7 +75,7 @@ def span_blocks(
         return ()
     return (
         Paragraph(_READING, only="page"),
-        *(block for one in findings for block in _aspect(one)),
+        *(block for finding in findings for block in _aspect(finding)),
         Section("People with people", [_pairs(annotators)]),
     )
 
@@ -89,8 +89,8 @@ def _aspect(one: AspectSpans) -> Iterator[Block]:
 
 
 def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
-    whole = [one for one in judges if not one.group]
-    groups = [one for one in judges if one.group]
+    whole = [judge for judge in judges if not judge.group]
+    groups = [judge for judge in judges if judge.group]
     is_hard = any(not math.isnan(one.figures[_HARD].value) for one in whole)
     shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
     yield table(
@@ -117,7 +117,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
         ((one.judge, *(_estimate(one.figures[name]) for name in _SPANS)) for one in whole),
     )
     yield _categories(whole)
-    if len({one.group for one in groups}) > 1:
+    if len({group.group for group in groups}) > 1:
         yield _groups(groups)
 
 
@@ -127,10 +127,10 @@ def _groups(groups: Sequence[JudgeFinding]) -> Table:
         ["judge", "system", *numeric("texts", *_CHARACTERS.values())],
         (
             (
-                *(one.judge, one.group, one.texts),
-                *(_estimate(one.figures[name]) for name in _CHARACTERS),
+                *(group.judge, group.group, group.texts),
+                *(_estimate(group.figures[name]) for name in _CHARACTERS),
             )
-            for one in groups
+            for group in groups
         ),
         only="page",
     )
@@ -141,9 +141,9 @@ def _categories(judges: Sequence[JudgeFinding]) -> Table:
     return table(
         ["judge", "category", *numeric(*Agreement._fields)],
         (
-            (one.judge, name, *(_estimate(figures[part]) for part in Agreement._fields))
-            for one in judges
-            for name, figures in one.categories.items()
+            (judge.judge, name, *(_estimate(figures[part]) for part in Agreement._fields))
+            for judge in judges
+            for name, figures in judge.categories.items()
         ),
         only="page",
     )
@@ -185,11 +185,11 @@ def _pairs(annotators: Sequence[PairFinding]) -> Table:
         ],
         (
             (
-                *(one.first, one.second, one.texts),
-                *(_estimate(one.figures[name]) for name in _PEOPLE),
-                *(_gamma(one.gamma), _gamma(one.gamma_with_categories)),
+                *(annotator.first, annotator.second, annotator.texts),
+                *(_estimate(annotator.figures[name]) for name in _PEOPLE),
+                *(_gamma(annotator.gamma), _gamma(annotator.gamma_with_categories)),
             )
-            for one in annotators
+            for annotator in annotators
         ),
     )
 

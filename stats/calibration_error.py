@@ -107,4 +107,4 @@ def _by_bin(values: FloatArray, weights: FloatArray, bins: int) -> FloatArray:
     total = weights.sum(axis=1, keepdims=True)
     middle = safe_divide(np.cumsum(weights, axis=1) - weights / 2, total)
     bin_of = np.minimum(np.floor(bins * middle + _NOISE), bins - 1)
-    return np.stack([np.where(bin_of == one, values, 0.0).sum(axis=1) for one in range(bins)])
+    return np.stack([np.where(bin_of == index, values, 0.0).sum(axis=1) for index in range(bins)])

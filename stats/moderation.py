@@ -53,9 +53,9 @@ def mark_variance(estimates: Sequence[PoweredEstimate], sizes: Sequence[float]) 
     1.0
     """
     known = [
-        (one.clusters - 1, one.error**2 * size, one.plain_error**2 * size)
-        for one, size in zip(estimates, sizes, strict=True)
-        if one.clusters > 1
+        (estimate.clusters - 1, estimate.error**2 * size, estimate.plain_error**2 * size)
+        for estimate, size in zip(estimates, sizes, strict=True)
+        if estimate.clusters > 1
     ]
     freedom = sum(one for one, _, _ in known)
     if not freedom:

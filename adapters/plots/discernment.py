@@ -46,11 +46,11 @@ def draw_scores(
     heights = [len(rows) + 1 for rows in groups.values()]
     figure = Figure(figsize=(7.5, 1.3 + _ROW * sum(heights)), layout="constrained")
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-    for one, (level, rows) in zip(axes, groups.items(), strict=True):
-        _bars(one, scores[rows], by_experts[rows])
-        _label_rows(one, [conditions[row] for row in rows])
-        one.set_ylabel(level, parse_math=False)
-        one.spines[["top", "right"]].set_visible(False)
+    for axis, (level, rows) in zip(axes, groups.items(), strict=True):
+        _bars(axis, scores[rows], by_experts[rows])
+        _label_rows(axis, [conditions[row] for row in rows])
+        axis.set_ylabel(level, parse_math=False)
+        axis.spines[["top", "right"]].set_visible(False)
     most = np.nanmax([*scores, *by_experts, 1.0])
     axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
     axes[-1].set_xlabel("D (1: p = .05)")

@@ -99,7 +99,7 @@ def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> l
 
 def option_lines(options: Mapping[str, object]) -> list[str]:
     """Return tables of a training's options, and of the packages that it ran with."""
-    rows = [(name, "" if one is None else one) for name, one in options.items()]
+    rows = [(name, "" if option is None else option) for name, option in options.items()]
     versions = [("spanjury", VERSION), *package_versions().items()]
     return [*_table(("option", "value"), rows), *_table(("package", "version"), versions)]
 

@@ -91,7 +91,7 @@ def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> l
     """Return a prompt of at most `room` tokens, of the `whole` of it, by cutting the sources."""
     messages, tokens = pair.messages, whole
     for source in sorted((one for one in pair.sources if one), key=len, reverse=True):
-        place = next((at for at, one in enumerate(messages) if source in one.content), None)
+        place = next((at for at, message in enumerate(messages) if source in message.content), None)
         if place is None:
             continue
         cut = _Cut(chat=chat, messages=messages, place=place, source=source)

@@ -118,18 +118,18 @@ def _measured(
 
 
 def _rows(
-    one: "corpus.MetricScores", scored: "service.Scored", *, by_system: bool
+    scores: "corpus.MetricScores", scored: "service.Scored", *, by_system: bool
 ) -> Iterator[_Row]:
     yield _Row(
-        metric=one.named.name,
-        score=one.corpus,
-        interval=corpus.corpus_interval(one),
-        better=one.named.card.direction,
-        signature=stamped(one.named.signature),
+        metric=scores.named.name,
+        score=scores.corpus,
+        interval=corpus.corpus_interval(scores),
+        better=scores.named.card.direction,
+        signature=stamped(scores.named.signature),
     )
     if by_system:
         for system, places in sorted(_by_system(scored).items()):
-            yield _Row(metric=one.named.name, system=system, score=one.corpus_of(places))
+            yield _Row(metric=scores.named.name, system=system, score=scores.corpus_of(places))
 
 
 def _by_system(scored: "service.Scored") -> dict[str, list[int]]:

@@ -192,20 +192,20 @@ def _group(base: type[Flags], parts: "Sequence[_Part]", *, title: str) -> type[F
     return made
 
 
-def _kind(kind: object, one: Parameter) -> object:
-    return kind if one.kind is None else one.kind
+def _kind(kind: object, parameter: Parameter) -> object:
+    return kind if parameter.kind is None else parameter.kind
 
 
-def _flag(kind: object, one: Parameter) -> Parameter:
-    if get_origin(_kind(kind, one)) is not tuple:
-        return one
-    return replace(one, help=f"{one.help.removesuffix('.')}; repeatable.")
+def _flag(kind: object, parameter: Parameter) -> Parameter:
+    if get_origin(_kind(kind, parameter)) is not tuple:
+        return parameter
+    return replace(parameter, help=f"{parameter.help.removesuffix('.')}; repeatable.")
 
 
-def _default(declared: object, kind: object, one: Parameter) -> object:
-    if get_origin(_kind(kind, one)) is tuple:
+def _default(declared: object, kind: object, parameter: Parameter) -> object:
+    if get_origin(_kind(kind, parameter)) is tuple:
         return ()
-    return declared if one.read is one.usual is None else one.usual
+    return declared if parameter.read is parameter.usual is None else parameter.usual
 
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:

@@ -140,7 +140,7 @@ class Calibration:
 
     def plain(self) -> dict[str, object]:
         """Return it as plain values, without what is None or empty."""
-        aspects = {name: _plain(asdict(one)) for name, one in self.aspects.items()}
+        aspects = {name: _plain(asdict(aspect)) for name, aspect in self.aspects.items()}
         return {"panel": self.panel, "seats": list(self.seats), "aspects": aspects}
 
 

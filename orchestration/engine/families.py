@@ -99,7 +99,7 @@ class FamilyWatch:
         signatures: Mapping[str, str],
         families: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
-        models = {seat: model_of(one) for seat, one in signatures.items()}
+        models = {seat: model_of(signature) for seat, signature in signatures.items()}
         asking = {seat: model for seat, model in models.items() if model}
         self._families = Families.load(table=families) if asking or families else Families()
         of = {seat: self._families.of(model) for seat, model in asking.items()}

@@ -165,10 +165,10 @@ def spent(meter: Meter) -> str:
     return " ".join(words)
 
 
-def _in_words(one: Spending, meter: Meter) -> str:
-    calls = "1 call" if one.calls == 1 else f"{one.calls:,} calls"
-    cost = _dollars(one.dollars, meter)
-    return ", ".join(filter(None, (calls, f"{_amount(one.tokens)} tokens", cost)))
+def _in_words(spending: Spending, meter: Meter) -> str:
+    calls = "1 call" if spending.calls == 1 else f"{spending.calls:,} calls"
+    cost = _dollars(spending.dollars, meter)
+    return ", ".join(filter(None, (calls, f"{_amount(spending.tokens)} tokens", cost)))
 
 
 def _cost(meter: Meter) -> str:

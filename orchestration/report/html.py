@@ -72,8 +72,8 @@ def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
 
 def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
     items = "".join(
-        f'<li><a href="#{anchor}"><bdi>{safe(one.title)}</bdi></a></li>\n'
-        for one, anchor in zip(sections, anchors, strict=True)
+        f'<li><a href="#{anchor}"><bdi>{safe(section.title)}</bdi></a></li>\n'
+        for section, anchor in zip(sections, anchors, strict=True)
     )
     return f'<nav aria-label="Contents">\n<ul>\n{items}</ul>\n</nav>'
 

@@ -184,15 +184,15 @@ def _line(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
         yield f'<polyline class="line" points="{places}"/>'
 
 
-def _point(one: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
-    x, y = _x(one.x, across), _y(one.y, up)
-    if one.interval and all(map(math.isfinite, one.interval)):
-        low, high = (_y(end, up) for end in one.interval)
-        yield f'<line class="interval {one.kind}" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
-    size = 3 if one.kind == "faint" else 5
-    name = one.name if one.name.startswith(one.mark) else f"{one.mark}: {one.name}"
+def _point(point: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
+    x, y = _x(point.x, across), _y(point.y, up)
+    if point.interval and all(map(math.isfinite, point.interval)):
+        low, high = (_y(end, up) for end in point.interval)
+        yield f'<line class="interval {point.kind}" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
+    size = 3 if point.kind == "faint" else 5
+    name = point.name if point.name.startswith(point.mark) else f"{point.mark}: {point.name}"
     yield (
-        f'<circle class="{one.kind}" cx="{x}" cy="{y}" r="{size}">'
+        f'<circle class="{point.kind}" cx="{x}" cy="{y}" r="{size}">'
         f"<title>{safe(name)}</title></circle>"
     )
 

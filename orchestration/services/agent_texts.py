@@ -47,18 +47,22 @@ def card_lines(cards: Iterable[AspectCard]) -> str:
     return "\n".join(map(_card_line, cards))
 
 
-def _score_line(one: AspectScore) -> str:
-    if one.score is None:
-        return f"{one.aspect}: no score ({one.outcome}): {one.reason}"
-    label = f" ({one.label})" if one.label else ""
-    score = f"{one.score:.2f} on {one.lowest} to {one.highest}{label}, {one.decision}"
-    return f"{one.aspect}: {score}: {one.reason}" if one.reason else f"{one.aspect}: {score}"
+def _score_line(aspect: AspectScore) -> str:
+    if aspect.score is None:
+        return f"{aspect.aspect}: no score ({aspect.outcome}): {aspect.reason}"
+    label = f" ({aspect.label})" if aspect.label else ""
+    score = f"{aspect.score:.2f} on {aspect.lowest} to {aspect.highest}{label}, {aspect.decision}"
+    return (
+        f"{aspect.aspect}: {score}: {aspect.reason}"
+        if aspect.reason
+        else f"{aspect.aspect}: {score}"
+    )
 
 
-def _unverified_lines(one: AspectScore) -> Iterator[str]:
-    for sentence in one.unverified if one.decision != "ok" else ():
+def _unverified_lines(score: AspectScore) -> Iterator[str]:
+    for sentence in score.unverified if score.decision != "ok" else ():
         words = f" ({', '.join(sentence.words)})" if sentence.words else ""
-        yield f'Not verified on {one.aspect}: "{sentence.text}" {sentence.reason}{words}'
+        yield f'Not verified on {score.aspect}: "{sentence.text}" {sentence.reason}{words}'
 
 
 def _error_lines(error: FoundError) -> Iterator[str]:

@@ -94,28 +94,28 @@ def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing
         yield from _of_seats(one, name=names[one.aspect], measure=measure)
 
 
-def _of_scores(one: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
-    for number, agreement in enumerate(_scatters(one, ratings), start=1):
-        alt = f"Scores of {agreement.scorer} against people's on {one.aspect}"
+def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
+    for number, agreement in enumerate(_scatters(findings, ratings), start=1):
+        alt = f"Scores of {agreement.scorer} against people's on {findings.aspect}"
         draw = partial(plots.draw_agreement, agreement=agreement)
         yield _Drawing(f"scatter-{name}-{number}", alt, draw)
-    for number, ranking in enumerate(one.rankings):
+    for number, ranking in enumerate(findings.rankings):
         systems, scores = _systems(ranking)
         by = "scorer" if number else PEOPLE
         draw = partial(plots.draw_ranking, systems=systems, measure=scores)
-        alt = f"Systems by {one.aspect}, as {ranking.by} score them"
+        alt = f"Systems by {findings.aspect}, as {ranking.by} score them"
         yield _Drawing(f"ranking-{name}-{by}", alt, draw)
 
 
-def _of_seats(one: AspectFindings, *, name: str, measure: str) -> Iterator[_Drawing]:
-    if one.seats:
-        curves = [_curve(seats, several=len(one.seats) > 1) for seats in one.seats]
+def _of_seats(findings: AspectFindings, *, name: str, measure: str) -> Iterator[_Drawing]:
+    if findings.seats:
+        curves = [_curve(seats, several=len(findings.seats) > 1) for seats in findings.seats]
         draw = partial(plots.draw_ensembles, curves=curves, measure=measure)
-        alt = f"Agreement with people on {one.aspect} by the number of seats"
+        alt = f"Agreement with people on {findings.aspect} by the number of seats"
         yield _Drawing(f"ensembles-{name}", alt, draw)
-    for number, seats in enumerate(one.seats, start=1):
+    for number, seats in enumerate(findings.seats, start=1):
         draw = partial(plots.draw_correlations, correlations=_between(seats))
-        alt = f"Agreement between the seats of {seats.run} on {one.aspect}"
+        alt = f"Agreement between the seats of {seats.run} on {findings.aspect}"
         yield _Drawing(f"seats-{name}-{number}", alt, draw)
 
 
@@ -148,16 +148,16 @@ def _between(seats: SeatFindings) -> CorrelationMap:
     )
 
 
-def _scatters(one: AspectFindings, ratings: Ratings) -> Iterator[Agreement]:
+def _scatters(findings: AspectFindings, ratings: Ratings) -> Iterator[Agreement]:
     numbers = {scorer.name: number for number, scorer in enumerate(ratings.scorers)}
-    for agreement in one.agreements[:_SCATTERED]:
+    for agreement in findings.agreements[:_SCATTERED]:
         number = numbers[agreement.scorer]
         sign = -1.0 if ratings.scorers[number].lower_is_better else 1.0
         scores, human = sign * ratings.scores[number].ravel(), ratings.human.ravel()
         rated = ~np.isnan(human)
         yield Agreement(
             scorer=agreement.scorer,
-            aspect=one.aspect,
+            aspect=findings.aspect,
             scores=scores[rated],
             human=human[rated],
             correlations=tuple(
@@ -202,8 +202,8 @@ def _costs(
 ) -> Iterator[_Drawing]:
     """Draw judges by what they took, in tokens if they took any, and in seconds."""
     values: dict[str, list[float]] = {}
-    for one in findings.agreements:
-        values.setdefault(one.scorer, []).append(one.value)
+    for agreement in findings.agreements:
+        values.setdefault(agreement.scorer, []).append(agreement.value)
     judges = [annotator for annotator in annotators if annotator.name in values]
     panels = {judge.name for judge in judges if judge.is_panel}
     for unit, costs in (

@@ -136,7 +136,7 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
         for named_seat in named_seats(asking)
         if named_seat.model
     }
-    prices = {seat: one.price for seat, one in seat_prices(asking, named).items()}
+    prices = {seat: seat_price.price for seat, seat_price in seat_prices(asking, named).items()}
 
     def total(spent: Iterable[Spending]) -> Spending:
         whole = sum(spent, NOTHING)

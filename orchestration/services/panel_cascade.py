@@ -102,8 +102,8 @@ def fit_panel_cascade(
     texts = [judged[number] for number in kept]
     seats = panel_seats(
         [
-            study_text(one, of, human=one.human, within=within)
-            for one, of in zip(texts, rows, strict=True)
+            study_text(text, of, human=text.human, within=within)
+            for text, of in zip(texts, rows, strict=True)
         ],
         aspect=aspect,
         costs=costs,

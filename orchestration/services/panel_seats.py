@@ -19,17 +19,17 @@ _SILENT = {Outcome.SCORED, Outcome.ABSTAINED}
 """Ends with which a seat without a score has not failed."""
 
 
-def study_text(one: JudgedText, seats: Seats, *, human: float | None, within: str) -> StudyText:
+def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: str) -> StudyText:
     """Return a text with the words of `seats` and people's score of it, where there is one.
 
     Raise `ConfigError` if its meta has no key `within`, where one is named.
     """
     return StudyText(
-        system=one.row.system,
-        source=one.source,
-        group=_group(one, within),
+        system=text.row.system,
+        source=text.source,
+        group=_group(text, within),
         human=np.nan if human is None else human,
-        seats={name: _word(seat, one.scale) for name, seat in seats.items()},
+        seats={name: _word(seat, text.scale) for name, seat in seats.items()},
     )
 
 
@@ -72,10 +72,10 @@ def _word(seat: ReportedSeat, scale: Scale) -> SeatWord:
     return SeatWord(seat.score, place_on(scale, seat.score), estimate, has_failed=False)
 
 
-def _group(one: JudgedText, within: str) -> str:
+def _group(text: JudgedText, within: str) -> str:
     if not within:
         return ""
-    value = one.segment.meta.get(within) if one.segment else None
+    value = text.segment.meta.get(within) if text.segment else None
     if value is None:
-        raise ConfigError(f"--within {within}: the row {one.row.id!r} has no such key in its meta")
+        raise ConfigError(f"--within {within}: the row {text.row.id!r} has no such key in its meta")
     return str(value)

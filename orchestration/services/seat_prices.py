@@ -79,7 +79,7 @@ def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
     Raise `ConfigError` if a price is of no seat, or the panel file is not as it must be.
     """
     flags, panel = pricing.named, pricing.panel
-    models = {name: model_of(one.signature) for seats in rows for name, one in seats.items()}
+    models = {name: model_of(seat.signature) for seats in rows for name, seat in seats.items()}
     if strange := [name for name in flags if name not in models]:
         raise ConfigError(
             f"--price of no seat: {', '.join(strange)}; there are {', '.join(models)}"
@@ -96,8 +96,8 @@ def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
 
 def _calling(rows: Sequence[Seats]) -> Iterator[str]:
     for seats in rows:
-        for name, one in seats.items():
-            if one.usage.calls or one.usage.prompt or one.usage.completion:
+        for name, seat in seats.items():
+            if seat.usage.calls or seat.usage.prompt or seat.usage.completion:
                 yield name
 
 

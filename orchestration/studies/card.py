@@ -272,5 +272,5 @@ def _ruled(record: ExamRecord) -> Iterator[Row]:
         yield row(*_cells(measure), ruled=measure is record.measures[-1])
 
 
-def _cells(one: Measure) -> tuple[str, str, str, int, str]:
-    return one.name, one.figure, one.interval, one.count, one.says
+def _cells(measure: Measure) -> tuple[str, str, str, int, str]:
+    return measure.name, measure.figure, measure.interval, measure.count, measure.says

@@ -195,7 +195,7 @@ def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, 
     one is asked as it was trained.
     """
     options = {"form": "grammar"} if model.name == EMBEDDED else judging_options(model.name)
-    return {name: one for name, one in options.items() if name in parameters(factory)}
+    return {name: option for name, option in options.items() if name in parameters(factory)}
 
 
 def _with_seed(

@@ -88,7 +88,7 @@ def marks(
     rows = [checked_spans(span) for span in spans]
     given_labels = [np.zeros(len(row), dtype=np.int64) for row in rows]
     if labels is not None:
-        given_labels = [checked_labels(one, row) for one, row in zip(labels, rows, strict=True)]
+        given_labels = [checked_labels(label, row) for label, row in zip(labels, rows, strict=True)]
     texts = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     laid = np.concatenate(rows) + edges[texts, np.newaxis]
     if (laid[:, 1] > edges[texts + 1]).any():

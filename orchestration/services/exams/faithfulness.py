@@ -222,7 +222,7 @@ def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Pictur
     arrays = {cautions.named(score_array): score_array for score_array in found.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
-        stacks = {whose: getattr(curves, stacks_of)(one) for whose, one in arrays.items()}
+        stacks = {whose: getattr(curves, stacks_of)(array) for whose, array in arrays.items()}
         if any(stacks.values()):
             drawn[name] = _files(folder, name)
             for path in drawn[name]:

@@ -93,13 +93,13 @@ def _named(span: ErrorSpan, *, aspect: str) -> dict[str, object]:
     return {key: value for key, value in row.items() if value not in {None, ""}}
 
 
-def _about(one: Reading) -> dict[str, object]:
-    about: dict[str, object] = {"annotator": one.annotator, "aspect": one.aspect}
-    if one.mark.note:
-        about["note"] = one.mark.note
-    if one.mark.scores_only:
+def _about(reading: Reading) -> dict[str, object]:
+    about: dict[str, object] = {"annotator": reading.annotator, "aspect": reading.aspect}
+    if reading.mark.note:
+        about["note"] = reading.mark.note
+    if reading.mark.scores_only:
         about["scores_only"] = True
-    return about if one.mark.is_done else about | {"is_done": False}
+    return about if reading.mark.is_done else about | {"is_done": False}
 
 
 def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
@@ -125,9 +125,9 @@ def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
     return span.found_by, span.start is None
 
 
-def _clean(one: Reading) -> dict[str, object]:
+def _clean(reading: Reading) -> dict[str, object]:
     """Return the opinion, which is no error, that a text has none of an aspect's."""
-    return {"annotator": one.annotator, "category": _prefixed(one.aspect, NO_ERROR)}
+    return {"annotator": reading.annotator, "category": _prefixed(reading.aspect, NO_ERROR)}
 
 
 def _prefixed(aspect: str, category: str) -> str:

@@ -165,8 +165,8 @@ class _Reader:
             yield other_versions_note(self._other_versions)
 
 
-def _place(one: JudgedText) -> tuple[str, str, str]:
-    return one.row.id, one.row.system, one.row.aspect
+def _place(text: JudgedText) -> tuple[str, str, str]:
+    return text.row.id, text.row.system, text.row.aspect
 
 
 def _text(row: tuple[str, _Row]) -> RankedText:

@@ -68,7 +68,7 @@ def counted_texts(
     texts = {(one.segment_id, one.system): one for one in marked}
     drawn = read_chances(sample) if sample else None
     chances = {
-        name: chance_of(one) if drawn is None else drawn.get(name) for name, one in texts.items()
+        name: chance_of(text) if drawn is None else drawn.get(name) for name, text in texts.items()
     }
     if sample and not any(chances.values()):
         raise DataError(none_in_sample(marks, sample))

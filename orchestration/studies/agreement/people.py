@@ -109,11 +109,11 @@ def _people(segment: Segment, aspect: str) -> int:
 def _kappas(
     names: Sequence[str], scores: FloatArray, settings: Settings
 ) -> Iterator[tuple[tuple[str, str], Estimate]]:
-    for first, one in enumerate(names):
+    for first, name in enumerate(names):
         for second in range(first + 1, len(names)):
             pair = scores[[first, second]]
             pair = pair[:, ~np.isnan(pair).any(axis=0)]
-            yield (one, names[second]), _estimate(pair, settings, is_kappa=True)
+            yield (name, names[second]), _estimate(pair, settings, is_kappa=True)
 
 
 def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:

@@ -147,20 +147,20 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
     )
 
 
-def _cell(one: Estimate, *, note: str = "") -> Cell:
-    return Cell(one.value, _VALUE, interval=(one.low, one.high), note=note)
+def _cell(estimate: Estimate, *, note: str = "") -> Cell:
+    return Cell(estimate.value, _VALUE, interval=(estimate.low, estimate.high), note=note)
 
 
-def _json(one: PeopleOnAspect) -> dict[str, object]:
-    kappas = {(first, second): value for (first, second), value in one.kappas.items()}
+def _json(aspect: PeopleOnAspect) -> dict[str, object]:
+    kappas = {(first, second): value for (first, second), value in aspect.kappas.items()}
     return {
-        "aspect": one.aspect,
-        "annotators": list(one.annotators),
-        "texts": one.texts,
-        "shared": one.shared,
+        "aspect": aspect.aspect,
+        "annotators": list(aspect.annotators),
+        "texts": aspect.texts,
+        "shared": aspect.shared,
         "scores": {
-            "texts": one.scored,
-            "alpha": plain(one.alpha),
+            "texts": aspect.scored,
+            "alpha": plain(aspect.alpha),
             "pairs": [
                 {
                     "first": pair.first,
@@ -169,7 +169,7 @@ def _json(one: PeopleOnAspect) -> dict[str, object]:
                     "kappa": plain(kappas[pair.first, pair.second]),
                     "spearman": plain(pair.spearman),
                 }
-                for pair in one.scores.pairs
+                for pair in aspect.scores.pairs
             ],
         },
         "spans": [
@@ -180,6 +180,6 @@ def _json(one: PeopleOnAspect) -> dict[str, object]:
                 "figures": plain(pair.figures),
                 "gamma": plain(pair.gamma.gamma),
             }
-            for pair in one.spans
+            for pair in aspect.spans
         ],
     }

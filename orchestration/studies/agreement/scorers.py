@@ -135,11 +135,11 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Inter
                 scores,
                 level=settings.level,
                 method=settings.method,
-                rng=one,
+                rng=twin,
                 draws=settings.draws,
             )
         )
-        for scores, one in zip(ratings.scores, _twins(rng, len(none)), strict=True)
+        for scores, twin in zip(ratings.scores, _twins(rng, len(none)), strict=True)
     ]
     return Interval(
         np.array([float(one.low) for one in found]), np.array([float(one.high) for one in found])

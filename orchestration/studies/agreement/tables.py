@@ -170,10 +170,10 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
     )
 
 
-def _undefined(one: Agreement) -> str:
-    if not one.undefined:
+def _undefined(agreement: Agreement) -> str:
+    if not agreement.undefined:
         return ""
-    return f"{one.undefined} of {one.undefined + one.groups} inputs undefined"
+    return f"{agreement.undefined} of {agreement.undefined + agreement.groups} inputs undefined"
 
 
 def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]:
@@ -210,13 +210,16 @@ def _panels(seats: Sequence[SeatFindings]) -> Table:
     )
 
 
-def _panel(one: SeatFindings) -> Iterator[Cell]:
-    best, least = one.aggregations[0], min(one.gains, key=lambda gain: _nan_last(gain.gain))
-    yield Cell(one.run)
-    yield Cell(one.aspect)
-    yield Cell(one.agreement.alpha["ordinal"].value, _VALUE)
-    yield Cell(one.sizes[0].mean, _VALUE)
-    yield Cell(one.whole, _VALUE)
+def _panel(findings: SeatFindings) -> Iterator[Cell]:
+    best, least = (
+        findings.aggregations[0],
+        min(findings.gains, key=lambda gain: _nan_last(gain.gain)),
+    )
+    yield Cell(findings.run)
+    yield Cell(findings.aspect)
+    yield Cell(findings.agreement.alpha["ordinal"].value, _VALUE)
+    yield Cell(findings.sizes[0].mean, _VALUE)
+    yield Cell(findings.whole, _VALUE)
     yield Cell(best.value, _VALUE, note=best.scorer)
     yield Cell(least.gain, _GAIN, note=least.seat)
 
@@ -225,7 +228,7 @@ def _nan_last(value: float) -> float:
     return math.inf if math.isnan(value) else value
 
 
-def _pairs(one: SeatFindings) -> Table:
+def _pairs(findings: SeatFindings) -> Table:
     return table(
         ["seat", "seat", *numeric("outputs", "Spearman", *(f"kappa, {name}" for name in _WEIGHTS))],
         (
@@ -233,21 +236,21 @@ def _pairs(one: SeatFindings) -> Table:
                 *(pair.first, pair.second, pair.outputs, Cell(pair.spearman, _VALUE)),
                 *(_coefficient(pair.kappa[name]) for name in _WEIGHTS),
             ]
-            for pair in one.agreement.pairs
+            for pair in findings.agreement.pairs
         ),
     )
 
 
-def _all_seats(one: SeatFindings) -> Paragraph:
-    alpha = one.agreement.alpha
+def _all_seats(findings: SeatFindings) -> Paragraph:
+    alpha = findings.agreement.alpha
     values = ", ".join(f"{name} {_coefficient(alpha[name]).text}" for name in _ALPHAS)
     return Paragraph(
         f"All seats: Krippendorff's alpha {values} ({alpha['ordinal'].outputs} outputs); "
-        f"Fleiss' kappa {_coefficient(one.agreement.fleiss).text}."
+        f"Fleiss' kappa {_coefficient(findings.agreement.fleiss).text}."
     )
 
 
-def _sizes(one: SeatFindings) -> Table:
+def _sizes(findings: SeatFindings) -> Table:
     return table(
         numeric("seats on a panel", "panels", "mean", "least", "greatest", "undefined"),
         (
@@ -256,12 +259,12 @@ def _sizes(one: SeatFindings) -> Table:
                 *(Cell(value, _VALUE) for value in (size.mean, size.least, size.greatest)),
                 size.undefined,
             ]
-            for size in one.sizes
+            for size in findings.sizes
         ),
     )
 
 
-def _gains(one: SeatFindings) -> Table:
+def _gains(findings: SeatFindings) -> Table:
     return table(
         ["seat", *numeric("alone", "panel without it", "its gain")],
         (
@@ -269,20 +272,22 @@ def _gains(one: SeatFindings) -> Table:
                 *(gain.seat, Cell(gain.alone, _VALUE), Cell(gain.without, _VALUE)),
                 Cell(gain.gain, _GAIN),
             )
-            for gain in one.gains
+            for gain in findings.gains
         ),
     )
 
 
-def _aggregations(one: SeatFindings) -> Table:
+def _aggregations(findings: SeatFindings) -> Table:
     return table(
         ["aggregation", *numeric("agreement with people", "p against the nearest")],
-        ((by.scorer, _correlation(by), Cell(by.behind, _P)) for by in one.aggregations),
+        ((by.scorer, _correlation(by), Cell(by.behind, _P)) for by in findings.aggregations),
     )
 
 
-def _coefficient(one: Coefficient) -> Cell:
-    return Cell(one.value, _VALUE, note=f"({one.reason})" if one.reason else "")
+def _coefficient(coefficient: Coefficient) -> Cell:
+    return Cell(
+        coefficient.value, _VALUE, note=f"({coefficient.reason})" if coefficient.reason else ""
+    )
 
 
 def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:

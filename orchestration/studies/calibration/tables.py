@@ -71,8 +71,8 @@ def calibration_report(found: CalibrationFindings) -> Report:
         ),
         sections=(
             *(
-                Section(one.aspect, list(_aspect(one, enough, cautions)))
-                for one, enough, cautions in zip(
+                Section(aspect.aspect, list(_aspect(aspect, enough, cautions)))
+                for aspect, enough, cautions in zip(
                     found.aspects, found.enough, found.cautions, strict=True
                 )
             ),
@@ -93,22 +93,22 @@ def calibration_json(found: CalibrationFindings) -> dict[str, object]:
         "notes": list(found.notes),
         "aspects": [
             {
-                "task": one.task,
-                "aspect": one.aspect,
-                "texts": one.calibration.texts,
-                "sources": one.calibration.sources,
-                "clean": one.clean,
-                "clean_sources": one.clean_sources,
-                "faulty": one.faulty,
-                "folds": one.folds,
-                "signal": one.signal,
-                "changes": [plain(change) for change in one.changes],
-                "alarms": [plain(alarm) for alarm in one.alarms],
-                "kept": list(one.kept),
+                "task": aspect.task,
+                "aspect": aspect.aspect,
+                "texts": aspect.calibration.texts,
+                "sources": aspect.calibration.sources,
+                "clean": aspect.clean,
+                "clean_sources": aspect.clean_sources,
+                "faulty": aspect.faulty,
+                "folds": aspect.folds,
+                "signal": aspect.signal,
+                "changes": [plain(change) for change in aspect.changes],
+                "alarms": [plain(alarm) for alarm in aspect.alarms],
+                "kept": list(aspect.kept),
                 "enough": list(enough),
                 "cautions": list(cautions),
             }
-            for one, enough, cautions in zip(
+            for aspect, enough, cautions in zip(
                 found.aspects, found.enough, found.cautions, strict=True
             )
         ],
@@ -172,9 +172,9 @@ def _changes(found: AspectFindings) -> Table:
     )
 
 
-def _bounded(change: Change, one: Bounded, *, sign: str = "") -> Cell:
+def _bounded(change: Change, bounded: Bounded, *, sign: str = "") -> Cell:
     bare = "~" if change.name in {AGREEMENT, BY_SPANS} else ""
-    return Cell(one.value, f"{bare}{sign}.3f", interval=(one.low, one.high))
+    return Cell(bounded.value, f"{bare}{sign}.3f", interval=(bounded.low, bounded.high))
 
 
 def _alarms(found: AspectFindings) -> Table:

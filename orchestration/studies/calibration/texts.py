@@ -100,7 +100,7 @@ class CalibrationTexts:
 
     def part(self, chosen: BoolArray) -> "CalibrationTexts":
         """Return the texts that are chosen."""
-        texts = tuple(one for one, is_in in zip(self.texts, chosen, strict=True) if is_in)
+        texts = tuple(text for text, is_in in zip(self.texts, chosen, strict=True) if is_in)
         return replace(self, texts=texts)
 
     @property

@@ -91,17 +91,17 @@ def differences_report(found: Sequence[Difference], *, first: str, second: str) 
     )
 
 
-def _cells(one: Difference) -> Iterator[Cell]:
-    alone = one.only_first + one.only_second
-    yield Cell(one.scorer)
-    yield Cell(one.aspect)
-    yield Cell(one.first, _SPEC)
-    yield Cell(one.second, _SPEC)
-    yield Cell(one.difference, f"+{_SPEC}", note="*" if one.adjusted < _LEVEL else "")
-    yield Cell(between(one.low, one.high, f"+{_SPEC}"))
-    yield Cell(one.higher)
-    yield Cell(one.lower)
-    yield Cell(one.texts, note=f"(+{alone} in one)" if alone else "")
+def _cells(difference: Difference) -> Iterator[Cell]:
+    alone = difference.only_first + difference.only_second
+    yield Cell(difference.scorer)
+    yield Cell(difference.aspect)
+    yield Cell(difference.first, _SPEC)
+    yield Cell(difference.second, _SPEC)
+    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < _LEVEL else "")
+    yield Cell(between(difference.low, difference.high, f"+{_SPEC}"))
+    yield Cell(difference.higher)
+    yield Cell(difference.lower)
+    yield Cell(difference.texts, note=f"(+{alone} in one)" if alone else "")
 
 
 def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:

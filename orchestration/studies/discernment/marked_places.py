@@ -43,7 +43,7 @@ def markings(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> tuple[Marking, ...]:
     """Compare what is marked with the damage aspect by aspect; parameters as above."""
-    marking = {aspect for (_, aspect), one in judgements.items() if one.spans}
+    marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
     return tuple(
         Marking(
             aspect=aspect,

@@ -68,7 +68,11 @@ def written_twins(
     draws: int,
 ) -> WrittenTwins | None:
     """Return what a judge makes of the twins; None where there are none with scores."""
-    rows = [number for number, one in enumerate(conditions) if one.perturbation.family == WRITTEN]
+    rows = [
+        number
+        for number, condition in enumerate(conditions)
+        if condition.perturbation.family == WRITTEN
+    ]
     columns = [
         number
         for number, name in enumerate(scores.aspects)

@@ -110,9 +110,9 @@ def patterns(first: FloatArray, second: FloatArray) -> FloatArray:
 def steps(score_arrays: ScoreArrays) -> Iterator[tuple[int, int]]:
     """Yield the rows of one step and of two that differ in nothing else."""
     rows = {
-        (one.family, one.direction, abs(one.by)): row
-        for row, one in enumerate(score_arrays.conditions)
-        if one.by is not None and one.direction is not None
+        (condition.family, condition.direction, abs(condition.by)): row
+        for row, condition in enumerate(score_arrays.conditions)
+        if condition.by is not None and condition.direction is not None
     }
     for (family, direction, size), row in rows.items():
         two = rows.get((family, direction, 2))

@@ -148,10 +148,16 @@ def _by_dataset(averages: Sequence[Average]) -> list[Block]:
     return [Paragraph("Unweighted means over aspects."), listed]
 
 
-def _average(one: Average, *, digits: int) -> Iterator[Cell]:
-    for share in (one.as_printed, one.with_errors, one.with_room, one.toward, one.against):
+def _average(average: Average, *, digits: int) -> Iterator[Cell]:
+    for share in (
+        average.as_printed,
+        average.with_errors,
+        average.with_room,
+        average.toward,
+        average.against,
+    ):
         yield Cell(share, f".{digits}f")
-    for change in (one.shift, one.above_control):
+    for change in (average.shift, average.above_control):
         yield Cell(change, f"+.{digits}f")
 
 
@@ -240,8 +246,8 @@ def _methods(findings: Findings) -> Table:
     return table(["judge", "rescoring method", "outcome of rescorings"], rows)
 
 
-def _whose(one: Finding) -> tuple[str, ...]:
-    return one.judge, one.dataset, one.aspect, one.condition
+def _whose(finding: Finding) -> tuple[str, ...]:
+    return finding.judge, finding.dataset, finding.aspect, finding.condition
 
 
 def _share(value: float, *, of: Rates | None = None) -> Cell:

@@ -165,8 +165,8 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     )
 
 
-def _with_interval(one: Estimate) -> str:
-    return estimate_cell(one).text
+def _with_interval(estimate: Estimate) -> str:
+    return estimate_cell(estimate).text
 
 
 def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Row:

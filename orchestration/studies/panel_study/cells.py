@@ -11,10 +11,10 @@ GAIN = "~+.3f"
 _DIGITS = 9
 
 
-def estimate_cell(one: Estimate, spec: str = VALUE) -> Cell:
+def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:
     """Return an estimate with its interval."""
     # Rounding errors would be shown as a negative nothing.
-    value, low, high = (round(number, _DIGITS) + 0.0 for number in one)
+    value, low, high = (round(number, _DIGITS) + 0.0 for number in estimate)
     return Cell(value, spec, interval=(low, high))
 
 

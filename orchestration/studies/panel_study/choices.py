@@ -80,14 +80,14 @@ def subset_choices(
 ) -> Iterator[ScoredChoice]:
     """Yield the subsets with their costs."""
     costs = np.array([cost.counted_in(unit) for cost in seats.costs])
-    for one in subsets:
-        members = list(one.members)
+    for subset in subsets:
+        members = list(subset.members)
         scores = seats.mean_of(members)
         choice = Choice(
-            name=choice_name([one.seats], None),
-            stages=(one.seats,),
+            name=choice_name([subset.seats], None),
+            stages=(subset.seats,),
             cost=float(costs[members].sum()),
-            agreement=one.agreement,
+            agreement=subset.agreement,
             calls=_calls(seats, np.isin(np.arange(costs.size), members).astype(np.float64)),
             coverage=_coverage(scores),
         )

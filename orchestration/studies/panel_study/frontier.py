@@ -129,8 +129,10 @@ def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
     """Return the numbers of the choices that none beats, the cheapest first."""
     known = [
         number
-        for number, one in enumerate(choices)
-        if np.isfinite(one.cost) and np.isfinite(one.agreement) and _is_comparable(one, whole)
+        for number, choice in enumerate(choices)
+        if np.isfinite(choice.cost)
+        and np.isfinite(choice.agreement)
+        and _is_comparable(choice, whole)
     ]
     ordered = sorted(known, key=lambda number: (choices[number].cost, -choices[number].agreement))
     kept: list[int] = []

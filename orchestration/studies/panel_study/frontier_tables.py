@@ -40,7 +40,7 @@ _MOST_UNEVEN = 5
 
 
 def frontier_blocks(
-    one: AspectStudy, findings: StudyFindings, names: Mapping[str, str]
+    study: AspectStudy, findings: StudyFindings, names: Mapping[str, str]
 ) -> Iterator[Block]:
     """Yield the plot and the tables.
 
@@ -49,10 +49,10 @@ def frontier_blocks(
     names
         Seat -> what it is called in tables.
     """
-    found = one.frontier
+    found = study.frontier
     shown = {choice.name: _shown(choice, names) for choice in found.choices}
     if len({choice.cost for choice in found.choices if math.isfinite(choice.cost)}) > 1:
-        yield _plot(one, shown)
+        yield _plot(study, shown)
     yield table(
         [
             *numeric("no."),
@@ -70,13 +70,13 @@ def frontier_blocks(
         " what the best of all panels that cost no more gains by being chosen on the texts that it"
         " is measured on; a dearer panel must be better by this, too.",
     )
-    yield from _cascades(one, findings)
+    yield from _cascades(study, findings)
     if found.uneven:
         yield _uneven([shown[name] for name in found.uneven])
     yield Paragraph(
-        f"All seats: {_cost_words(found)}, agreement {figure(one.subsets.whole.value, VALUE)}."
+        f"All seats: {_cost_words(found)}, agreement {figure(study.subsets.whole.value, VALUE)}."
     )
-    yield from price_lines(one.prices, unit=found.unit)
+    yield from price_lines(study.prices, unit=found.unit)
     if found.budget:
         yield from _budget(found.budget, found, shown)
 
@@ -103,11 +103,11 @@ def _uneven(panels: Sequence[str]) -> Paragraph:
     return Paragraph(f"Not on the frontier, since they leave many texts without a score: {listed}.")
 
 
-def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
+def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     """Say what a cascade on the frontier is, and by which command it is had."""
     cascades = [
-        (number, _command(point.choice, one, findings))
-        for number, point in enumerate(one.frontier.points, start=1)
+        (number, _command(point.choice, study, findings))
+        for number, point in enumerate(study.frontier.points, start=1)
         if point.choice.share is not None
     ]
     if not cascades:
@@ -122,7 +122,7 @@ def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
             "A cascade is fitted to one run: judge the texts by one panel of its seats."
         )
         return
-    prices = ", with the same --price or --panel," if one.frontier.unit == "dollars" else ""
+    prices = ", with the same --price or --panel," if study.frontier.unit == "dollars" else ""
     alone = "for a panel file that names these seats alone:"
     yield Paragraph(f"A command{prices} fits each, {alone}", only="page")
     listed = [prose("no. {}: {}", str(number), code(command)) for number, command in cascades]
@@ -132,13 +132,13 @@ def _cascades(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     yield Paragraph((code(command),), only="terminal")
 
 
-def _command(choice: Choice, one: AspectStudy, findings: StudyFindings) -> str:
+def _command(choice: Choice, study: AspectStudy, findings: StudyFindings) -> str:
     words = ["spanjury", "panel", "cascade", *findings.results]
     if len(findings.aspects) > 1:
-        words += ["--aspect", one.aspect]
+        words += ["--aspect", study.aspect]
     for stage in choice.stages:
         words += ["--stage", ",".join(stage)]
-    words += ["--share", f"{choice.share:g}", "--cost", one.frontier.unit]
+    words += ["--share", f"{choice.share:g}", "--cost", study.frontier.unit]
     return shlex.join([*words, "--write", "cascade.toml"])
 
 
@@ -193,8 +193,8 @@ def _affordable(amount: float, cost: float) -> str:
     return f"{math.floor(amount / cost + 1e-9):,}" if cost > 0 else "any number"
 
 
-def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
-    found = one.frontier
+def _plot(study: AspectStudy, shown: Mapping[str, str]) -> Plot:
+    found = study.frontier
     numbers = {point.choice.name: str(number) for number, point in enumerate(found.points, 1)}
     estimates = {point.choice.name: point.estimate for point in found.points}
     points = [
@@ -217,14 +217,14 @@ def _plot(one: AspectStudy, shown: Mapping[str, str]) -> Plot:
                 name=f"all seats: {figure(found.whole.agreement, VALUE)}",
                 kind="other",
                 mark="all",
-                interval=_bounds(one.subsets.whole),
+                interval=_bounds(study.subsets.whole),
             )
         )
     return Plot(
         points=points,
         x=_PER_TEXTS[found.unit],
         y="agreement with people",
-        alt=f"Panels by cost and by agreement with people on {one.aspect}; those on the frontier"
+        alt=f"Panels by cost and by agreement with people on {study.aspect}; those on the frontier"
         " are numbered as in the table below, with 95 % intervals.",
     )
 

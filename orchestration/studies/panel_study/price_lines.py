@@ -14,7 +14,7 @@ def price_lines(prices: SeatPrices, *, unit: str) -> Iterator[Block]:
     A seat without a price is named only where some have one, or cost is counted in dollars.
     """
     if prices.of_seats:
-        words = "; ".join(f"{seat} {_words(one)}" for seat, one in prices.of_seats.items())
+        words = "; ".join(f"{seat} {_words(of_seat)}" for seat, of_seat in prices.of_seats.items())
         yield Paragraph(f"Prices in dollars, for a million tokens read / written: {words}.")
     if prices.lacking and (prices.of_seats or unit == "dollars"):
         left_out = " A panel with such a seat has no cost here." if unit == "dollars" else ""
@@ -25,10 +25,10 @@ def price_lines(prices: SeatPrices, *, unit: str) -> Iterator[Block]:
         )
 
 
-def _words(one: SeatPrice) -> str:
+def _words(price: SeatPrice) -> str:
     read, written = (
-        figure(each * _MILLION, ".4g") for each in (one.price.prompt, one.price.completion)
+        figure(each * _MILLION, ".4g") for each in (price.price.prompt, price.price.completion)
     )
-    cached = one.price.cached
+    cached = price.price.cached
     besides = "" if cached is None else f", cached {figure(cached * _MILLION, '.4g')}"
-    return f"{read} / {written}{besides} ({one.source})"
+    return f"{read} / {written}{besides} ({price.source})"

@@ -73,29 +73,29 @@ def study_report(findings: StudyFindings) -> Report:
     )
 
 
-def _aspect(one: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
+def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     several = len(findings.aspects) > 1
-    suffix = f", {one.aspect}" if several else ""
-    within = f", mean of {', '.join(one.groups)}" if one.groups else ""
+    suffix = f", {study.aspect}" if several else ""
+    within = f", mean of {', '.join(study.groups)}" if study.groups else ""
     yield Paragraph(
-        f"{one.aspect}: {one.texts} texts of {one.sources} sources that people scored;"
-        f" {findings.settings.method} with them {_LEVELS[one.level]}{within}."
+        f"{study.aspect}: {study.texts} texts of {study.sources} sources that people scored;"
+        f" {findings.settings.method} with them {_LEVELS[study.level]}{within}."
     )
-    yield Bullets(one.notes, tone="caution")
-    names = short_names(one.seats)
-    yield Section(f"Seats{suffix}", [_seats(one, names)])
-    yield Section(f"Subsets{suffix}", [_sizes(one.subsets, names), _best(one.subsets, names)])
-    if one.redundancy:
-        yield Section(f"Redundancy{suffix}", list(_redundancy(one.redundancy, names)))
-    yield Section(f"Own family{suffix}", [_leans(one.leans, names)])
-    yield Section(f"Weights of seats{suffix}", [_weighings(one.weighings, names)])
-    yield Section(f"Cost and agreement{suffix}", list(frontier_blocks(one, findings, names)))
+    yield Bullets(study.notes, tone="caution")
+    names = short_names(study.seats)
+    yield Section(f"Seats{suffix}", [_seats(study, names)])
+    yield Section(f"Subsets{suffix}", [_sizes(study.subsets, names), _best(study.subsets, names)])
+    if study.redundancy:
+        yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
+    yield Section(f"Own family{suffix}", [_leans(study.leans, names)])
+    yield Section(f"Weights of seats{suffix}", [_weighings(study.weighings, names)])
+    yield Section(f"Cost and agreement{suffix}", list(frontier_blocks(study, findings, names)))
 
 
-def _seats(one: AspectStudy, names: Names) -> Table:
+def _seats(study: AspectStudy, names: Names) -> Table:
     has_short = any(seat != name for seat, name in names.items())
     is_wide = max(map(len, names.values())) > _WIDE
-    has_shapley = one.subsets.is_complete
+    has_shapley = study.subsets.is_complete
     return table(
         [
             Column("seat", wrap=is_wide),
@@ -107,15 +107,15 @@ def _seats(one: AspectStudy, names: Names) -> Table:
         (
             (
                 *(names[share.seat], *([share.seat] if has_short else [])),
-                *(one.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
+                *(study.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
                 estimate_cell(share.alone),
                 estimate_cell(share.gain, GAIN),
                 *([Cell(share.shapley, VALUE)] if has_shapley else []),
             )
-            for share in one.subsets.shares
+            for share in study.subsets.shares
         ),
         note="Gain: the panel's agreement"
-        f" ({figure(one.subsets.whole.value, VALUE)}) less that of all other seats."
+        f" ({figure(study.subsets.whole.value, VALUE)}) less that of all other seats."
         + (_SHAPLEY if has_shapley else ""),
     )
 
@@ -229,9 +229,9 @@ def _leans(found: Iterable[Lean], names: Names) -> Table:
     )
 
 
-def _weighed(one: Weighing, names: Names) -> tuple[Cell, str]:
-    weights = (f"{names[seat]} {figure(of, '~.2f')}" for seat, of in one.weights.items())
-    return estimate_cell(one.gain, GAIN), ", ".join(weights)
+def _weighed(weighing: Weighing, names: Names) -> tuple[Cell, str]:
+    weights = (f"{names[seat]} {figure(of, '~.2f')}" for seat, of in weighing.weights.items())
+    return estimate_cell(weighing.gain, GAIN), ", ".join(weights)
 
 
 def _weighings(found: Iterable[Weighing], names: Names) -> Table:

@@ -17,30 +17,30 @@ _COVERED = 0.95
 _NAMED = 3
 
 
-def cautions(one: AspectRanking) -> Iterator[str]:
+def cautions(ranking: AspectRanking) -> Iterator[str]:
     """Yield, in sentences, what to keep in mind when a ranking is read."""
-    thin = [each for each in one.systems if each.coverage < _COVERED]
+    thin = [each for each in ranking.systems if each.coverage < _COVERED]
     if thin:
         yield (
             f"{_few([f'{each.system} ({each.scored} of {each.texts})' for each in thin])}: only"
             " so many texts have a score; the others are in no figure, and may be worse"
         )
-    if alone := [pair for pair in one.pairs if not pair.judged.inputs]:
+    if alone := [pair for pair in ranking.pairs if not pair.judged.inputs]:
         yield (
-            f"{len(alone)} of {len(one.pairs)} pairs have no input in common and are not"
+            f"{len(alone)} of {len(ranking.pairs)} pairs have no input in common and are not"
             " compared: a difference of their means may be one of their inputs"
         )
-    if one.unmarked:
+    if ranking.unmarked:
         yield (
-            f"no text of {_few(one.unmarked)} is marked: no pair with such a system is shown to"
+            f"no text of {_few(ranking.unmarked)} is marked: no pair with such a system is shown to"
             " differ, whatever the panel says of it; it stands last, by the panel's scores"
         )
-    few = [each.system for each in one.systems if 0 < each.judged.inputs < _FEW_INPUTS]
+    few = [each.system for each in ranking.systems if 0 < each.judged.inputs < _FEW_INPUTS]
     if few:
         yield f"{_few(few)}: fewer than {_FEW_INPUTS} inputs, so intervals may be too narrow"
-    if one.without_chance:
-        yield left_out_note(one.without_chance)
-    if turned := one.reversed_pairs:
+    if ranking.without_chance:
+        yield left_out_note(ranking.without_chance)
+    if turned := ranking.reversed_pairs:
         names = _few([f"{pair.first} and {pair.second}" for pair in turned])
         yield f"{names}: the panel has them the other way round than people: it leans"
 

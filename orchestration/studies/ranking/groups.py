@@ -33,7 +33,8 @@ def places(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Place]:
     letters = group_letters(higher | higher.T, order=order)
     size = len(higher)
     return [
-        Place(int(ahead[one]) + 1, size - int(behind[one]), letters[one]) for one in range(size)
+        Place(int(ahead[index]) + 1, size - int(behind[index]), letters[index])
+        for index in range(size)
     ]
 
 
@@ -59,8 +60,8 @@ def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str
     rank = {system: place for place, system in enumerate(order)}
     named = sorted(groups, key=lambda group: sorted(rank[one] for one in group))
     return [
-        "".join(_letter(number) for number, group in enumerate(named) if one in group)
-        for one in range(len(order))
+        "".join(_letter(number) for number, group in enumerate(named) if index in group)
+        for index in range(len(order))
     ]
 
 

@@ -127,40 +127,42 @@ _METHOD = (
 )
 
 
-def _blocks(one: AspectRanking) -> Iterator[Block]:
-    yield _systems(one)
-    yield Paragraph(_basis(one))
-    yield _pairs(one, one.pairs, only_page=True)
-    yield _pairs(one, _neighbours(one), only_page=False)
-    yield Bullets([*cautions(one)], tone="caution")
+def _blocks(ranking: AspectRanking) -> Iterator[Block]:
+    yield _systems(ranking)
+    yield Paragraph(_basis(ranking))
+    yield _pairs(ranking, ranking.pairs, only_page=True)
+    yield _pairs(ranking, _neighbours(ranking), only_page=False)
+    yield Bullets([*cautions(ranking)], tone="caution")
 
 
-def _basis(one: AspectRanking) -> str:
-    count = _count(one)
-    if one.basis == "judges":
+def _basis(ranking: AspectRanking) -> str:
+    count = _count(ranking)
+    if ranking.basis == "judges":
         return (
             f"{count} Order and groups follow the panel's scores alone, and say what the panel"
-            f" separates. No pair is shown to differ, as {one.reason}: a panel that leans to a"
+            f" separates. No pair is shown to differ, as {ranking.reason}: a panel that leans to a"
             " system separates it, too."
         )
-    weights = ", each by the chance that it had to be marked" if one.is_weighted else ""
-    if one.marked == sum(each.scored for each in one.systems):
+    weights = ", each by the chance that it had to be marked" if ranking.is_weighted else ""
+    if ranking.marked == sum(each.scored for each in ranking.systems):
         return (
-            f"{count} Order and groups follow people's scores of all {one.marked:,} texts, so that"
-            " the panel adds nothing."
+            f"{count} Order and groups follow people's scores of all {ranking.marked:,} texts, so"
+            " that the panel adds nothing."
         )
     return (
-        f"{count} Order and groups follow people's scores of {one.marked:,} texts{weights}, with"
-        " the panel's help."
+        f"{count} Order and groups follow people's scores of {ranking.marked:,} texts{weights},"
+        " with the panel's help."
     )
 
 
-def _count(one: AspectRanking) -> str:
-    if one.basis == "judges":
-        return f"The panel separates {one.separated:,} of {len(one.pairs):,} pairs of systems."
-    if len(one.pairs) == 1:
-        return f"The two systems are {'' if one.apart else 'not '}shown to differ."
-    return f"{one.apart:,} of {len(one.pairs):,} pairs of systems are shown to differ."
+def _count(ranking: AspectRanking) -> str:
+    if ranking.basis == "judges":
+        return (
+            f"The panel separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems."
+        )
+    if len(ranking.pairs) == 1:
+        return f"The two systems are {'' if ranking.apart else 'not '}shown to differ."
+    return f"{ranking.apart:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
 
 
 _MEANS = "Means with 95 % intervals for inputs like these. Systems that share a letter are not"
@@ -168,8 +170,8 @@ _SHOWN = f"{_MEANS} shown to differ."
 _BY_PANEL = f"{_MEANS} separated by the panel; those that share none are, rightly or not."
 
 
-def _systems(one: AspectRanking) -> Table:
-    with_people = one.basis != "judges" or any(each.powered for each in one.systems)
+def _systems(ranking: AspectRanking) -> Table:
+    with_people = ranking.basis != "judges" or any(each.powered for each in ranking.systems)
     # With people's scores all columns are too many for a terminal.
     where: Medium | None = "page" if with_people else None
     headings = [
@@ -187,10 +189,10 @@ def _systems(one: AspectRanking) -> Table:
         headings,
         (
             [*_system(each), *(_with_people(each.powered) if with_people else ())]
-            for each in one.systems
+            for each in ranking.systems
         ),
-        title=strong(f"{one.aspect}: systems"),
-        note=_SHOWN if one.basis != "judges" else _BY_PANEL,
+        title=strong(f"{ranking.aspect}: systems"),
+        note=_SHOWN if ranking.basis != "judges" else _BY_PANEL,
     )
 
 
@@ -199,12 +201,12 @@ def _interval(heading: str) -> Column:
     return Column(heading, "right", wrap=True)
 
 
-def _system(one: SystemFinding) -> Iterator[Cell]:
-    place = one.place
-    yield Cell(one.system)
-    yield Cell(one.judged.value, _VALUE, interval=(one.judged.low, one.judged.high))
-    yield Cell(one.coverage, ".0%")
-    yield Cell(one.texts)
+def _system(finding: SystemFinding) -> Iterator[Cell]:
+    place = finding.place
+    yield Cell(finding.system)
+    yield Cell(finding.judged.value, _VALUE, interval=(finding.judged.low, finding.judged.high))
+    yield Cell(finding.coverage, ".0%")
+    yield Cell(finding.texts)
     yield Cell(f"{place.best}" if place.best == place.worst else f"{place.best}-{place.worst}")
     yield Cell(place.groups)
 
@@ -219,15 +221,15 @@ def _with_people(one: PoweredEstimate | None) -> Iterator[Cell]:
     yield Cell(one.effective_marks if math.isfinite(one.effective_marks) else None, ".0f")
 
 
-def _neighbours(one: AspectRanking) -> Sequence[PairFinding]:
+def _neighbours(ranking: AspectRanking) -> Sequence[PairFinding]:
     """Return the pairs of systems that follow each other."""
-    names = [each.system for each in one.systems]
+    names = [each.system for each in ranking.systems]
     following = {*pairwise(names)}
-    return [pair for pair in one.pairs if (pair.first, pair.second) in following]
+    return [pair for pair in ranking.pairs if (pair.first, pair.second) in following]
 
 
-def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
-    by_people = one.basis != "judges"
+def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
+    by_people = ranking.basis != "judges"
     if_not_by_people: Medium | None = "page" if by_people else None
     headings = [
         Column("first", wrap=False),
@@ -247,28 +249,28 @@ def _pairs(one: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool)
         ]
     return table(
         [*headings, Column("shown to differ", max_width=9)],
-        (_pair(each, one) for each in pairs),
+        (_pair(each, ranking) for each in pairs),
         title=strong(
-            f"{one.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
+            f"{ranking.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
         ),
         note=_PAIRS,
         only="page" if only_page else "terminal",
     )
 
 
-def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
-    is_apart = one.shows(pair)
+def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
+    is_apart = ranking.shows(pair)
     yield Cell(pair.first)
     yield Cell(pair.second)
     yield Cell(pair.judged.value, _CHANGE, interval=(pair.judged.low, pair.judged.high))
     yield _p(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
-    if one.basis == "judges":
+    if ranking.basis == "judges":
         yield Cell("yes" if pair.is_apart("judges") else "no")
     else:
         powered = pair.powered
-        if powered is None or one.not_shown(pair):
+        if powered is None or ranking.not_shown(pair):
             yield from (Cell(None), Cell(None), Cell(None))
         else:
             yield Cell(powered.value, _CHANGE, interval=(powered.low, powered.high))
@@ -276,7 +278,7 @@ def _pair(pair: PairFinding, one: AspectRanking) -> Iterator[Cell]:
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:
         yield Cell("no input in common", mark="failed")
-    elif one.not_shown(pair):
+    elif ranking.not_shown(pair):
         yield Cell("not shown", mark="unsure")
     else:
         yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")

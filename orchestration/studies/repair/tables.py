@@ -73,7 +73,7 @@ def repair_report(
         facts=[
             prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
             prose("writer: {}", code(writer)),
-            *(prose("panel, {}: {}", name, code(one)) for name, one in examinee.seats.items()),
+            *(prose("panel, {}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
             *(prose("examiner, {}: {}", name, code(one)) for name, one in examiner.seats.items()),
         ],
         sections=[
@@ -106,21 +106,21 @@ def _emphasised(finding: Finding, cells: Iterable[Cell | str | int]) -> Row:
     return row(finding.arm, *cells, faint=finding.arm != REPAIR)
 
 
-def _done(one: Finding) -> Iterator[Cell | str | int]:
-    yield one.texts
-    for share in (one.removed, one.restored, one.changed):
+def _done(finding: Finding) -> Iterator[Cell | str | int]:
+    yield finding.texts
+    for share in (finding.removed, finding.restored, finding.changed):
         yield from _shared(share)
 
 
-def _made(one: Finding) -> Iterator[Cell | str | int]:
-    yield from _shared(one.marked)
-    yield from _averaged(one.new_errors, _SCORE)
-    yield Cell(one.inventions.value, _SCORE)
-    yield Cell(one.before.value, _SCORE)
-    yield Cell(one.after.value, _SCORE)
-    yield from _averaged(one.gain, _SIGNED)
-    yield Cell(one.gap.value, _SIGNED)
-    yield Cell(one.covered.value, _SHARE)
+def _made(finding: Finding) -> Iterator[Cell | str | int]:
+    yield from _shared(finding.marked)
+    yield from _averaged(finding.new_errors, _SCORE)
+    yield Cell(finding.inventions.value, _SCORE)
+    yield Cell(finding.before.value, _SCORE)
+    yield Cell(finding.after.value, _SCORE)
+    yield from _averaged(finding.gain, _SIGNED)
+    yield Cell(finding.gap.value, _SIGNED)
+    yield Cell(finding.covered.value, _SHARE)
 
 
 def _clean(findings: Findings) -> Table:
@@ -131,12 +131,12 @@ def _clean(findings: Findings) -> Table:
     )
 
 
-def _spared(one: Finding) -> Iterator[Cell | str | int]:
-    yield one.texts
-    yield from _shared(one.altered)
-    yield from _shared(one.changed)
-    yield Cell(one.new_errors.value, _SCORE)
-    yield from _averaged(one.gain, _SIGNED)
+def _spared(finding: Finding) -> Iterator[Cell | str | int]:
+    yield finding.texts
+    yield from _shared(finding.altered)
+    yield from _shared(finding.changed)
+    yield Cell(finding.new_errors.value, _SCORE)
+    yield from _averaged(finding.gain, _SIGNED)
 
 
 def _by_condition(findings: Findings) -> Table:

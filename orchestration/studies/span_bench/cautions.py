@@ -13,18 +13,22 @@ def cautions(findings: Findings) -> tuple[str, ...]:
     return tuple(sentence for one in findings.sets for sentence in _on_set(one))
 
 
-def _on_set(one: SetFindings) -> Iterator[str]:
-    for finding in one.findings:
+def _on_set(findings: SetFindings) -> Iterator[str]:
+    for finding in findings.findings:
         answered, texts = finding.coverage.texts
         if finding.role != "baseline" and answered < texts:
             ends = ", ".join(f"{count} {outcome}" for outcome, count in finding.failures.items())
             yield (
-                f"{one.name}: {finding.judge} has a score on {answered} of {texts} texts ({ends}):"
+                f"{findings.name}: {finding.judge} has a score on {answered} of {texts} texts"
+                f" ({ends}):"
                 " the others are in no figure, since no answer does not mean no error"
             )
-    if one.sources < _FEW:
-        yield f"{one.name}: {one.sources} sources: with so few, intervals are too narrow"
-    if one.unknown:
-        yield f"{one.name}: of {one.unknown} texts nothing is known; they were not judged"
-    if one.faulty and not one.error_free:
-        yield f"{one.name}: no text is known to have no error: false alarms show in precision only"
+    if findings.sources < _FEW:
+        yield f"{findings.name}: {findings.sources} sources: with so few, intervals are too narrow"
+    if findings.unknown:
+        yield f"{findings.name}: of {findings.unknown} texts nothing is known; they were not judged"
+    if findings.faulty and not findings.error_free:
+        yield (
+            f"{findings.name}: no text is known to have no error: false alarms show in precision"
+            " only"
+        )

@@ -154,24 +154,24 @@ def findings_of(
 
 
 def _of_set(
-    one: BenchSet,
+    bench_set: BenchSet,
     answers: Mapping[tuple[str, str], Answer | Failure],
     *,
     judges: Sequence[str],
     settings: Settings,
 ) -> SetFindings:
-    texts = one.texts
+    texts = bench_set.texts
     sides = tuple(_sides(texts, answers, judges=judges))
     (rival,) = (side.arrays for side in sides if side.judge == RIVAL and side.role == "baseline")
     return SetFindings(
-        name=one.name,
+        name=bench_set.name,
         texts=len(texts),
         sources=len({text.source for text in texts}),
         error_free=sum(text.faulty is False for text in texts),
         faulty=sum(text.faulty is True for text in texts),
         places=sum(len(text.places or ()) for text in texts),
         rated=sum(text.human is not None for text in texts),
-        unknown=one.unknown,
+        unknown=bench_set.unknown,
         findings=tuple(_finding(side, texts, rival=rival, settings=settings) for side in sides),
     )
 

@@ -126,7 +126,7 @@ def decisions_by_kind(
     """Yield the decisions by kind of the marked errors; a text with two kinds is in both."""
     kinds = [{kind for place in text.places or () for kind in place.kinds} for text in texts]
     for name in sorted(set().union(*kinds)):
-        inside = [one for one, own in zip(answers, kinds, strict=True) if name in own]
+        inside = [answer for answer, own in zip(answers, kinds, strict=True) if name in own]
         counts = Counter(one.decision for one in inside if isinstance(one, Answer))
         yield KindDecisions(
             name=name,
@@ -160,7 +160,7 @@ def groups_of(
     rows: Mapping[str, FloatArray], arrays: Arrays, *, settings: Settings
 ) -> tuple[Group, ...]:
     """Estimate the two shares of each group, those with most spans first."""
-    groups = [_group(name, one, arrays, settings=settings) for name, one in rows.items()]
+    groups = [_group(name, row, arrays, settings=settings) for name, row in rows.items()]
     return tuple(sorted(groups, key=lambda group: (-group.spans, group.name)))
 
 

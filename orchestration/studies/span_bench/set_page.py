@@ -85,37 +85,41 @@ _GROUP_HEADINGS = (
 )
 
 
-def set_page(one: SetFindings) -> Section:
+def set_page(findings: SetFindings) -> Section:
     """Return what a page shows of a set."""
     return Section(
-        one.name,
+        findings.name,
         [
-            Paragraph(one.scope),
-            *_verdicts(one),
-            *_blocks(one, "Scores and P(error)", _SCORES, present=one.is_decided),
-            *_blocks(one, "Decisions, by cut", _DECISIONS, present=one.is_decided),
-            *_kind_decisions(one),
-            *_blocks(one, "Spans, by characters", _SPANS, present=one.has_marks),
-            *_blocks(one, "Spans, by words", _WORDS, present=one.has_marks),
-            *_blocks(one, "Agreement with people's scores", _PEOPLE, present=one.rated > 0),
-            *_text_groups(one),
-            *_gains(one),
-            *_categories(one),
-            *_recalls(one, "kind", _kinds),
-            *_recalls(one, "extent", _extents),
+            Paragraph(findings.scope),
+            *_verdicts(findings),
+            *_blocks(findings, "Scores and P(error)", _SCORES, present=findings.is_decided),
+            *_blocks(findings, "Decisions, by cut", _DECISIONS, present=findings.is_decided),
+            *_kind_decisions(findings),
+            *_blocks(findings, "Spans, by characters", _SPANS, present=findings.has_marks),
+            *_blocks(findings, "Spans, by words", _WORDS, present=findings.has_marks),
+            *_blocks(
+                findings, "Agreement with people's scores", _PEOPLE, present=findings.rated > 0
+            ),
+            *_text_groups(findings),
+            *_gains(findings),
+            *_categories(findings),
+            *_recalls(findings, "kind", _kinds),
+            *_recalls(findings, "extent", _extents),
         ],
         only="page",
     )
 
 
-def _blocks(one: SetFindings, title: str, figures: Figures, *, present: bool) -> Iterator[Section]:
+def _blocks(
+    findings: SetFindings, title: str, figures: Figures, *, present: bool
+) -> Iterator[Section]:
     if present:
-        yield Section(title, [_table(one, figures)])
+        yield Section(title, [_table(findings, figures)])
 
 
-def _verdicts(one: SetFindings) -> Iterator[Section]:
+def _verdicts(findings: SetFindings) -> Iterator[Section]:
     """Yield the table of decisions, with the cut that balanced accuracy is of."""
-    if one.is_decided:
+    if findings.is_decided:
         rows = (
             row(
                 finding.judge,
@@ -124,15 +128,15 @@ def _verdicts(one: SetFindings) -> Iterator[Section]:
                 *_cells(finding, _VERDICTS),
                 faint=finding.role == "baseline",
             )
-            for finding in one.judges
+            for finding in findings.judges
         )
         columns: list[Column | str] = ["judge", *numeric("judged"), "cut", *numeric(*_VERDICTS)]
         yield Section("Decisions", [table(columns, rows)])
 
 
-def _kind_decisions(one: SetFindings) -> Iterator[Section]:
+def _kind_decisions(findings: SetFindings) -> Iterator[Section]:
     """Yield how many texts with an error of each kind have which decision."""
-    judges = [finding for finding in one.judges if finding.decisions]
+    judges = [finding for finding in findings.judges if finding.decisions]
     rows = (
         row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
         for kinds in zip(*(finding.decisions for finding in judges), strict=True)
@@ -143,7 +147,7 @@ def _kind_decisions(one: SetFindings) -> Iterator[Section]:
         yield Section("Decisions by kind of error", [table(["kind", "judge", *columns], rows)])
 
 
-def _table(one: SetFindings, figures: Figures) -> Table:
+def _table(findings: SetFindings, figures: Figures) -> Table:
     """Return the table of some figures: a row a judge, the baselines last, with its coverage."""
     about = next(iter(figures.values()))
     return table(
@@ -155,7 +159,7 @@ def _table(one: SetFindings, figures: Figures) -> Table:
                 *_cells(finding, figures),
                 faint=finding.role == "baseline",
             )
-            for finding in one.judges
+            for finding in findings.judges
         ),
     )
 
@@ -170,10 +174,10 @@ def of(coverage: tuple[int, int]) -> str:
     return f"{coverage[0]} of {coverage[1]}"
 
 
-def _gains(one: SetFindings) -> Iterator[Section]:
+def _gains(findings: SetFindings) -> Iterator[Section]:
     """Yield by how much each judge is better than the baseline that it has to be better than."""
-    judges = [finding for finding in one.judges if finding.gains]
-    if judges and (one.has_marks or one.is_decided):
+    judges = [finding for finding in findings.judges if finding.gains]
+    if judges and (findings.has_marks or findings.is_decided):
         rows = (
             row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
             for finding in judges
@@ -192,9 +196,9 @@ def _gain(estimate: Estimate) -> Cell:
     )
 
 
-def _categories(one: SetFindings) -> Iterator[Section]:
+def _categories(findings: SetFindings) -> Iterator[Section]:
     """Yield the precision of each category of each judge."""
-    for finding in one.judges:
+    for finding in findings.judges:
         if finding.categories:
             columns = numeric("spans", "texts", "precision", "touch an error")
             rows = (
@@ -212,10 +216,10 @@ def _categories(one: SetFindings) -> Iterator[Section]:
 
 
 def _recalls(
-    one: SetFindings, what: str, groups_of: Callable[[Finding], Sequence[Group]]
+    set_findings: SetFindings, what: str, groups_of: Callable[[Finding], Sequence[Group]]
 ) -> Iterator[Section]:
     """Yield the recall of each group of people's marks, with a column a judge."""
-    findings = [finding for finding in one.judges if groups_of(finding)]
+    findings = [finding for finding in set_findings.judges if groups_of(finding)]
     if findings:
         shares = [{group.name: group.share for group in groups_of(each)} for each in findings]
         rows = (
@@ -240,9 +244,9 @@ def _extents(finding: Finding) -> Sequence[Group]:
     return finding.extents
 
 
-def _text_groups(one: SetFindings) -> Iterator[Section]:
+def _text_groups(set_findings: SetFindings) -> Iterator[Section]:
     """Yield the figures of each group of texts, with a row a judge."""
-    findings = [finding for finding in one.judges if finding.groups]
+    findings = [finding for finding in set_findings.judges if finding.groups]
     rows = (
         row(
             group.name,

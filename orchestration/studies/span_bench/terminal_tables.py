@@ -61,20 +61,20 @@ def terminal_reading() -> str:
     )
 
 
-def terminal_tables(one: SetFindings) -> Iterator[Table]:
+def terminal_tables(findings: SetFindings) -> Iterator[Table]:
     """Yield what a terminal shows of a set."""
-    if one.is_decided:
-        yield _decisions(one, title=f"{one.name}: {one.scope}")
-        likely = any(finding.has("probability.auroc") for finding in one.judges)
+    if findings.is_decided:
+        yield _decisions(findings, title=f"{findings.name}: {findings.scope}")
+        likely = any(finding.has("probability.auroc") for finding in findings.judges)
         figures = {**_SCORES, **(_PROBABILITY if likely else {})}
-        yield _table(one, figures, title=f"{one.name}: scores", counted=False)
-    if one.has_marks:
-        yield _table(one, _SPANS, title=f"{one.name}: spans")
-    if one.rated:
-        yield _table(one, _PEOPLE, title=f"{one.name}: agreement with people's scores")
+        yield _table(findings, figures, title=f"{findings.name}: scores", counted=False)
+    if findings.has_marks:
+        yield _table(findings, _SPANS, title=f"{findings.name}: spans")
+    if findings.rated:
+        yield _table(findings, _PEOPLE, title=f"{findings.name}: agreement with people's scores")
 
 
-def _decisions(one: SetFindings, *, title: str) -> Table:
+def _decisions(findings: SetFindings, *, title: str) -> Table:
     """Return the table of decisions, with the cut of each judge."""
     first, *others = _DECISIONS.values()
     heading, *headings = _DECISIONS
@@ -94,14 +94,14 @@ def _decisions(one: SetFindings, *, title: str) -> Table:
                 *(_brief(finding.figures[name], interval=False) for name in others),
                 faint=finding.role == "baseline",
             )
-            for finding in one.judges
+            for finding in findings.judges
         ),
         title=title,
         only="terminal",
     )
 
 
-def _table(one: SetFindings, figures: Figures, *, title: str, counted: bool = True) -> Table:
+def _table(findings: SetFindings, figures: Figures, *, title: str, counted: bool = True) -> Table:
     """Return a table that fits on a terminal: only its first figure has its interval.
 
     Where the texts are not `counted`, the table before it has done so.
@@ -117,7 +117,7 @@ def _table(one: SetFindings, figures: Figures, *, title: str, counted: bool = Tr
                 *(_brief(finding.figures[name], interval=False) for name in others),
                 faint=finding.role == "baseline",
             )
-            for finding in one.judges
+            for finding in findings.judges
         ),
         title=title,
         only="terminal",

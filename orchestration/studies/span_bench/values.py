@@ -64,11 +64,11 @@ def _name(figure: str, name: str) -> str:
     return f"{figure}.{_OTHER.sub('-', name)}"
 
 
-def _measures(one: SetFindings) -> Iterator[Measure]:
-    panel = one.findings[0]
+def _measures(findings: SetFindings) -> Iterator[Measure]:
+    panel = findings.findings[0]
     for name, figure in panel.figures.items():
         yield Measure(
-            name=_name(name, one.name),
+            name=_name(name, findings.name),
             value=defined(figure.value),
             says=FIGURES[name],
             count=answered(name, panel.coverage)[0],

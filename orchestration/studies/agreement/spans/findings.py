@@ -222,7 +222,9 @@ def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
         quotes=score_arrays.quotes[inside],
         hallucinated=score_arrays.hallucinated[inside],
         severities=tuple(
-            one for one, kept in zip(score_arrays.severities, inside, strict=True) if kept
+            severity for severity, kept in zip(score_arrays.severities, inside, strict=True) if kept
         ),
-        places=tuple(one for one, kept in zip(score_arrays.places, readings, strict=True) if kept),
+        places=tuple(
+            place for place, kept in zip(score_arrays.places, readings, strict=True) if kept
+        ),
     )

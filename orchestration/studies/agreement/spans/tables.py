@@ -80,12 +80,14 @@ def span_blocks(
     )
 
 
-def _aspect(one: AspectSpans) -> Iterator[Block]:
-    if one.agreement is not None:
-        yield Section(f"Spans of {one.aspect}", list(_judges(one.agreement.judges)))
-        yield _flawless(one, one.agreement.over_annotations, "that no reader marked", only="page")
-    best = f"to which every rater gave {one.best:g}, the best score given"
-    yield _flawless(one, one.top_rated, best)
+def _aspect(spans: AspectSpans) -> Iterator[Block]:
+    if spans.agreement is not None:
+        yield Section(f"Spans of {spans.aspect}", list(_judges(spans.agreement.judges)))
+        yield _flawless(
+            spans, spans.agreement.over_annotations, "that no reader marked", only="page"
+        )
+    best = f"to which every rater gave {spans.best:g}, the best score given"
+    yield _flawless(spans, spans.top_rated, best)
 
 
 def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
@@ -150,7 +152,7 @@ def _categories(judges: Sequence[JudgeFinding]) -> Table:
 
 
 def _flawless(
-    one: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
+    spans: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
 ) -> Section:
     """Tabulate errors found in texts that people find without any."""
     columns: list[Column | str] = [
@@ -170,7 +172,7 @@ def _flawless(
         for judge in judges
     ]
     there = rows if any(judge.flawless for judge in judges) else []
-    title = f"Errors found on {one.aspect} in texts {which}"
+    title = f"Errors found on {spans.aspect} in texts {which}"
     return Section(title, [table(columns, there)], only=only)
 
 
@@ -205,8 +207,8 @@ def _wrapped(*headings: str) -> Iterator[Column]:
     return (Column(heading, "right", wrap=True) for heading in headings)
 
 
-def _estimate(one: Estimate, spec: str = _VALUE) -> Cell:
-    return Cell(one.value, spec, interval=(one.low, one.high))
+def _estimate(estimate: Estimate, spec: str = _VALUE) -> Cell:
+    return Cell(estimate.value, spec, interval=(estimate.low, estimate.high))
 
 
 def _gamma(one: Gamma | None) -> Cell:

@@ -90,18 +90,18 @@ def find_base(name: str, *, download: bool = False) -> Base:
     """
     if name == EMBEDDED:
         return _embedded()
-    place = Path(name)
+    path = Path(name)
     absent = (
         f"{name!r} is neither a folder, nor {EMBEDDED!r}, nor a model in the Hugging Face"
         f" cache; fetch it first: hf download {name}"
     )
     folder = (
-        place
-        if place.is_dir()
+        path
+        if path.is_dir()
         else hub_folder(name, download=download, absent=absent, wanted=_WANTED)
     )
     _refuse_pickles(name, folder)
-    called = place.resolve().name if place.is_dir() else name
+    called = path.resolve().name if path.is_dir() else name
     return Base(
         name=name,
         identity=f"{called}@{model_digest(folder, suffixes=_DIGESTED)}",

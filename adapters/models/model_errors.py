@@ -136,7 +136,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     7.0
     >>> retry_after({"retry-after": "soon"})
     """
-    text = next((said for name, said in headers.items() if name.lower() == "retry-after"), "")
+    text = next((header for name, header in headers.items() if name.lower() == "retry-after"), "")
     try:
         return max(0.0, float(text))
     except ValueError:

@@ -191,9 +191,9 @@ def _stacks(
     starts = np.cumsum(shares, axis=1) - shares
     for step, widths in enumerate(shares.T):
         axes.barh(rows, widths, left=starts[:, step], height=0.36, color=palette(step))
-    for row, known in zip(rows, scores, strict=True):
-        if not np.isnan(known).all():
-            _beside_bar(axes, f"{np.nanmean(known):.2f}", x=1, y=float(row))
+    for row, score in zip(rows, scores, strict=True):
+        if not np.isnan(score).all():
+            _beside_bar(axes, f"{np.nanmean(score):.2f}", x=1, y=float(row))
 
 
 def _checked(values: ArrayLike, *, shape: tuple[int, ...]) -> FloatArray:

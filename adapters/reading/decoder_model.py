@@ -86,7 +86,7 @@ class DecoderModel:
             states = self._states(pack)
             for place in np.unique(pack.sentences[pack.sentences >= 0]).tolist():
                 read[place] = self._reading(proses[place], pack, states, place=place)
-        return [read[place] for place in range(len(windows))]
+        return [read[index] for index in range(len(windows))]
 
     def _states(self, pack: Pack) -> Floats:
         """Return the states of a pack, ``(pieces, size)``."""

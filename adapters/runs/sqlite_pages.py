@@ -260,18 +260,18 @@ def _number(file: BinaryIO | None, start: int, end: int) -> int:
 def _cells(page: bytes, *, header: int) -> Iterator[int]:
     """Yield where the cells of a page begin; its header takes so many bytes."""
     count = int.from_bytes(page[3:5], "big")
-    for place in range(header, min(header + 2 * count, len(page) - 1), 2):
-        yield int.from_bytes(page[place : place + 2], "big")
+    for index in range(header, min(header + 2 * count, len(page) - 1), 2):
+        yield int.from_bytes(page[index : index + 2], "big")
 
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:
     """Read an integer of 1 to 9 bytes; return it, and where it ends."""
     value = 0
-    for place in range(start, start + 8):
-        byte = data[place]
+    for index in range(start, start + 8):
+        byte = data[index]
         value = value << 7 | byte & 0x7F
         if byte < 0x80:  # noqa: PLR2004  the highest bit says that more follows
-            return value, place + 1
+            return value, index + 1
     return min(value << 8 | data[start + 8], _HIGHEST), start + 9
 
 

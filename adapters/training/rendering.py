@@ -44,8 +44,8 @@ class Rendered:
         """
         last = len(self.ids) - 1
         raw = [
-            explanation if self.light <= place < last else 1.0
-            for place in range(self.answer, len(self.ids))
+            explanation if self.light <= index < last else 1.0
+            for index in range(self.answer, len(self.ids))
         ]
         total = sum(raw)
         return (0.0,) * self.answer + tuple(weight / total for weight in raw)

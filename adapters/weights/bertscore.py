@@ -58,8 +58,8 @@ class BERTScore(EncoderMetric):
             raise ValueError(f"measure must be one of {get_args(Measure)}, got {self.measure!r}")
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = self._find_encoder("bertscore")
-        object.__setattr__(self, "_layer", _layer_of(found, self.layer))
+        encoder = self._find_encoder("bertscore")
+        object.__setattr__(self, "_layer", _layer_of(encoder, self.layer))
 
     @property
     def signature(self) -> str:

@@ -108,9 +108,9 @@ class CheckpointMetric:
 
     def _find_checkpoint(self, name: str) -> Checkpoint:
         """Find the model of the metric called `name`, and keep it."""
-        found = find_checkpoint(name, self.model, download=self.download, device=self.device)
-        object.__setattr__(self, "_checkpoint", found)  # the dataclass is frozen
-        return found
+        checkpoint = find_checkpoint(name, self.model, download=self.download, device=self.device)
+        object.__setattr__(self, "_checkpoint", checkpoint)  # the dataclass is frozen
+        return checkpoint
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:

@@ -87,9 +87,9 @@ class EncoderMetric(CheckpointMetric):
 
     def _find_encoder(self, name: str) -> Checkpoint:
         """Find the model of the metric called `name`, and keep it."""
-        found = self._find_checkpoint(name)
-        object.__setattr__(self, "_encoder", Once(partial(Encoder, found)))
-        return found
+        checkpoint = self._find_checkpoint(name)
+        object.__setattr__(self, "_encoder", Once(partial(Encoder, checkpoint)))
+        return checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,16 +55,16 @@ class Perplexity(CheckpointMetric):
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = self._find_checkpoint("perplexity")
-        window = self.window or found.window
-        if not 1 < window <= found.window:
-            raise ValueError(f"window must be from 2 to {found.window}, got {self.window!r}")
+        checkpoint = self._find_checkpoint("perplexity")
+        window = self.window or checkpoint.window
+        if not 1 < window <= checkpoint.window:
+            raise ValueError(f"window must be from 2 to {checkpoint.window}, got {self.window!r}")
         stride = self.stride or window // 2
         if not 0 < stride < window:
             raise ValueError(f"stride must be from 1 to {window - 1}, got {self.stride!r}")
         object.__setattr__(self, "_window", window)
         object.__setattr__(self, "_stride", stride)
-        object.__setattr__(self, "_engine", Once(partial(_Reader, found, start=self.start)))
+        object.__setattr__(self, "_engine", Once(partial(_Reader, checkpoint, start=self.start)))
 
     @property
     def signature(self) -> str:

@@ -168,10 +168,10 @@ class LikelihoodMetric(CheckpointMetric):
         """Find the model of the metric called `name`."""
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        found = self._find_checkpoint(name)
+        checkpoint = self._find_checkpoint(name)
         likelihood = Likelihood(
-            checkpoint=found,
-            engine=Once(partial(Seq2Seq, found, languages=languages)),
+            checkpoint=checkpoint,
+            engine=Once(partial(Seq2Seq, checkpoint, languages=languages)),
             batch_size=self.batch_size,
             with_opening=with_opening,
         )

@@ -111,8 +111,8 @@ class WMD:
         return token_flow((words[0], *bags[0]), (words[1], *bags[1]))
 
     def _of_model(self) -> tuple[str, Once[_WordVectors]]:
-        found = find_checkpoint("wmd", self.model, download=self.download, device="cpu")
-        return found.identity, Once(partial(_ModelVectors, found, most=self.most_words))
+        checkpoint = find_checkpoint("wmd", self.model, download=self.download, device="cpu")
+        return checkpoint.identity, Once(partial(_ModelVectors, checkpoint, most=self.most_words))
 
     def _of_file(self) -> tuple[str, Once[_WordVectors]]:
         file = Path(self.vectors)

@@ -200,7 +200,7 @@ def _places_without_escapes(text: str) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     end = 0
     for match in _ESCAPE.finditer(text):
-        places += [(place, place + 1) for place in range(end, match.start())]
+        places += [(index, index + 1) for index in range(end, match.start())]
         places += [match.span()] * len(_character_of(match))
         end = match.end()
     return places + [(place, place + 1) for place in range(end, len(text))]

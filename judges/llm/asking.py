@@ -109,11 +109,11 @@ def _second_request(
         return None
     if reply.finish is Finish.LENGTH:
         return redrawn(request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens))
-    said = Message(role="assistant", content=reply.text)
+    message = Message(role="assistant", content=reply.text)
 
     def asked_again(variant: ChatRequest) -> ChatRequest:
         words = in_json(problem) if variant.decoding.schema else reask(problem)
-        return replace(variant, messages=(*variant.messages, said, words))
+        return replace(variant, messages=(*variant.messages, message, words))
 
     variants = tuple(map(asked_again, request.variants))
     return replace(asked_again(request), variants=variants)

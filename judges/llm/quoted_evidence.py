@@ -59,17 +59,17 @@ class Inputs:
         explanation = " ".join([span.explanation, *map(_remark, lacking)]).strip()
         return replace(span, evidence=places, explanation=explanation)
 
-    def _found(self, said: ParsedEvidence) -> Evidence | None:
+    def _found(self, evidence: ParsedEvidence) -> Evidence | None:
         """Find the words in the input that is named, else word for word in any."""
-        named = self._headers.get(said.input)
-        place = self._locators[named].find(said.quote) if named else None
+        named = self._headers.get(evidence.input)
+        place = self._locators[named].find(evidence.quote) if named else None
         if named and place:
             return self._evidence(named, place.start, place.end)
         for header, text in self._inputs.items():
-            start = text.find(said.quote)
+            start = text.find(evidence.quote)
             if start >= 0:
-                return self._evidence(header, start, start + len(said.quote))
-        return None if named else self._nearly(said.quote)
+                return self._evidence(header, start, start + len(evidence.quote))
+        return None if named else self._nearly(evidence.quote)
 
     def _nearly(self, quote: str) -> Evidence | None:
         for header, locator in self._locators.items():
@@ -86,8 +86,8 @@ NO_INPUTS = Inputs({})
 """For a reply that was not asked for evidence."""
 
 
-def _remark(said: ParsedEvidence) -> str:
-    words = " ".join(said.quote.split())
+def _remark(evidence: ParsedEvidence) -> str:
+    words = " ".join(evidence.quote.split())
     shown = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
     return f'(It quotes "{shown}", which no input holds.)'
 

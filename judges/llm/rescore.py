@@ -56,8 +56,8 @@ class ScoreForm:
         The list is a turn of the assistant: it is to be taken for the judge's own.
         """
         listed = reply.removesuffix(cue(self.mark)).rstrip("\n")
-        said = Message(role="assistant", content=listed)
-        return (*conversation, said, Message(role="user", content=self._fill("restate.txt")))
+        message = Message(role="assistant", content=listed)
+        return (*conversation, message, Message(role="user", content=self._fill("restate.txt")))
 
     def ask_to_continue(self, problem: str) -> Message:
         """Return the message after a continuation that began with something else."""
@@ -119,8 +119,8 @@ async def continued(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
     reply = await model.complete(request)
     grade, usage = _read_on(reply, scale=form.aspect.scale), reply.usage
     if grade.problem and reply.finish is not Finish.REFUSAL:
-        said = Message(role="assistant", content=f"{prefix.text}{reply.text}")
-        again = (*prefix.conversation, said, form.ask_to_continue(grade.problem))
+        message = Message(role="assistant", content=f"{prefix.text}{reply.text}")
+        again = (*prefix.conversation, message, form.ask_to_continue(grade.problem))
         reply = await model.complete(replace(request, messages=again))
         grade, usage = _read_on(reply, scale=form.aspect.scale), usage + reply.usage
     return Answer(reply=_cut_short(reply, grade), reading=grade, usage=usage)

@@ -62,7 +62,7 @@ async def run_metrics(
         async with create_task_group() as group:
             for places in _bundles(metrics):
                 group.start_soon(run, places)
-    return [done[place] for place in range(len(metrics))]
+    return [done[index] for index in range(len(metrics))]
 
 
 def _bundles(metrics: Sequence[NamedMetric]) -> list[list[int]]:
@@ -92,7 +92,7 @@ async def _run(
     async with create_task_group() as group:
         for place in range(len(chunks)):
             group.start_soon(measure, place)
-    in_order = [parts[place] for place in range(len(chunks))]
+    in_order = [parts[index] for index in range(len(chunks))]
     return [
         put_together(named, of_one)
         for named, of_one in zip(bundle, zip(*in_order, strict=True), strict=True)

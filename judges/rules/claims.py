@@ -117,7 +117,7 @@ def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int,
             for at, word in enumerate(words)
             if start + match.start() <= word.start and word.end <= start + match.end()
         ]
-        known = any(all(index.knows(stem(word)) for word in said[:3]) for said in orders)
+        known = any(all(index.knows(stem(word)) for word in order[:3]) for order in orders)
         if covered:
             found[covered[0]] = Claim(
                 first=covered[0],

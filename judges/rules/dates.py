@@ -61,7 +61,7 @@ def weekdays(text: str) -> frozenset[str]:
     >>> sorted(weekdays("3 March 2025, 2025-03-05, May"))
     ['monday', 'wednesday']
     """
-    found = {said[-1] for _, readings in dates(text) for said in readings}
+    found = {reading[-1] for _, readings in dates(text) for reading in readings}
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
         try:

@@ -175,16 +175,18 @@ def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:
     return start < other.end and other.start < end
 
 
-def _follows(found: Contradiction, support: Support, source: Source) -> bool:
+def _follows(contradiction: Contradiction, support: Support, source: Source) -> bool:
     """Say whether another number than the source's follows from it all the same.
 
     It is a sum, or written otherwise: known, although its words do not stand in the source.
     """
-    literally = re.compile(rf"(?<!\w){re.escape(found.text)}(?!\w)")
-    if found.category != "number" or literally.search(source.text):
+    literally = re.compile(rf"(?<!\w){re.escape(contradiction.text)}(?!\w)")
+    if contradiction.category != "number" or literally.search(source.text):
         return False
     return any(
-        claim.known and claim.number is not None and _overlaps(_interval(sentence, claim), found)
+        claim.known
+        and claim.number is not None
+        and _overlaps(_interval(sentence, claim), contradiction)
         for sentence in support.sentences
         for claim in sentence.claims
     )
@@ -194,17 +196,17 @@ def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:
     return sentence.words[claim.first].start, sentence.words[claim.stop - 1].end
 
 
-def _contradicted(found: Contradiction) -> ErrorSpan:
+def _contradicted(contradiction: Contradiction) -> ErrorSpan:
     return ErrorSpan(
-        text=found.text,
-        explanation=found.explanation,
-        severity=found.severity,
-        start=found.start,
-        end=found.end,
-        category=CONTRADICTIONS[found.category],
+        text=contradiction.text,
+        explanation=contradiction.explanation,
+        severity=contradiction.severity,
+        start=contradiction.start,
+        end=contradiction.end,
+        category=CONTRADICTIONS[contradiction.category],
         located=Located.EXACT,
-        evidence=(found.evidence,),
-        probability=PRECISION[CONTRADICTIONS[found.category]],
+        evidence=(contradiction.evidence,),
+        probability=PRECISION[CONTRADICTIONS[contradiction.category]],
     )
 
 

@@ -179,7 +179,7 @@ class GroundingJudge:
 
     def _answerless(
         self,
-        found: NonAnswer,
+        answer: NonAnswer,
         output: str,
         *,
         aspect: Aspect,
@@ -187,19 +187,19 @@ class GroundingJudge:
     ) -> Report:
         """Report an output that answers nothing, as one error."""
         start = len(output) - len(output.lstrip())
-        text = output.strip() if found.category != EMPTY else ""
+        text = output.strip() if answer.category != EMPTY else ""
         error = ErrorSpan(
             text=text,
-            explanation=found.explanation,
-            severity=found.severity,
+            explanation=answer.explanation,
+            severity=answer.severity,
             start=start if text else None,
             end=start + len(text) if text else None,
-            category=found.category,
+            category=answer.category,
             located=Located.EXACT if text else Located.UNLOCATED,
             probability=_CERTAIN,
         )
         reported = (error,)[: self.max_spans]
-        return _scored(_CERTAIN, reported, spans=spans, rationale=found.explanation, aspect=aspect)
+        return _scored(_CERTAIN, reported, spans=spans, rationale=answer.explanation, aspect=aspect)
 
 
 def _scored(

@@ -170,13 +170,13 @@ class Haystack:
         end = tail[1] if tail else min(seeds[-1][1] + _GRAM, len(self.text))
         return self._whole_words(start, end=end) if start < end else None
 
-    def _similar(self, quote: str, place: _Place, *, seeds: list[_Seed]) -> bool:
+    def _similar(self, quote: str, _place: _Place, *, seeds: list[_Seed]) -> bool:
         """Say whether `quote` and the passage are similar enough.
 
         Both are cut where seeds say that they correspond: what the pieces have in common
         is never more than what the whole has.
         """
-        done_quote, (done, end) = 0, place
+        done_quote, (done, end) = 0, _place
         total = len(quote) + end - done
         common = 0
         for offset, index in [*seeds, (len(quote), end)]:

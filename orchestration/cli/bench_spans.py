@@ -122,13 +122,13 @@ def _job(
     )
 
 
-def _print(job: "service.BenchJob", found: "study.BenchResult", bench: BenchFlags) -> None:
+def _print(job: "service.BenchJob", result: "study.BenchResult", bench: BenchFlags) -> None:
     if bench.json:
-        console.print_json(service.values_of(job, found))
+        console.print_json(service.values_of(job, result))
     elif bench.markdown:
-        typer.echo(markdown.report_markdown(service.report_of(job, found)), nl=False)
+        typer.echo(markdown.report_markdown(service.report_of(job, result)), nl=False)
     else:
-        console.print_report(service.report_of(job, found))
+        console.print_report(service.report_of(job, result))
 
 
 def _gates(required: Sequence[str], planned: "study.Bench") -> "list[card.Gate]":

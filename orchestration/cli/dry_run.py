@@ -78,8 +78,8 @@ def _reckoned(job: Job, *, assessments: int) -> Reckoning:
     return anyio.run(work)
 
 
-def _in_words(found: Reckoning) -> str:
-    expected, most = found.expected, found.most
+def _in_words(reckoning: Reckoning) -> str:
+    expected, most = reckoning.expected, reckoning.most
     calls = in_words(expected.calls, "calls")
     tokens = f"about {in_words(expected.tokens, 'tokens')}, or {most.tokens:,} by long replies"
     dollars = f"about {in_words(expected.dollars, 'dollars')}" if expected.dollars else ""

@@ -74,8 +74,8 @@ def model_of(signature: str) -> str:
     >>> model_of("annotator|model:ollama/gemma2:27b|prompt:1")
     'ollama/gemma2:27b'
     """
-    found = _MODEL.search(signature)
-    return found[1] if found else ""
+    match = _MODEL.search(signature)
+    return match[1] if match else ""
 
 
 class FamilyWatch:

@@ -93,12 +93,12 @@ def calibrate(
     )
 
 
-def write_calibration_report(folder: Path, found: CalibrationFindings) -> list[Path]:
+def write_calibration_report(folder: Path, findings: CalibrationFindings) -> list[Path]:
     """Write pages and values into `folder`; raise `StoreError` if that fails."""
     return write_report(
         folder,
-        calibration_report(found),
-        data=calibration_json(found),
+        calibration_report(findings),
+        data=calibration_json(findings),
         page="calibration",
         values="calibration",
     )

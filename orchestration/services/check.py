@@ -194,7 +194,7 @@ async def judge_at_once(
         async with create_task_group() as group:
             for place, (segment, aspect) in enumerate(pairs):
                 group.start_soon(assess, place, segment, aspect)
-    return tuple(results[place] for place in range(len(pairs)))
+    return tuple(results[index] for index in range(len(pairs)))
 
 
 def _task_of(aspects: Sequence[Aspect]) -> str | None:

@@ -225,11 +225,11 @@ def read_unmarked(
     """
     (run,) = find_runs([results], data=data, columns=columns if data else ())
     nothing = People(name="", by_row={}, own=own_texts(run), rows={}, aspects=frozenset())
-    known = KnownAspects(run.aspects_files)
+    aspects = KnownAspects(run.aspects_files)
     rows = _rows_of(run.results)
     return MarkedTexts(
         name="",
-        texts=tuple(_judged(row, nothing, known=known, chances=None) for row in rows),
+        texts=tuple(_judged(row, nothing, known=aspects, chances=None) for row in rows),
         sourceless=_sourceless(rows, nothing),
     )
 
@@ -247,23 +247,23 @@ def _name(row: ReportedRow) -> TextName:
 
 def _judged(
     row: ReportedRow,
-    said: People,
+    people: People,
     *,
     known: KnownAspects,
     chances: Mapping[TextName, float] | None,
 ) -> JudgedText:
     aspect = known.find(row.task, row.aspect)
-    about = said.by_row.get(row_key(row))
-    source = said.source(row)
+    about = people.by_row.get(row_key(row))
+    source = people.source(row)
     return JudgedText(
         row=row,
         scale=aspect.scale if aspect else Scale(),
         source=row.id if source is None else source,
-        segment=about.segment if about else said.text(row),
+        segment=about.segment if about else people.text(row),
         meaning=aspect,
         people=about.people if about else {},
         spans=about.spans if about else None,
-        chance=said.chance(row) if chances is None else chances.get(_name(row)),
+        chance=people.chance(row) if chances is None else chances.get(_name(row)),
     )
 
 
@@ -275,5 +275,5 @@ def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
         yield one if not one.is_marked or next(counts) else replace(one, people={}, spans=None)
 
 
-def _sourceless(rows: Iterable[ReportedRow], said: People) -> int:
-    return len({_name(row) for row in rows if said.source(row) is None})
+def _sourceless(rows: Iterable[ReportedRow], people: People) -> int:
+    return len({_name(row) for row in rows if people.source(row) is None})

@@ -148,7 +148,7 @@ def score_metric(
         )
         for place, output in enumerate(outputs)
     ]
-    check_samples(named, samples, ids=[str(place) for place in range(len(samples))])
+    check_samples(named, samples, ids=[str(index) for index in range(len(samples))])
     return put_together(named, [measured(named, samples)])
 
 

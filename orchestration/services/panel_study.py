@@ -204,11 +204,11 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
         )
 
 
-def _check_costs(found: AspectStudy) -> None:
-    points, budget = found.frontier.points, found.frontier.budget
+def _check_costs(study: AspectStudy) -> None:
+    points, budget = study.frontier.points, study.frontier.budget
     if not points:
         raise ConfigError(
-            f"the cost of no seat is known in {found.frontier.unit}: name prices by --price"
+            f"the cost of no seat is known in {study.frontier.unit}: name prices by --price"
             " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     cheapest = points[0].choice

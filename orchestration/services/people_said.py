@@ -179,7 +179,7 @@ def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
 
 
 def check_said(
-    said: People,
+    people: People,
     *,
     rows: Sequence[ReportedRow],
     matched: set[RowKey],
@@ -199,19 +199,20 @@ def check_said(
         raise ConfigError(
             f"{', '.join(strange)} was not judged; judged: {', '.join(judged) or 'nothing'}"
         )
-    if not matched and said.other_versions:
+    if not matched and people.other_versions:
         raise DataError(
-            f"{said.name}: all {said.other_versions} marked texts are other versions of the texts"
+            f"{people.name}: all {people.other_versions} marked texts are other versions of the"
+            " texts"
             " that the run judged"
         )
-    if not matched and said.aspects and not said.aspects & judged.keys():
+    if not matched and people.aspects and not people.aspects & judged.keys():
         raise DataError(
-            f"{said.name}: people marked {', '.join(sorted(said.aspects))}, and the run judged"
+            f"{people.name}: people marked {', '.join(sorted(people.aspects))}, and the run judged"
             f" {', '.join(judged)}: the names of aspects must be the same"
         )
     if not matched:
         raise DataError(
-            f"{said.name}: no text of it with people's scores or spans was judged in the run: the"
+            f"{people.name}: no text of it with people's scores or spans was judged in the run: the"
             " ids of rows must be the same"
         )
     marked = {aspect for _, _, aspect in matched}

@@ -82,12 +82,12 @@ class PruneChoice:
 
 def parse_age(text: str) -> timedelta:
     """Read an age, as ``30d``; raise `ConfigError` if it is none."""
-    found = _AGE.fullmatch(text)
-    if found is None:
+    match = _AGE.fullmatch(text)
+    if match is None:
         raise ConfigError(
             f"--older-than takes hours, days or weeks, as 12h, 30d or 2w, not {text!r}"
         )
-    return timedelta(hours=int(found[1]) * _HOURS[found[2]])
+    return timedelta(hours=int(match[1]) * _HOURS[match[2]])
 
 
 def choose(entries: Sequence[RunEntry], rule: PruneRule) -> PruneChoice:

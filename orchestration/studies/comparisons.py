@@ -45,11 +45,11 @@ def parse_comparison(text: str) -> Comparison | None:
     >>> parse_comparison("retest.moved <= .1")
     Comparison(name='retest.moved', relation='<=', value='.1')
     """
-    found = _COMPARISON.fullmatch(text)
-    if not found:
+    match = _COMPARISON.fullmatch(text)
+    if not match:
         return None
-    relation = "=" if found["relation"] == "==" else found["relation"]
-    return Comparison(found["name"], relation, found["value"])
+    relation = "=" if match["relation"] == "==" else match["relation"]
+    return Comparison(match["name"], relation, match["value"])
 
 
 def parse_number(text: str) -> float | None:

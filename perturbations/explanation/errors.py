@@ -40,10 +40,10 @@ def add_errors(errors: ErrorList, rng: Generator, *, k: int = 1) -> list[ErrorSp
     """
     require_count(k)
     spans = list(errors.spans)
-    for place in _false_places(errors, rng, k=k):
+    for false_place in _false_places(errors, rng, k=k):
         severity = int(rng.integers(MIN_SEVERITY, MAX_SEVERITY + 1))
         reason = picked(lists(_LEXICON)[f"reasons-{severity}"], rng)
-        spans.append(_error_at(place, errors.output, explanation=reason, severity=severity))
+        spans.append(_error_at(false_place, errors.output, explanation=reason, severity=severity))
     return spans
 
 
@@ -60,8 +60,8 @@ def critical_error(errors: ErrorList, _: Generator, *, replacing: bool = False) 
     return [critical] if replacing else [*errors.spans, critical]
 
 
-def _error_at(place: Interval, text: str, *, explanation: str, severity: int) -> ErrorSpan:
-    start, end = place
+def _error_at(interval: Interval, text: str, *, explanation: str, severity: int) -> ErrorSpan:
+    start, end = interval
     if start == end:
         return ErrorSpan(text="", explanation=explanation, severity=severity)
     return ErrorSpan(

@@ -56,7 +56,7 @@ def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` numbers, in digits or words, another value; dates stay as they are."""
     require_english(text)
     mask = masked(text)
-    dates = {place for date in _dates(mask) for place in range(date.start, date.end)}
+    dates = {index for date in _dates(mask) for index in range(date.start, date.end)}
     found = [
         Choice(*match.span(), tuple(_other_values(match.group())))
         for match in _NUMERAL.finditer(mask)

@@ -91,8 +91,8 @@ def read_parquet(
         for batch in table.iter_batches(batch_size=_BATCH, row_groups=groups):
             low = min(max(start - before, 0), batch.num_rows)
             high = max(min(stop - before, batch.num_rows), low)
-            for place in range(low, high):
-                yield before + place + 1, _row(batch.slice(place, 1), limits)
+            for index in range(low, high):
+                yield before + index + 1, _row(batch.slice(index, 1), limits)
             before += batch.num_rows
             if before >= stop:
                 return

@@ -144,10 +144,10 @@ def _log_odds(logits: torch.Tensor) -> torch.Tensor:
 
 
 def _word_loss(
-    by_word: torch.Tensor, labels: torch.Tensor, known: torch.Tensor, *, error_weight: float
+    by_word: torch.Tensor, labels: torch.Tensor, tensor: torch.Tensor, *, error_weight: float
 ) -> torch.Tensor:
     """Return the mean over windows of the weighted mean loss of their labelled words."""
-    weights = torch.where(labels > 0, error_weight, 1.0) * known
+    weights = torch.where(labels > 0, error_weight, 1.0) * tensor
     losses = -_chosen(by_word, labels) * weights
     sums = weights.sum(dim=1)
     return (losses.sum(dim=1)[sums > 0] / sums[sums > 0]).mean()
@@ -226,8 +226,8 @@ def find_encoder(name: str) -> EncoderBase:
     """
     if name == MINILM:
         folder = _packaged()
-    elif (place := Path(name)).is_dir():
-        folder = place
+    elif (path := Path(name)).is_dir():
+        folder = path
     else:
         absent = f"{name!r} is neither a folder, nor {MINILM!r}, nor in the Hugging Face cache"
         folder = hub_folder(name, download=False, absent=absent)

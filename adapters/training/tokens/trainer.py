@@ -53,7 +53,7 @@ class TokenTrainer:
 
     def __post_init__(self) -> None:
         epochs = list(self._epochs())
-        ends = [sum(map(len, epochs[: place + 1])) for place in range(len(epochs))]
+        ends = [sum(map(len, epochs[: index + 1])) for index in range(len(epochs))]
         batches = tuple(islice((one for epoch in epochs for one in epoch), self.options.max_steps))
         object.__setattr__(self, "batches", batches)  # the dataclass is frozen
         object.__setattr__(self, "epoch_ends", frozenset(ends))

@@ -171,32 +171,32 @@ def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Flo
     return total / max_order, clipped / max_order
 
 
-def _rarity(found: GramCounts, *, texts: ComparedTexts) -> _Floats:
+def _rarity(counts: GramCounts, *, texts: ComparedTexts) -> _Floats:
     """Return the weight of each n-gram, [1] eq. 1; what no reference has counts as in one."""
     many = 1 + int(texts.samples.max(initial=0))
-    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
-    held = found.grams[theirs] * many + texts.samples[found.texts[theirs]]
+    theirs = np.flatnonzero(texts.firsts[counts.texts] != counts.texts)
+    held = counts.grams[theirs] * many + texts.samples[counts.texts[theirs]]
     # They are in order of n-grams and texts, and so of samples: what comes twice, comes in a row.
     once = held[np.flatnonzero(np.diff(held, prepend=-1))] // many
-    frequency = np.bincount(once, minlength=found.distinct)
+    frequency = np.bincount(once, minlength=counts.distinct)
     rarity: _Floats = np.log(many) - np.log(np.maximum(1, frequency))
     return rarity
 
 
 def _products(
-    found: GramCounts, weights: _Floats, *, texts: ComparedTexts
+    counts: GramCounts, weights: _Floats, *, texts: ComparedTexts
 ) -> tuple[_Floats, _Floats]:
     """Return the sum for each text, as a reference, of its weights times its output's.
 
     In the second, no weight of the output is above that of the reference.
     """
     many = texts.lengths.size
-    theirs = np.flatnonzero(texts.firsts[found.texts] != found.texts)
-    keys = found.grams * many + found.texts
-    wanted = found.grams[theirs] * many + texts.firsts[found.texts[theirs]]
+    theirs = np.flatnonzero(texts.firsts[counts.texts] != counts.texts)
+    keys = counts.grams * many + counts.texts
+    wanted = counts.grams[theirs] * many + texts.firsts[counts.texts[theirs]]
     at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     shared = np.where(keys[at] == wanted, weights[at], 0.0)
-    of, own = found.texts[theirs], weights[theirs]
+    of, own = counts.texts[theirs], weights[theirs]
     whole, clipped = (
         np.bincount(of, weights=ours * own, minlength=many).astype(np.float64)
         for ours in (shared, np.minimum(shared, own))

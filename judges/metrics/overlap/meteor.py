@@ -140,12 +140,12 @@ def _find(folder: str) -> Path:
         for root in nltk.data.path
         for name in ("wordnet", "wordnet.zip")
     ]
-    found = find_wordnet(*([Path(folder)] if folder else [*usual, _DEBIAN]))
-    if not found:
+    wordnet = find_wordnet(*([Path(folder)] if folder else [*usual, _DEBIAN]))
+    if not wordnet:
         where = repr(folder) if folder else f"NLTK's data or {_DEBIAN}"
         raise ConfigError(
             f"meteor needs WordNet, which is not in {where}; install it (Debian: apt install "
             "wordnet-base; NLTK: python -m nltk.downloader wordnet), name its folder with "
             "wordnet=FOLDER, or match by form and stem alone with synonyms=false"
         )
-    return found
+    return wordnet

@@ -93,20 +93,20 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
 
 
 def _values(
-    found: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
+    counts: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
 ) -> _Floats:
     """Return what each text, as a reference, shares with its output, by the weights of n-grams."""
     many = 1 + int(samples.max(initial=0))
-    keys, from_output = found.grams * many + samples[found.texts], is_output[found.texts]
+    keys, from_output = counts.grams * many + samples[counts.texts], is_output[counts.texts]
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
     if not ours.size:
         return np.zeros(samples.size)
     known, wanted = keys[ours], keys[theirs]
     at = ours[np.minimum(np.searchsorted(known, wanted), ours.size - 1)]
-    often = np.minimum(found.counts[at], found.counts[theirs])
+    often = np.minimum(counts.counts[at], counts.counts[theirs])
     shared = np.where(keys[at] == wanted, often, 0)
-    gains = weights[found.grams[theirs]] * shared
-    values = np.bincount(found.texts[theirs], weights=gains, minlength=samples.size)
+    gains = weights[counts.grams[theirs]] * shared
+    values = np.bincount(counts.texts[theirs], weights=gains, minlength=samples.size)
     return values.astype(np.float64)
 
 

@@ -66,10 +66,10 @@ class FleschReadingEase:
         counts = Corpus.of(samples).once(_counted, dictionary=self.dictionary)
         return [self._score(count) if count.words else 0.0 for count in counts]
 
-    def _score(self, found: _Counts) -> float:
+    def _score(self, counts: _Counts) -> float:
         """Work the formula out, [1]."""
-        ease = 206.835 - 1.015 * found.words / found.sentences
-        return min(_EASIEST, ease - 84.6 * found.syllables / found.words)
+        ease = 206.835 - 1.015 * counts.words / counts.sentences
+        return min(_EASIEST, ease - 84.6 * counts.syllables / counts.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +86,11 @@ class FleschKincaidGrade(FleschReadingEase):
 
     kind: ClassVar[str] = "flesch-kincaid-grade"
 
-    def _score(self, found: _Counts) -> float:
+    def _score(self, counts: _Counts) -> float:
         """Work the formula out, [1]; -3.4 is the least."""
-        return 0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
+        return (
+            0.39 * counts.words / counts.sentences + 11.8 * counts.syllables / counts.words - 15.59
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +106,9 @@ class GunningFog(FleschReadingEase):
 
     kind: ClassVar[str] = "gunning-fog"
 
-    def _score(self, found: _Counts) -> float:
+    def _score(self, counts: _Counts) -> float:
         """Work the formula out, [1]; 0.4 is the least."""
-        return 0.4 * (found.words / found.sentences + 100.0 * found.complex_words / found.words)
+        return 0.4 * (counts.words / counts.sentences + 100.0 * counts.complex_words / counts.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

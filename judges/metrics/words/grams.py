@@ -120,8 +120,8 @@ def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     width = int(tokens.max()).bit_length()
     if width * order > room:
         owners = np.repeat(np.arange(sizes.size), sizes)
-        for n, found in enumerate(gram_counts(tokens, owners, max_order=order)):
-            counts[:, n] = np.bincount(found.texts, minlength=sizes.size)
+        for n, gram_count in enumerate(gram_counts(tokens, owners, max_order=order)):
+            counts[:, n] = np.bincount(gram_count.texts, minlength=sizes.size)
         return counts
     of, whole = _packed(tokens, sizes, order=order, width=width)
     grams = (of << (width * order)) | whole

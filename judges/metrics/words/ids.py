@@ -80,7 +80,7 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
     return placed >> bits, placed & ((1 << bits) - 1)
 
 
-def contained(keys: Ids, known: Ids) -> NDArray[np.bool_]:
+def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
     """Tell of each number whether it is among `known`, which are in ascending order.
 
     Examples
@@ -88,10 +88,10 @@ def contained(keys: Ids, known: Ids) -> NDArray[np.bool_]:
     >>> contained(np.array([3, 9]), np.array([2, 3, 3])).tolist()
     [True, False]
     """
-    if not known.size:
+    if not ids.size:
         return np.zeros(keys.size, dtype=np.bool_)
-    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
-    found: NDArray[np.bool_] = known[at] == keys
+    at = np.minimum(np.searchsorted(ids, keys), ids.size - 1)
+    found: NDArray[np.bool_] = ids[at] == keys
     return found
 
 

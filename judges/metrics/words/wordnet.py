@@ -102,12 +102,12 @@ def find_wordnet(*places: Path) -> Path | None:
 
 
 @lru_cache(maxsize=2)
-def read_wordnet(place: Path) -> WordNet:
+def read_wordnet(path: Path) -> WordNet:
     """Read WordNet from a folder or archive that `find_wordnet` found.
 
     Raises `OSError` or `KeyError` if a file is not there.
     """
-    folder = zipfile.Path(place) / "wordnet" if place.suffix == ".zip" else place
+    folder = zipfile.Path(path) / "wordnet" if path.suffix == ".zip" else path
     parts = {name: _read_part(folder, name) for name in _SUFFIXES}
     version = _VERSION.search(parts["noun"].data, 0, _HEAD)
     return WordNet(

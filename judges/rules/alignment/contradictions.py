@@ -158,9 +158,9 @@ def _differences(match: _Match) -> Iterator[Difference]:
     yield from replaced_names(comparison, match.search)
 
 
-def _is_torn(match: _Match, found: Difference) -> bool:
+def _is_torn(match: _Match, difference: Difference) -> bool:
     """Say whether a number of the source was torn by its tokens: ``1. 7 million``."""
-    start, end = match.start + found.source_start, match.start + found.source_end
+    start, end = match.start + difference.source_start, match.start + difference.source_end
     text = match.search.source.text
     return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
 

@@ -82,21 +82,21 @@ def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
         yield run[0], run[-1]
 
 
-def _exchanged(comparison: Comparison, said: _Turn, given: _Turn) -> bool:
+def _exchanged(comparison: Comparison, turn: _Turn, given: _Turn) -> bool:
     """Say whether two phrases stand in one order in one sentence, and reversed in the other."""
-    if not (_crossed(said, given) and _matters(said, given)):
+    if not (_crossed(turn, given) and _matters(turn, given)):
         return False
-    literal = [comparison.output.text[token.start : token.end].lower() for token in said.pivot] == [
+    literal = [comparison.output.text[token.start : token.end].lower() for token in turn.pivot] == [
         comparison.source.text[token.start : token.end].lower() for token in given.pivot
     ]
     whole = comparison.cover() == 1.0 and comparison.source_cover() >= _MOST
-    sides = (said.before, said.behind, given.before, given.behind)
+    sides = (turn.before, turn.behind, given.before, given.behind)
     return literal and (whole or all(map(_is_phrase, sides)))
 
 
-def _crossed(said: _Turn, given: _Turn) -> bool:
+def _crossed(turn: _Turn, given: _Turn) -> bool:
     """Say whether the tokens on both sides changed places."""
-    sides = (said.before, said.behind, given.before, given.behind)
+    sides = (turn.before, turn.behind, given.before, given.behind)
     if not all(0 < len(side) <= _LONGEST for side in sides):
         return False
     if any(token.kind not in _EXCHANGED for side in sides for token in side):
@@ -113,16 +113,16 @@ def _crossed(said: _Turn, given: _Turn) -> bool:
     )
 
 
-def _matters(said: _Turn, given: _Turn) -> bool:
+def _matters(turn: _Turn, given: _Turn) -> bool:
     """Say whether the order makes a difference: not in lists, of equals, or in the passive."""
-    if not SYMMETRIC.isdisjoint(token.key for token in said.pivot):
+    if not SYMMETRIC.isdisjoint(token.key for token in turn.pivot):
         return False
-    named = all(token.kind == "name" for token in (*said.before, *said.behind))
-    if not (named and len(said.pivot) >= _LONG):
-        between = (*said.pivot, said.behind[0], given.behind[0])
+    named = all(token.kind == "name" for token in (*turn.before, *turn.behind))
+    if not (named and len(turn.pivot) >= _LONG):
+        between = (*turn.pivot, turn.behind[0], given.behind[0])
         if any(not JOINING.isdisjoint(token.before) for token in between):
             return False
-    said_words, given_words = said.behind[0].before, given.behind[0].before
+    said_words, given_words = turn.behind[0].before, given.behind[0].before
     inverted = not BE.isdisjoint(said_words + given_words)
     return not inverted and ("by" in said_words) == ("by" in given_words)
 
@@ -134,14 +134,14 @@ def _is_phrase(tokens: Sequence[Token]) -> bool:
     )
 
 
-def _rotated(said: _Turn, given: _Turn) -> bool:
+def _rotated(turn: _Turn, given: _Turn) -> bool:
     """Say whether subject and verb stand before what verb and object stand behind in the source.
 
     ``the race won the giants`` for ``the giants won the race``: here the giants are equal.
     """
-    if given.before or said.behind or not 1 < len(said.before) == len(given.behind) <= _LONGEST:
+    if given.before or turn.behind or not 1 < len(turn.before) == len(given.behind) <= _LONGEST:
         return False
-    *subject, verb = said.before
+    *subject, verb = turn.before
     moved, *patient = given.behind
     if verb.before or moved.before or verb.key != moved.key or verb.key in SYMMETRIC:
         return False

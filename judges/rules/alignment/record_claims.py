@@ -76,17 +76,17 @@ class Claimed(NamedTuple):
     field: Field
 
 
-def record_claims(sentence: Phrase, known: Records) -> Iterator[Claimed]:
+def record_claims(sentence: Phrase, records: Records) -> Iterator[Claimed]:
     """Yield what `sentence` says of the one record it names and the record does not.
 
     That is a value that another record has under a key of this record, and the contrary of
     what is true or false of it.
     """
-    record = _named(sentence, known)
+    record = _named(sentence, records)
     if record is None or sentence.question:
         return
-    if len(known.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
-        yield from _borrowed(sentence, record, known=known)
+    if len(records.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
+        yield from _borrowed(sentence, record, known=records)
     for field in record.fields:
         yield from _denied(sentence, field)
 
@@ -99,15 +99,15 @@ def _words(sentence: Phrase) -> set[str]:
     return words
 
 
-def _named(sentence: Phrase, known: Records) -> Record | None:
+def _named(sentence: Phrase, records: Records) -> Record | None:
     """Return the only record that the sentence names, or the only one there is."""
-    if len(known.records) == 1:
-        return known.records[0]
-    found = {index for index, _ in _sequences(sentence) if index in known.names}
+    if len(records.records) == 1:
+        return records.records[0]
+    found = {index for index, _ in _sequences(sentence) if index in records.names}
     longest = [
         index for index in found if not any(index in other and index != other for other in found)
     ]
-    entries = known.names[longest[0]] if len(longest) == 1 else ()
+    entries = records.names[longest[0]] if len(longest) == 1 else ()
     return entries[0].record if len(entries) == 1 else None
 
 
@@ -146,16 +146,16 @@ def _borrowed(sentence: Phrase, record: Record, *, known: Records) -> Iterator[C
             yield Claimed(start, end, given)
 
 
-def _stated(sentence: Phrase, known: Records) -> Iterator[tuple[tuple[int, int], Entry]]:
+def _stated(sentence: Phrase, records: Records) -> Iterator[tuple[tuple[int, int], Entry]]:
     """Yield the values of records that stand in a sentence, with their places."""
     for token in sentence.tokens:
         if token.kind == "number":
-            for entry in known.values.get(token.key, ()):
+            for entry in records.values.get(token.key, ()):
                 yield (token.start, token.end), entry
-    for index, place in dict(_sequences(sentence)).items():
+    for index, sequence in dict(_sequences(sentence)).items():
         if len(index) >= _LETTERS and index not in _NO_VALUES:
-            for entry in known.values.get(index, ()):
-                yield place, entry
+            for entry in records.values.get(index, ()):
+                yield sequence, entry
 
 
 def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -223,10 +223,10 @@ async def _submitted(
 
 def _row(problem: str) -> dict[str, object]:
     """Return what is wrong with a row, and its line."""
-    found = _LINE.fullmatch(problem)
-    if found is None:
+    match = _LINE.fullmatch(problem)
+    if match is None:
         return {"line": None, "detail": problem}
-    return {"line": int(found[1]), "detail": found[2]}
+    return {"line": int(match[1]), "detail": match[2]}
 
 
 def _found(service: Service, request: Request, batch_id: str) -> Batch:

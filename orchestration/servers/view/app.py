@@ -65,8 +65,8 @@ def create_app(
 
 def _page(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
     """Return what answers with the page, under its own policy and in no frame."""
-    found = _POLICY.search(page)
-    policy = f"{unescape(found[1])}; frame-ancestors 'none'" if found else ""
+    match = _POLICY.search(page)
+    policy = f"{unescape(match[1])}; frame-ancestors 'none'" if match else ""
     headers = {"Content-Security-Policy": policy} if policy else {}
 
     async def show(request: web.Request) -> web.Response:

@@ -131,7 +131,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             result=found,
             document=tables.calibration_report(found),
             values=tables.calibration_json(found),
-            write=partial(calibrating.write_calibration_report, found=found),
+            write=partial(calibrating.write_calibration_report, findings=found),
             closing=(closing,),
         )
 

@@ -30,7 +30,7 @@ class Rank(MarkedStudy["tables.RankingFindings"]):
             result=found,
             document=tables.ranking_report(found),
             values=tables.ranking_json(found),
-            write=partial(ranking.write_ranking, found=found),
+            write=partial(ranking.write_ranking, findings=found),
         )
 
 

@@ -94,16 +94,16 @@ class _Place(NamedTuple):
     mark: Mark
 
 
-def _put(store: MarksStore, place: _Place, done: Imported, *, replaces: bool) -> None:
-    who = annotator_name(place.annotator)
-    key = place.text.key(who, place.aspect)
+def _put(store: MarksStore, _place: _Place, done: Imported, *, replaces: bool) -> None:
+    who = annotator_name(_place.annotator)
+    key = _place.text.key(who, _place.aspect)
     known = store.get(key)
-    if known is not None and _is_same(known.content, place.mark):
+    if known is not None and _is_same(known.content, _place.mark):
         done.unchanged += 1
     elif known is not None and not replaces:
-        done.kept.append(f"{key.segment}, {place.aspect}: {who} has marked it otherwise")
+        done.kept.append(f"{key.segment}, {_place.aspect}: {who} has marked it otherwise")
     else:
-        store.put(key, mark_json(place.mark), based_on=known.revision if known else 0)
+        store.put(key, mark_json(_place.mark), based_on=known.revision if known else 0)
         done.marks += 1
 
 
@@ -117,15 +117,15 @@ def _is_same(content: str, mark: Mark) -> bool:
     return replace(known, spans=plain, rejected=()) == mark
 
 
-def _problem(place: _Place) -> str:
-    if not place.annotator:
+def _problem(_place: _Place) -> str:
+    if not _place.annotator:
         return "no annotator is named: say whose it is with --annotator"
-    scale = place.text.aspects[place.aspect]
+    scale = _place.text.aspects[_place.aspect]
     try:
-        annotator_name(place.annotator)
-        check_mark(place.mark, output=place.text.segment.output, low=scale.low, high=scale.high)
+        annotator_name(_place.annotator)
+        check_mark(_place.mark, output=_place.text.segment.output, low=scale.low, high=scale.high)
     except (ConfigError, DataError) as error:
-        return f"{place.aspect}: {error}"
+        return f"{_place.aspect}: {error}"
     return ""
 
 

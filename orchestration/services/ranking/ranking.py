@@ -42,13 +42,17 @@ def rank(source: MarkedSource) -> RankingFindings:
     )
 
 
-def write_ranking(folder: Path, found: RankingFindings) -> list[Path]:
+def write_ranking(folder: Path, findings: RankingFindings) -> list[Path]:
     """Write ``ranking.md``, ``.html`` and ``.json`` into `folder`; return their paths.
 
     Raise `StoreError` if something cannot be written.
     """
     return write_report(
-        folder, ranking_report(found), data=ranking_json(found), page="ranking", values="ranking"
+        folder,
+        ranking_report(findings),
+        data=ranking_json(findings),
+        page="ranking",
+        values="ranking",
     )
 
 

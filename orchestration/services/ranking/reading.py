@@ -111,13 +111,13 @@ class _Reader:
         if self._source.human is None and not (run.marks.exists() and read_readings(run).chosen()):
             return None
         try:
-            found = read_marked(replace(self._source, results=(path,), aspects=()))
+            marked = read_marked(replace(self._source, results=(path,), aspects=()))
         except DataError as error:  # of this run; another may have marks
             self.problems.append(str(error))
             return None
-        self.people.append(found.name)
-        self._other_versions += found.other_versions
-        return found
+        self.people.append(marked.name)
+        self._other_versions += marked.other_versions
+        return marked
 
     def _with_people(self, marked: MarkedTexts, name: str) -> Iterator[_Row]:
         """Yield rows with all marks: which of them count, the table of all runs says."""

@@ -156,8 +156,8 @@ def input_of(segment: Segment) -> str:
 
     A text of which nothing says it is of an input of its own.
     """
-    known = known_input_of(segment)
-    return segment.segment_id if known is None else known
+    known_input = known_input_of(segment)
+    return segment.segment_id if known_input is None else known_input
 
 
 def known_input_of(segment: Segment) -> str | None:

@@ -263,8 +263,8 @@ def _pair(names: tuple[str, str], scores: FloatArray, *, many: bool) -> SeatPair
     )
 
 
-def _coefficient(found: Chance) -> Coefficient:
-    return Coefficient(value=found.value, outputs=found.units, reason=found.reason or "")
+def _coefficient(chance: Chance) -> Coefficient:
+    return Coefficient(value=chance.value, outputs=chance.units, reason=chance.reason or "")
 
 
 def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[EnsembleSize, ...]:

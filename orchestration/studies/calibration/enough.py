@@ -27,19 +27,19 @@ _WIDTH = 0.1
 """Half the width of an interval that most conclusions can do with."""
 
 
-def enough(found: AspectFindings) -> Iterator[str]:
+def enough(findings: AspectFindings) -> Iterator[str]:
     """Say for what the texts suffice, and how many more would do."""
-    for alarm in found.alarms:
-        yield _for_rate(found, alarm)
-    if known := _known(found):
+    for alarm in findings.alarms:
+        yield _for_rate(findings, alarm)
+    if known := _known(findings):
         yield known
-    if agreement := _agreement(found):
+    if agreement := _agreement(findings):
         yield agreement
 
 
-def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
-    sources = found.clean_sources
-    of_sources = "sources of " if sources < found.clean else ""
+def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
+    sources = findings.clean_sources
+    of_sources = "sources of " if sources < findings.clean else ""
     takes = (
         f"{alarm.level}, at {figure(alarm.promised, '.1%')} false alarms, takes {alarm.needed}"
         f" {of_sources}texts without error; {sources} are marked"
@@ -50,30 +50,30 @@ def _for_rate(found: AspectFindings, alarm: AlarmFindings) -> str:
     if alarm.threshold is not None:
         return f"{takes}: enough"
     why = "too many of them look as if they had an error"
-    if found.signal == "probability" and found.grave_share > alarm.promised:
+    if findings.signal == "probability" and findings.grave_share > alarm.promised:
         why = (
-            f"the panel marks an error of severity 4 or 5 in {figure(found.grave_share, '.0%')} of"
-            " them, which makes a text unsure"
+            f"the panel marks an error of severity 4 or 5 in {figure(findings.grave_share, '.0%')}"
+            " of them, which makes a text unsure"
         )
     return f"{takes}, but no threshold keeps the rate: {why}"
 
 
-def _known(found: AspectFindings) -> str:
-    attained = found.alarms[0].attained
+def _known(findings: AspectFindings) -> str:
+    attained = findings.alarms[0].attained
     if math.isnan(attained.low):
         return ""
     return (
         f"the rate itself is known to {figure(attained.low, '.0%')} to"
         f" {figure(attained.high, '.0%')} on held-out texts;"
-        f" {_HALVES * found.clean} more without error would halve that interval"
+        f" {_HALVES * findings.clean} more without error would halve that interval"
     )
 
 
-def _agreement(found: AspectFindings) -> str:
-    change = next((one for one in found.changes if one.name == AGREEMENT), None)
+def _agreement(findings: AspectFindings) -> str:
+    change = next((one for one in findings.changes if one.name == AGREEMENT), None)
     if change is None or math.isnan(change.before.low):
         return ""
-    before, texts = change.before, found.calibration.texts
+    before, texts = change.before, findings.calibration.texts
     half = (before.high - before.low) / 2
     says = (
         f"the rank correlation with people is known to {figure(before.low, '~.2f')} to"
@@ -85,11 +85,11 @@ def _agreement(found: AspectFindings) -> str:
     return f"{says}; about {wanted - texts} more marked texts would bring it to ± {_WIDTH}"
 
 
-def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> Iterator[str]:
+def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) -> Iterator[str]:
     """Say what makes the figures worth less than they look."""
-    if not found.faulty:
+    if not findings.faulty:
         yield "people find an error in none of the texts: what is caught is not known"
-    if not found.clean:
+    if not findings.clean:
         yield (
             "people find an error in all of the texts: thresholds are set on texts without error,"
             " so there is none"
@@ -99,20 +99,20 @@ def cautions(texts: CalibrationTexts, found: AspectFindings, terms: Terms) -> It
     sources = len(set(texts.sources))
     if sources < _FEW:
         yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
-    if found.clean_sources < found.clean:
+    if findings.clean_sources < findings.clean:
         yield (
-            f"{found.clean} texts without error are of {found.clean_sources} sources: the rate is"
-            " promised for texts of new sources, so it takes more sources, not more texts of these"
+            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the rate"
+            " is promised for texts of new sources, so it takes more sources, not more texts of these"
         )
     if strange := int(np.isnan(texts.suspicions().values).sum()):
         yield (
             f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
             " threshold is for these, so the usual rules decide and nothing is promised of them"
         )
-    if found.untried and found.alarms[0].threshold is not None:
+    if findings.untried and findings.alarms[0].threshold is not None:
         yield (
-            f"{found.untried} of {len(texts.texts)} held-out texts are in no share of false alarms"
-            " or of texts caught: without their fold the others are too few for a threshold"
+            f"{findings.untried} of {len(texts.texts)} held-out texts are in no share of false"
+            " alarms or of texts caught: without their fold the others are too few for a threshold"
         )
     if texts.are_weighted:
         yield unequal_chances_note([text.inclusion for text in texts.texts])

@@ -56,41 +56,41 @@ class CalibrationFindings:
     notes: tuple[str, ...] = ()
 
 
-def calibration_report(found: CalibrationFindings) -> Report:
+def calibration_report(findings: CalibrationFindings) -> Report:
     """Return the report of a calibration."""
     return Report(
         title="Calibration of a panel",
         facts=(
-            prose("results: {}", code(found.results)),
-            prose("marks: {}", code(found.marks)),
-            prose("false alarms promised: {}", _promise(found.terms)),
+            prose("results: {}", code(findings.results)),
+            prose("marks: {}", code(findings.marks)),
+            prose("false alarms promised: {}", _promise(findings.terms)),
             prose(
                 "digest: {}",
-                code(found.calibration.digest if found.calibration else "nothing was kept"),
+                code(findings.calibration.digest if findings.calibration else "nothing was kept"),
             ),
         ),
         sections=(
             *(
                 Section(aspect.aspect, list(_aspect(aspect, enough, cautions)))
                 for aspect, enough, cautions in zip(
-                    found.aspects, found.enough, found.cautions, strict=True
+                    findings.aspects, findings.enough, findings.cautions, strict=True
                 )
             ),
-            Bullets(list(found.notes), tone="caution"),
+            Bullets(list(findings.notes), tone="caution"),
         ),
     )
 
 
-def calibration_json(found: CalibrationFindings) -> dict[str, object]:
+def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
     """Return the findings for a machine; None for what is undefined."""
     return {
         "spanjury": VERSION,
-        "results": found.results,
-        "marks": found.marks,
-        "terms": plain(found.terms),
-        "digest": found.calibration.digest if found.calibration else None,
-        "panel": found.calibration.panel if found.calibration else None,
-        "notes": list(found.notes),
+        "results": findings.results,
+        "marks": findings.marks,
+        "terms": plain(findings.terms),
+        "digest": findings.calibration.digest if findings.calibration else None,
+        "panel": findings.calibration.panel if findings.calibration else None,
+        "notes": list(findings.notes),
         "aspects": [
             {
                 "task": aspect.task,
@@ -109,7 +109,7 @@ def calibration_json(found: CalibrationFindings) -> dict[str, object]:
                 "cautions": list(cautions),
             }
             for aspect, enough, cautions in zip(
-                found.aspects, found.enough, found.cautions, strict=True
+                findings.aspects, findings.enough, findings.cautions, strict=True
             )
         ],
     }
@@ -127,24 +127,24 @@ def _promise(terms: Terms) -> str:
 
 
 def _aspect(
-    found: AspectFindings, enough: tuple[str, ...], cautions: tuple[str, ...]
+    findings: AspectFindings, enough: tuple[str, ...], cautions: tuple[str, ...]
 ) -> Iterator[Block]:
-    about = found.calibration
-    kept = ", ".join(found.kept) or "nothing"
+    about = findings.calibration
+    kept = ", ".join(findings.kept) or "nothing"
     texts = (
-        f"{about.texts:,} marked texts of {about.sources:,} sources, {found.clean:,} without error"
-        f" and {found.faulty:,} with one."
+        f"{about.texts:,} marked texts of {about.sources:,} sources, {findings.clean:,} without"
+        f" error and {findings.faulty:,} with one."
     )
-    yield Paragraph(f"{found.aspect}: {kept} kept. {texts}", only="terminal")
+    yield Paragraph(f"{findings.aspect}: {kept} kept. {texts}", only="terminal")
     yield Paragraph(f"Kept: {kept}. {texts}", only="page")
-    yield _changes(found)
-    yield _alarms(found)
+    yield _changes(findings)
+    yield _alarms(findings)
     yield Bullets(list(enough))
     yield Bullets(list(cautions), tone="caution")
 
 
-def _changes(found: AspectFindings) -> Table:
-    names = {change.name for change in found.changes}
+def _changes(findings: AspectFindings) -> Table:
+    names = {change.name for change in findings.changes}
     return table(
         [
             Column("measure", wrap=False),
@@ -160,11 +160,11 @@ def _changes(found: AspectFindings) -> Table:
                 _bounded(change, change.difference, sign="+"),
                 "yes" if change.is_gain else "no",
             ]
-            for change in found.changes
+            for change in findings.changes
         ),
-        title=strong(f"{found.aspect}: scores before and after"),
+        title=strong(f"{findings.aspect}: scores before and after"),
         note=(
-            f"Of held-out texts, by {found.folds} folds of sources, with 95 % intervals over"
+            f"Of held-out texts, by {findings.folds} folds of sources, with 95 % intervals over"
             " sources. Distance (root mean square) and calibration error are in points of the"
             " scale. A map keeps the order of scores: its rank correlation is lower here as far as"
             " the folds' maps differ." + (_SEVERITIES if BY_SPANS in names else "")
@@ -177,10 +177,10 @@ def _bounded(change: Change, bounded: Bounded, *, sign: str = "") -> Cell:
     return Cell(bounded.value, f"{bare}{sign}.3f", interval=(bounded.low, bounded.high))
 
 
-def _alarms(found: AspectFindings) -> Table:
+def _alarms(findings: AspectFindings) -> Table:
     what = (
         "the probability of an error"
-        if found.signal == "probability"
+        if findings.signal == "probability"
         else "the share of the scale that the score has lost"
     )
     return table(
@@ -198,9 +198,9 @@ def _alarms(found: AspectFindings) -> Table:
                 Cell(alarm.caught.value, ".1%", interval=alarm.caught[1:]),
                 alarm.needed,
             ]
-            for alarm in found.alarms
+            for alarm in findings.alarms
         ),
-        title=strong(f"{found.aspect}: thresholds"),
+        title=strong(f"{findings.aspect}: thresholds"),
         note=(
             f"From: {what}. False alarms: share of the texts without error that raise one. Caught:"
             " share of those with an error. Both are of held-out texts, with 95 % intervals. The"

@@ -60,8 +60,8 @@ def catches(shared: Shared, resampling: Resampling) -> Catches:
     flags = np.array([[cell.flags() for cell in pair] for pair in cells.values()])
     apart = flags[:, 0] - flags[:, 1]
     found = [
-        _compared(_column(drawn, place), apart[place], texts=_known(apart[place]))
-        for place in range(len(cells))
+        _compared(_column(drawn, index), apart[index], texts=_known(apart[index]))
+        for index in range(len(cells))
     ]
     known = np.sum(~np.isnan(drawn.draws), axis=-1)
     means = safe_divide(np.nansum(drawn.draws, axis=-1), known)

@@ -86,10 +86,10 @@ def _shown(choice: Choice, names: Mapping[str, str]) -> str:
     return choice_name(stages, choice.share)
 
 
-def _point(point: FrontierPoint, found: Frontier) -> tuple[Cell, ...]:
-    choice, whole = point.choice, found.whole
+def _point(point: FrontierPoint, frontier: Frontier) -> tuple[Cell, ...]:
+    choice, whole = point.choice, frontier.whole
     return (
-        Cell(_digits(_priced(choice.cost, found.unit))),
+        Cell(_digits(_priced(choice.cost, frontier.unit))),
         Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
         estimate_cell(point.estimate),
         Cell(point.corrected, VALUE),
@@ -147,14 +147,16 @@ def _priced(cost: float, unit: Unit) -> float:
     return _THOUSAND * cost if unit == "dollars" else cost
 
 
-def _cost_words(found: Frontier) -> str:
+def _cost_words(frontier: Frontier) -> str:
     """Return the cost of all seats in words."""
-    cost = found.whole.cost
+    cost = frontier.whole.cost
     if math.isnan(cost):
-        return f"cost in {found.unit} not known"
-    digits = _digits(_priced(cost, found.unit))
+        return f"cost in {frontier.unit} not known"
+    digits = _digits(_priced(cost, frontier.unit))
     return (
-        f"${digits} for 1,000 texts" if found.unit == "dollars" else f"{digits} {found.unit} a text"
+        f"${digits} for 1,000 texts"
+        if frontier.unit == "dollars"
+        else f"{digits} {frontier.unit} a text"
     )
 
 
@@ -162,7 +164,7 @@ def _digits(cost: float) -> str:
     return figure(cost, ",.0f" if cost >= 100 else ".3g")  # noqa: PLR2004  digits that matter
 
 
-def _budget(budget: Budget, found: Frontier, shown: Mapping[str, str]) -> Iterator[Block]:
+def _budget(budget: Budget, frontier: Frontier, shown: Mapping[str, str]) -> Iterator[Block]:
     amount = amount_words(budget.amount, budget.unit)
     yield table(
         [*numeric("no."), "panel", *numeric("texts that it judges", "corrected")],
@@ -171,7 +173,7 @@ def _budget(budget: Budget, found: Frontier, shown: Mapping[str, str]) -> Iterat
                 *(number, shown[point.choice.name], _affordable(budget.amount, point.choice.cost)),
                 Cell(point.corrected, VALUE),
             )
-            for number, point in enumerate(found.points, start=1)
+            for number, point in enumerate(frontier.points, start=1)
         ),
         title=f"What {amount} buys",
     )

@@ -120,8 +120,10 @@ def _seats(study: AspectStudy, names: Names) -> Table:
     )
 
 
-def _sizes(found: SubsetFindings, names: Names) -> Table:
-    looked_at = "all subsets" if found.is_complete else "subsets met when the best seat joins next"
+def _sizes(findings: SubsetFindings, names: Names) -> Table:
+    looked_at = (
+        "all subsets" if findings.is_complete else "subsets met when the best seat joins next"
+    )
     return table(
         [
             *numeric("seats"),
@@ -138,7 +140,7 @@ def _sizes(found: SubsetFindings, names: Names) -> Table:
                 Cell(size.corrected, VALUE),
                 _members(size.best, names),
             )
-            for size in found.sizes
+            for size in findings.sizes
         ),
         note=f"Agreement with people of {looked_at}, whose score is the mean of their seats'."
         " Corrected: the best, less what it gains by being chosen on the texts that it is measured"
@@ -153,8 +155,8 @@ def _members(panel: Subset, names: Names) -> str:
     return ", ".join(names[seat] for seat in panel.seats)
 
 
-def _best(found: SubsetFindings, names: Names) -> Table:
-    known = [subset for subset in found.subsets if not math.isnan(subset.agreement)]
+def _best(findings: SubsetFindings, names: Names) -> Table:
+    known = [subset for subset in findings.subsets if not math.isnan(subset.agreement)]
     ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
     return table(
         ["panel", *numeric("seats", "agreement", "against all seats")],
@@ -163,17 +165,17 @@ def _best(found: SubsetFindings, names: Names) -> Table:
                 ", ".join(names[seat] for seat in one.seats),
                 len(one.members),
                 Cell(one.agreement, VALUE),
-                Cell(one.agreement - found.whole.value, GAIN),
+                Cell(one.agreement - findings.whole.value, GAIN),
             )
             for one in ranked
         ),
-        title=f"The {len(ranked)} subsets that agree most, of {len(found.subsets)}",
+        title=f"The {len(ranked)} subsets that agree most, of {len(findings.subsets)}",
         only="page",
     )
 
 
-def _redundancy(found: RedundancyFindings, names: Names) -> Iterator[Block]:
-    pairs = found.pairs
+def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
+    pairs = findings.pairs
     if len(pairs) > _MOST_PAIRS:
         title = f"The {_MOST_PAIRS} most redundant pairs of {len(pairs)}"
         yield replace(_pairs(pairs[:_MOST_PAIRS], names), title=title, only="terminal")
@@ -181,14 +183,14 @@ def _redundancy(found: RedundancyFindings, names: Names) -> Iterator[Block]:
     else:
         yield _pairs(pairs, names)
     number = Cell(
-        found.effective.value, ".2f", interval=(found.effective.low, found.effective.high)
+        findings.effective.value, ".2f", interval=(findings.effective.low, findings.effective.high)
     )
     yield Paragraph(f"The seats count as at least {number.text} independent ones.")
-    if not math.isnan(found.within):
-        others = f", seats of different families by {figure(found.between, VALUE)}"
+    if not math.isnan(findings.within):
+        others = f", seats of different families by {figure(findings.between, VALUE)}"
         yield Paragraph(
-            f"Seats of one family agree by {figure(found.within, VALUE)} beyond people"
-            f"{'' if math.isnan(found.between) else others}."
+            f"Seats of one family agree by {figure(findings.within, VALUE)} beyond people"
+            f"{'' if math.isnan(findings.between) else others}."
         )
 
 

@@ -55,12 +55,12 @@ class RankingFindings:
     notes: tuple[str, ...]
 
 
-def ranking_json(found: RankingFindings) -> dict[str, object]:
+def ranking_json(findings: RankingFindings) -> dict[str, object]:
     """Return rankings for programs; what is undefined or infinite is null."""
     return {
-        "runs": list(found.runs),
-        "people": found.people or None,
-        "notes": list(found.notes),
+        "runs": list(findings.runs),
+        "people": findings.people or None,
+        "notes": list(findings.notes),
         "aspects": [
             {
                 **_plain(aspect),
@@ -77,7 +77,7 @@ def ranking_json(found: RankingFindings) -> dict[str, object]:
                     for each in aspect.pairs
                 ],
             }
-            for aspect in found.aspects
+            for aspect in findings.aspects
         ],
     }
 
@@ -88,17 +88,17 @@ def _plain(value: AspectRanking | SystemFinding | PairFinding) -> dict[str, obje
     return found
 
 
-def ranking_report(found: RankingFindings) -> Report:
+def ranking_report(findings: RankingFindings) -> Report:
     """Return the report of rankings."""
     return Report(
         title="Systems ranked",
         facts=(
-            *(prose("scores: {}", code(run)) for run in found.runs),
-            *((prose("people: {}", code(found.people)),) if found.people else ()),
+            *(prose("scores: {}", code(run)) for run in findings.runs),
+            *((prose("people: {}", code(findings.people)),) if findings.people else ()),
         ),
         sections=(
-            Bullets(found.notes, tone="caution"),
-            *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in found.aspects),
+            Bullets(findings.notes, tone="caution"),
+            *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in findings.aspects),
             Paragraph(_METHOD, only="page"),
         ),
     )

@@ -118,14 +118,14 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
     )
 
 
-def kinds_of(place: GoldPlace) -> tuple[str, ...]:
+def kinds_of(gold_place: GoldPlace) -> tuple[str, ...]:
     """Return the kinds of the error at a place."""
-    return place.kinds
+    return gold_place.kinds
 
 
-def extents_of(place: GoldPlace) -> tuple[str, ...]:
+def extents_of(gold_place: GoldPlace) -> tuple[str, ...]:
     """Return the extent of the error at a place, if it is known."""
-    return (place.extent,) if place.extent else ()
+    return (gold_place.extent,) if gold_place.extent else ()
 
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:

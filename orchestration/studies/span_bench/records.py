@@ -38,13 +38,13 @@ def records_of(
             }
 
 
-def _place(place: GoldPlace, text: BenchText) -> Record:
+def _place(gold_place: GoldPlace, text: BenchText) -> Record:
     return {
-        "start": place.start,
-        "end": place.end,
-        "text": text.segment.output[place.start : place.end],
-        "kinds": place.kinds,
-        "extent": place.extent,
+        "start": gold_place.start,
+        "end": gold_place.end,
+        "text": text.segment.output[gold_place.start : gold_place.end],
+        "kinds": gold_place.kinds,
+        "extent": gold_place.extent,
     }
 
 

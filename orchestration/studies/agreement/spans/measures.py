@@ -36,7 +36,7 @@ _MAJOR = 3
 """From this severity on an error counts as major where there are two grades only."""
 
 
-def overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
+def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """Compare two sides on the same texts.
 
     Spans without a place are skipped, and of ``graded`` those without a severity too; it is
@@ -50,18 +50,18 @@ def overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """
     rows = {
         name: np.array(
-            [compare(*spans) for spans in zip(found, gold, strict=True)], dtype=np.float64
+            [compare(*spans) for spans in zip(side, gold, strict=True)], dtype=np.float64
         ).reshape(-1, len(Overlap._fields))
         for name, compare in MEASURES.items()
     }
-    if not (_has_severities(found) and _has_severities(gold)):
+    if not (_has_severities(side) and _has_severities(gold)):
         rows[_GRADED][:] = np.nan
-    if not (_has_categories(found) and _has_categories(gold)):
+    if not (_has_categories(side) and _has_categories(gold)):
         rows[_HARD][:] = np.nan
     return rows
 
 
-def category_overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
+def category_overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
     """Compare two sides category by category, on the same texts.
 
     Returns
@@ -70,12 +70,12 @@ def category_overlaps(found: Side, gold: Side) -> dict[str, NDArray[np.float64]]
         Category, in the order of the alphabet -> shape ``(texts, 3)``: `Overlap` of each text;
         empty if one side has no categories.
     """
-    if not (named_categories(found) and named_categories(gold)):
+    if not (named_categories(side) and named_categories(gold)):
         return {}
-    pairs = list(zip(found, gold, strict=True))
+    pairs = list(zip(side, gold, strict=True))
     return {
         name: np.array([_of_category(name, *pair) for pair in pairs], dtype=np.float64)
-        for name in named_categories(found, gold)
+        for name in named_categories(side, gold)
     }
 
 

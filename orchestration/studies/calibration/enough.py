@@ -101,8 +101,9 @@ def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) ->
         yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
     if findings.clean_sources < findings.clean:
         yield (
-            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the rate"
-            " is promised for texts of new sources, so it takes more sources, not more texts of these"
+            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the"
+            " rate is promised for texts of new sources, so it takes more sources, not more texts"
+            " of these"
         )
     if strange := int(np.isnan(texts.suspicions().values).sum()):
         yield (

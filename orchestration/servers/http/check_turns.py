@@ -71,6 +71,8 @@ class CheckTurns:
         self._now = now
         self._waiting = Turns[_Check]()
         self._running = Counter[str]()
+        self._arriving = Counter[str]()
+        """Checks that were let in by their heads and are not in a queue yet, by tenant."""
         self._begun = 0.0
         """Expected seconds of all checks under way."""
         self._clock = self._seen = 0.0
@@ -81,9 +83,11 @@ class CheckTurns:
 
     def wait(self, tenant: str) -> float:
         """Return the seconds until a new check of this tenant is expected to begin."""
-        if tenant not in self._waiting and self._may_begin(tenant):
+        arriving = self._arriving[tenant]
+        if not arriving and tenant not in self._waiting and self._may_begin(tenant):
             return 0.0
-        return (self._waiting.ahead(tenant) + self._seconds) / self._lanes()
+        ahead = self._waiting.ahead(tenant) + arriving * self._seconds
+        return (ahead + self._seconds) / self._lanes()
 
     def require_soon(self, tenant: str) -> None:
         """Raise `ProblemError` if a check of this tenant would not begin soon enough."""
@@ -94,6 +98,23 @@ class CheckTurns:
                 f"a check would wait {math.ceil(wait)} s, and {self._longest_wait:g} s is the most",
                 headers={"Retry-After": f"{max(1, math.ceil(wait - self._longest_wait))}"},
             )
+
+    def arrive(self, tenant: str) -> Callable[[], None]:
+        """Count a check that is let in by its head until the returned function is called.
+
+        Raise `ProblemError` if it would not begin soon enough. Without it a crowd whose heads are
+        read before the first body would be let in, and refused at a hundred times the cost.
+        """
+        self.require_soon(tenant)
+        self._arriving[tenant] += 1
+        is_there = True
+
+        def leave() -> None:
+            nonlocal is_there
+            self._arriving[tenant] -= is_there
+            is_there = False
+
+        return leave
 
     @asynccontextmanager
     async def turn(self, tenant: str, *, characters: int) -> AsyncIterator[None]:

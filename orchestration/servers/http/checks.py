@@ -19,7 +19,7 @@ from spanjury.orchestration.servers.http.answers import CheckAnswer
 from spanjury.orchestration.servers.http.asked import CheckRequest
 from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.servers.http.service import OpenPanel, Service, tenant_of
+from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services import check as checking
 from spanjury.orchestration.services.text_report import TextReport
@@ -72,6 +72,7 @@ async def _report(
 
     async def judge(text: checking.Request) -> TextReport:
         tenant = tenant_of(request)
+        end_arrival(request)
         async with (
             service.paid(tenant, rows=1),
             opened.checks.turn(tenant, characters=asked.characters),

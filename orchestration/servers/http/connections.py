@@ -9,7 +9,7 @@ import asyncio  # noqa: TID251  uvicorn's connections are its protocols
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import ClassVar, NamedTuple, cast
 
 from starlette.responses import Response
 from starlette.types import Scope
@@ -28,6 +28,11 @@ UNKNOWN = ""
 """The tenant of a connection on which no token has come."""
 _HEAD = 2**16
 """Bytes of a head after which no more of it is read."""
+_HEAD_END = b"\r\n\r\n"
+_TOO_BUSY = 429
+_REMEMBERED = 256
+"""Heads that are remembered at once, of at most `_SHORT` bytes each."""
+_SHORT = 2**12
 _REFUSED = b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _FULL = _REFUSED % b"503 Service Unavailable\r\nRetry-After: 1"
 _TOO_LONG = _REFUSED % b"431 Request Header Fields Too Large"
@@ -97,21 +102,36 @@ class Room:
         return True
 
 
+class _Refused(NamedTuple):
+    """A request that was refused since the service was busy, as far as its head goes."""
+
+    scope: Scope
+    body: int
+    """Bytes of its body."""
+
+
 class BoundedConnection(HttpToolsProtocol):
     """A connection whose heads arrive in time, and are not too long.
 
     uvicorn would wait for the first head for ever, and take one of any length.
+
+    A client that is refused asks again with the same head. Such a request is refused by the bytes
+    of its head, since to parse it would take time from the checks of others.
     """
 
     room: Room
     head_seconds: float
     refusal: Refusal
+    refused: ClassVar[dict[bytes, _Refused]]
+    """Heads of requests that were refused since the service was busy, of all connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Take a connection on, or refuse it if there is no room."""
         super().connection_made(transport)
         self._head = 0
-        self._is_in_head = True
+        self._data = b""
+        self._is_in_head = self._is_between = True
+        self._has_answered = False
         self._timer: asyncio.TimerHandle | None = None
         if self.room.enter(self):
             self._await_head()
@@ -126,8 +146,9 @@ class BoundedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a head or a body."""
-        if self.transport.is_closing():
+        if self.transport.is_closing() or (self._is_between and self._refused_again(data)):
             return
+        self._data = data
         if self._is_in_head and self._head > _HEAD:
             self._refuse(_TOO_LONG)
             return
@@ -140,7 +161,13 @@ class BoundedConnection(HttpToolsProtocol):
         """Begin to read a request."""
         super().on_message_begin()
         self._is_in_head = True
+        self._is_between = False
         self.scope["state"]["connection"] = self
+
+    def on_message_complete(self) -> None:
+        """Take the end of a body."""
+        super().on_message_complete()
+        self._is_between = True
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -155,19 +182,59 @@ class BoundedConnection(HttpToolsProtocol):
         if answer is None:
             super()._start_asgi_task(cycle, app)
             return
+        self._answer(answer)
+        cycle.response_started = cycle.response_complete = True  # what comes of the body is dropped
+        if not cycle.keep_alive:
+            self.transport.close()
+        elif answer.status_code == _TOO_BUSY and not self.expect_100_continue:
+            self._remember(cast("Scope", cycle.scope))
+        self.on_response_complete()
+
+    def _answer(self, answer: Response) -> None:
+        """Send an answer, and close if it says so."""
         headers = [*self.server_state.default_headers, *answer.raw_headers]
         head = b"".join(b"%b: %b\r\n" % header for header in headers)
         self.transport.write(
             b"".join([STATUS_LINE[answer.status_code], head, b"\r\n", answer.body])
         )
-        cycle.response_started = cycle.response_complete = True  # what comes of the body is dropped
-        if not cycle.keep_alive or answer.headers.get("connection") == "close":
+        if answer.headers.get("connection") == "close":
             self.transport.close()
-        self.on_response_complete()
+
+    def _remember(self, scope: Scope) -> None:
+        """Remember the head of a refused request if it came in one piece, its body's size known."""
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        end = self._data.find(_HEAD_END) + len(_HEAD_END)
+        if len(_HEAD_END) <= end <= _SHORT and length.isdigit():
+            if len(self.refused) >= _REMEMBERED:
+                self.refused.clear()
+            self.refused[self._data[:end]] = _Refused(scope=scope, body=int(length))
+
+    def _refused_again(self, data: bytes) -> bool:
+        """Refuse a whole request whose head was refused before, if there still is no room."""
+        end = data.find(_HEAD_END) + len(_HEAD_END)
+        known = self.refused.get(data[:end])
+        if known is None or len(data) != end + known.body or not self._is_idle:
+            return False
+        state = {**known.scope["state"], "connection": self}
+        answer = self.refusal({**known.scope, "state": state})
+        if answer is None:
+            state["arrived"]()  # it arrives when it is parsed
+            return False
+        self._end_head()
+        self._unset_keepalive_if_required()
+        self._answer(answer)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+        self._has_answered = True
+        self.room.wake(self)
+        self.room.rest(self)
+        return True
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
+        self._has_answered = True
         if self._is_idle:
             self.room.rest(self)
 
@@ -177,11 +244,11 @@ class BoundedConnection(HttpToolsProtocol):
 
     def give_way(self) -> None:
         """Close, for another connection; a client that has asked before asks again by itself."""
-        if self.cycle is None:
-            self._refuse(_FULL)
-        else:
+        if self._has_answered:
             self._end_head()
             self.transport.close()
+        else:
+            self._refuse(_FULL)
 
     @property
     def _is_idle(self) -> bool:
@@ -210,6 +277,6 @@ def bounded(room: Room, *, seconds: float, refusal: Refusal) -> type[BoundedConn
     class Bounded(BoundedConnection):
         pass
 
-    Bounded.room, Bounded.head_seconds = room, seconds
+    Bounded.room, Bounded.head_seconds, Bounded.refused = room, seconds, {}
     Bounded.refusal = staticmethod(refusal)
     return Bounded

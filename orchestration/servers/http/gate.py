@@ -4,7 +4,7 @@ A log line has the route, the status and the time: no address as it was sent, no
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from starlette.datastructures import MutableHeaders
@@ -47,8 +47,10 @@ class Gate:
         began = time.perf_counter()
         state = scope.setdefault("state", {})
         try:
-            tenant = self._admitted(scope)
-            self._require_room(scope, tenant)
+            if "asks" not in state:  # whoever asks again with the same head is known
+                state["asks"] = self._admitted(scope)
+            tenant = state["asks"]
+            state["arrived"] = self._require_room(scope, tenant)
         except ProblemError as problem:
             self._note(scope, problem.status, time.perf_counter() - began)
             closes = self._service.is_draining
@@ -93,6 +95,7 @@ class Gate:
                 await ProblemError("internal-error").response()(scope, receive, answer)
         finally:
             self._service.requests -= 1
+            scope["state"]["arrived"]()
             self._note(scope, status or 499, time.perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
@@ -123,8 +126,8 @@ class Gate:
             return LOCAL
         return "" if path in _OPEN else self._tenant(_given(scope, b"authorization"))
 
-    def _require_room(self, scope: Scope, tenant: str) -> None:
-        """Raise `ProblemError` if there is no room for a request."""
+    def _require_room(self, scope: Scope, tenant: str) -> Callable[[], None]:
+        """Raise `ProblemError` if there is no room for a request; return what ends its arrival."""
         connection = scope["state"].get("connection")
         if connection is not None and not connection.belongs_to(tenant):
             raise ProblemError(
@@ -132,8 +135,8 @@ class Gate:
                 "you have as many connections as are left for others",
                 headers={"Retry-After": "1", "Connection": "close"},
             )
-        if scope["method"] == "POST":
-            self._service.require_room(scope["path"], tenant)
+        path = scope["path"] if scope["method"] == "POST" else ""
+        return self._service.require_room(path, tenant)
 
     def _tenant(self, given: list[str]) -> str:
         if not given:

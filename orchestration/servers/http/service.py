@@ -128,8 +128,14 @@ class Service:
             raise ProblemError("panel-not-found", f"there are: {choices}")
         return self.panels[name]
 
-    def require_room(self, path: str, tenant: str) -> None:
-        """Raise `ProblemError` if nothing more of this tenant's is taken on at an address."""
+    def require_room(self, path: str, tenant: str) -> Callable[[], None]:
+        """Raise `ProblemError` if nothing more of this tenant's is taken on at an address.
+
+        Returns
+        -------
+        callable
+            Ends the arrival of the request: it is called when it is in a queue, or over.
+        """
         ledger = self.ledgers.get(tenant)
         if ledger is not None and path in {CHECK, BATCHES}:
             try:
@@ -141,12 +147,13 @@ class Service:
             turns = [opened.checks for opened in self.panels.values()]
             if len(turns) > 1:
                 turns.sort(key=lambda checks: checks.wait(tenant))
-            turns[0].require_soon(tenant)
-        elif path == BATCHES and self._jobs is not None:
+            return turns[0].arrive(tenant)
+        if path == BATCHES and self._jobs is not None:
             try:
                 self._jobs.require_room(tenant)
             except BusyError as error:
                 raise ProblemError("too-busy", str(error), headers=BUSY) from error
+        return _nothing
 
     @asynccontextmanager
     async def paid(self, tenant: str, *, rows: int) -> AsyncIterator[None]:
@@ -199,6 +206,15 @@ class Service:
         """Return the figures for Prometheus."""
         counts = Counter(batch.record.state for batch in self._jobs or ())
         return self.metrics.page({state.value: counts[state] for state in BatchState})
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def end_arrival(request: Request) -> None:
+    """Have a request that the gate has let in no longer counted as arriving."""
+    request.scope["state"]["arrived"]()
 
 
 def tenant_of(request: Request) -> str:

@@ -51,6 +51,21 @@ async def test_a_check_is_refused_by_the_seconds_that_it_would_wait_and_not_by_a
         assert checks.wait("ann") == 0
 
 
+async def test_checks_that_were_let_in_by_their_heads_count_before_they_are_in_a_queue() -> None:
+    clock = [0.0]
+    checks = turns(clock)
+    await judged(checks, clock, seconds=4.0, size=100)
+    leave = [checks.arrive("ann") for _ in range(2)]
+    assert (checks.wait("ann"), checks.wait("bob")) == (12.0, 0.0)
+    with pytest.raises(ProblemError, match="too-busy"):
+        checks.arrive("ann")
+    leave[0]()
+    leave[0]()
+    assert checks.wait("ann") == 8.0
+    leave[1]()
+    assert checks.wait("ann") == 0.0
+
+
 async def test_a_long_text_is_expected_to_take_longer_and_a_short_one_as_long_as_usual() -> None:
     clock = [0.0]
     checks, done = turns(clock), anyio.Event()

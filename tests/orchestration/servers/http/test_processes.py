@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import httpx
 import pytest
@@ -208,6 +209,48 @@ def test_a_check_that_would_have_to_wait_for_too_long_is_refused(
         judge.released.set()
         assert [answer.result().status_code for answer in taken] == [200, 200]
         assert client.post("/v1/check", json=CHECK).status_code == 200
+
+
+def test_a_refused_check_is_refused_again_until_there_is_room(tmp_path: Path) -> None:
+    body = json.dumps(CHECK).encode()
+    head = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += b"Content-Length: %d\r\n\r\n" % len(body)
+    whole = head + body
+    with (
+        LoopbackServer(HELD) as judge,
+        serving(
+            tmp_path,
+            *("--max-checks", "2", "--max-check-wait", "0"),
+            judges=model(judge.base_url, connections=2),
+        ) as served,
+        ThreadPoolExecutor() as pool,
+        socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection,
+        connection.makefile("rb") as answers,
+    ):
+        taken = [pool.submit(served.check, CHECK) for _ in range(2)]
+        until(lambda: len(judge.requests) == 2)
+        for pieces in ((whole,), (whole,), (head, body), (whole[:-5], whole[-5:]), (whole,)):
+            connection.sendall(pieces[0])
+            assert answer_of(answers)[0] == 429
+            for piece in pieces[1:]:
+                connection.sendall(piece)
+        connection.sendall(whole + whole)
+        assert [answer_of(answers)[0] for _ in range(2)] == [429, 429]
+        judge.released.set()
+        assert [answer.result().status_code for answer in taken] == [200, 200]
+        connection.sendall(whole)
+        status, report = answer_of(answers)
+    assert (status, report["output"]) == (200, CHECK["output"])
+    assert len(judge.requests) == 3
+
+
+def answer_of(answers: BinaryIO) -> tuple[int, Any]:
+    """Read the next answer from a connection: its status and its JSON."""
+    status, length = int(answers.readline().split()[1]), 0
+    while (line := answers.readline().strip().lower()) != b"":
+        if line.startswith(b"content-length:"):
+            length = int(line.partition(b":")[2])
+    return status, json.loads(answers.read(length))
 
 
 def test_a_check_that_takes_too_long_is_given_up(tmp_path: Path) -> None:

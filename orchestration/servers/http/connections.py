@@ -129,7 +129,8 @@ class BoundedConnection(HttpToolsProtocol):
         """Take a connection on, or refuse it if there is no room."""
         super().connection_made(transport)
         self._head = 0
-        self._data = b""
+        self._first = b""
+        """The latest piece, if it began with a request whose end has not come; else empty."""
         self._is_in_head = self._is_between = True
         self._has_answered = False
         self._timer: asyncio.TimerHandle | None = None
@@ -148,7 +149,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Take a part of a head or a body."""
         if self.transport.is_closing() or (self._is_between and self._refused_again(data)):
             return
-        self._data = data
+        self._first = data if self._is_between else b""
         if self._is_in_head and self._head > _HEAD:
             self._refuse(_TOO_LONG)
             return
@@ -168,6 +169,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Take the end of a body."""
         super().on_message_complete()
         self._is_between = True
+        self._first = b""  # the rest of the piece is another request's
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -203,11 +205,13 @@ class BoundedConnection(HttpToolsProtocol):
     def _remember(self, scope: Scope) -> None:
         """Remember the head of a refused request if it came in one piece, its body's size known."""
         length = dict(scope["headers"]).get(b"content-length", b"")
-        end = self._data.find(_HEAD_END) + len(_HEAD_END)
+        end = self._first.find(_HEAD_END) + len(_HEAD_END)
         if len(_HEAD_END) <= end <= _SHORT and length.isdigit():
             if len(self.refused) >= _REMEMBERED:
                 self.refused.clear()
-            self.refused[self._data[:end]] = _Refused(scope=scope, body=int(length))
+            asks = {name: scope["state"][name] for name in scope["state"].keys() - {"connection"}}
+            scope = {**scope, "state": asks}
+            self.refused[self._first[:end]] = _Refused(scope=scope, body=int(length))
 
     def _refused_again(self, data: bytes) -> bool:
         """Refuse a whole request whose head was refused before, if there still is no room."""

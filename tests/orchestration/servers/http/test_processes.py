@@ -236,6 +236,12 @@ def test_a_refused_check_is_refused_again_until_there_is_room(tmp_path: Path) ->
                 connection.sendall(piece)
         connection.sendall(whole + whole)
         assert [answer_of(answers)[0] for _ in range(2)] == [429, 429]
+        health = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        empty = whole.partition(b"Content-Length")[0] + b"Content-Length: 0\r\n\r\n"
+        connection.sendall(health + empty)
+        assert {answer_of(answers)[0] for _ in range(2)} == {200, 429}
+        connection.sendall(health)  # its head is not taken for that of the other
+        assert answer_of(answers)[0] == 200
         judge.released.set()
         assert [answer.result().status_code for answer in taken] == [200, 200]
         connection.sendall(whole)

@@ -114,12 +114,14 @@ class ErrorSpan:
 
 
 def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return at most `limit` of `spans` in order of place: the gravest, of these the likeliest.
+    """Return at most `limit` of `spans`: the gravest, of these the likeliest.
+
+    They are in order of place; omissions come last.
 
     A span that repeats another's quote and explanation comes behind all others, so that a text
     cannot hide its errors behind one that it repeats.
     """
-    in_place = sorted(spans, key=lambda span: (span.start or 0, span.end or 0))
+    in_place = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
     ranked = sorted(
         range(len(in_place)),
         key=lambda n: (-(in_place[n].severity or 0), -(in_place[n].probability or 0.0)),

@@ -21,6 +21,7 @@ _AT_ONCE = 0.02
 event loop has to get round to other requests."""
 _FIRST = 0.01
 """Seconds of a check before one was measured."""
+_NONE = Counter[str]()
 _WEIGHT = 0.1
 """Weight of a check in the average of those before it."""
 
@@ -83,10 +84,9 @@ class CheckTurns:
 
     def wait(self, tenant: str) -> float:
         """Return the seconds until a new check of this tenant is expected to begin."""
-        arriving = self._arriving[tenant]
-        if not arriving and tenant not in self._waiting and self._may_begin(tenant):
+        if tenant not in self._waiting and self._has_room(tenant, besides=self._arriving):
             return 0.0
-        ahead = self._waiting.ahead(tenant) + arriving * self._seconds
+        ahead = self._waiting.ahead(tenant) + self._arriving[tenant] * self._seconds
         return (ahead + self._seconds) / self._lanes()
 
     def require_soon(self, tenant: str) -> None:
@@ -139,10 +139,15 @@ class CheckTurns:
         return self._seconds * max(1.0, characters / self._characters)
 
     def _may_begin(self, tenant: str) -> bool:
-        running, lanes = self._running.total(), self._lanes()
-        if not has_share(self._running, tenant, most=self._most, is_shared=self._is_shared):
+        return self._has_room(tenant, besides=_NONE)
+
+    def _has_room(self, tenant: str, *, besides: Counter[str]) -> bool:
+        """Say whether a check may begin, if those that are `besides` begin before it."""
+        held, lanes = self._running + besides, self._lanes()
+        if not has_share(held, tenant, most=self._most, is_shared=self._is_shared):
             return False
-        return running < lanes or self._begun < _AT_ONCE * lanes
+        begun = self._begun + besides.total() * self._seconds
+        return held.total() < lanes or begun < _AT_ONCE * lanes
 
     def _begin(self) -> None:
         """Begin all checks that may."""

@@ -34,6 +34,11 @@ def test_of_equally_grave_ones_the_likelier_is_kept() -> None:
     assert texts(gravest(spans, limit=1)) == ["b"]
 
 
+def test_omissions_come_behind_what_has_a_place() -> None:
+    omission = ErrorSpan(text="", explanation="The cost is missing.", severity=2)
+    assert gravest([omission, span("a", severity=4, at=3)], limit=2)[-1] == omission
+
+
 def test_a_repeated_error_leaves_room_for_the_others() -> None:
     repeated = [span("x", severity=5, at=n) for n in range(25)]
     spans = [*repeated, span("a", severity=1, at=30)]

@@ -56,12 +56,13 @@ async def test_checks_that_were_let_in_by_their_heads_count_before_they_are_in_a
     checks = turns(clock)
     await judged(checks, clock, seconds=4.0, size=100)
     leave = [checks.arrive("ann") for _ in range(2)]
-    assert (checks.wait("ann"), checks.wait("bob")) == (12.0, 0.0)
+    assert (checks.wait("ann"), checks.wait("bob")) == (12.0, 4.0)
     with pytest.raises(ProblemError, match="too-busy"):
         checks.arrive("ann")
     leave[0]()
     leave[0]()
     assert checks.wait("ann") == 8.0
+    assert turns(clock, lanes=2).arrive("ann")
     leave[1]()
     assert checks.wait("ann") == 0.0
 

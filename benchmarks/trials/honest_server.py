@@ -127,6 +127,7 @@ def judged(
         flags = ["--judge", judge, "--model", "openai-compatible/honest", "--model-base-url", url]
         flags += ["--task", "summarization", "--aspect", "consistency", "-o", str(results)]
         flags.append("--no-preflight")  # its question shows the model no text
+        flags += ["--min-usable", "0"]  # replies that give no score are what is tried
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-m", "spanjury", "evaluate", str(data), *flags],
             env={**os.environ, "HOME": folder, "XDG_DATA_HOME": folder, "NO_COLOR": "1"},

@@ -30,6 +30,7 @@ _GERMAN = frozenset(
 )
 _SPARSE = 12  # words of a text that has capitals but for the first words of sentences
 _WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word that follows may be capital for that
+_CLOSED = re.compile('["”] $')  # a quotation that ends
 ACRONYM = re.compile(r"[A-Z]{2,6}s?")
 _DATES = frozenset((*MONTHS, *WEEKDAYS))
 
@@ -160,7 +161,8 @@ def _name(
     if not cased:
         stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
     begin = sentence[first].start
-    weak = first == 0 or text[max(0, begin - 3) : begin].rstrip(" ")[-1:] in _WEAK
+    before = text[max(0, begin - 3) : begin]
+    weak = first == 0 or (before.rstrip(" ")[-1:] in _WEAK and not _CLOSED.search(before))
     if weak and stop == first + 1 and not _names_alone(sentence[first]):
         return None
     parts = tuple(

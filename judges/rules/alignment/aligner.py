@@ -15,6 +15,7 @@ _DIAGONAL = 1  # of a pair that follows upon a pair
 _KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
 _NONE: frozenset[str] = frozenset()
 _CELLS = 5000  # pairs of tokens above which two sentences are not nearly the same anyway
+_INTRODUCTION = 4  # tokens of an introductory phrase, at most
 _REACH = 4  # tokens to each side that count for a difference
 
 
@@ -74,6 +75,16 @@ class Comparison:
     def cover(self) -> float:
         """Share of the output's tokens that stand beside one of the source."""
         return len(self.links) / len(self.output.tokens)
+
+    def main_cover(self) -> float:
+        """Share of the output's tokens behind its introductory phrase that stand beside one.
+
+        A phrase as ``Beyond all question,`` counts as one if none of its tokens stands beside any.
+        """
+        first = self.links[0].left if self.links else 0
+        ends = range(1, min(first, _INTRODUCTION) + 1)
+        introduction = max((at for at in ends if "," in self.output.tokens[at].before), default=0)
+        return len(self.links) / (len(self.output.tokens) - introduction)
 
     def source_cover(self) -> float:
         """Share of the source's tokens that stand beside one of the output."""

@@ -1,13 +1,15 @@
 """Contradictions between a text and the sentences of its inputs that it nearly repeats.
 
-A sentence of the text is aligned, word by word, with the sentences of the inputs that share
-the most words with it. Where the words around a difference are the same, what differs must
-mean the same, too; a denial, an opposite, another number or day, or names in another order do
-not. A sentence that any sentence of the inputs repeats without such a difference is left alone.
+A sentence of the text, and each of its clauses, is aligned, word by word, with the sentences of
+the inputs that share the most words with it. Where the words around a difference are the same,
+what differs must mean the same, too; a denial, an opposite, another number or day, or names in
+another order do not. A sentence that any sentence of the inputs repeats without such a
+difference is left alone.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from spanjury.judges.core.evidence import Evidence
@@ -23,6 +25,10 @@ from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
+_JOINT = re.compile(
+    r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"
+)  # what joins two clauses that can each be compared
+_CLAUSE = 5  # words that a clause must hold to be compared alone
 _BEFORE = re.compile(r"\d\. ?$")
 _AFTER = re.compile(r"\. ?\d")
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -103,9 +109,45 @@ def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Con
 
 
 def _of_sentence(
+    sentence: Phrase, start: int, *, searches: Mapping[str, Search]
+) -> list[Contradiction]:
+    """Return the contradictions of a sentence of the output and of its clauses.
+
+    A clause is compared alone as well, since the source may say it elsewhere than the rest.
+    """
+    whole = list(_of_phrase(sentence, start, searches=searches))
+    clauses = [
+        contradiction
+        for first, last in _clauses(sentence.text)
+        for contradiction in _of_phrase(
+            phrase(sentence.text[first:last]), start + first, searches=searches
+        )
+    ]
+    more = [
+        contradiction
+        for contradiction in clauses
+        if not any(
+            contradiction.start < other.end and other.start < contradiction.end for other in whole
+        )
+    ]
+    return sorted(whole + more, key=attrgetter("start"))
+
+
+def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the clauses of a sentence that has several."""
+    joints = [joint.span() for joint in _JOINT.finditer(sentence)]
+    if joints:
+        starts = [0, *(end for _, end in joints)]
+        ends = [*(start for start, _ in joints), len(sentence)]
+        for start, end in zip(starts, ends, strict=True):
+            if len(sentence[start:end].split()) >= _CLAUSE:
+                yield start, end
+
+
+def _of_phrase(
     said: Phrase, start: int, *, searches: Mapping[str, Search]
 ) -> Iterator[Contradiction]:
-    """Yield the contradictions of one sentence of the output."""
+    """Yield the contradictions of a sentence or a clause of the output."""
     if len(said.tokens) < _LEAST:
         return
     matches = sorted(_matches(said, searches), key=lambda match: -match.comparison.cover())
@@ -133,7 +175,7 @@ def _matches(said: Phrase, searches: Mapping[str, Search]) -> Iterator[_Match]:
         for number in search.nearest(keys, least=_SHARED * len(keys), limit=_CANDIDATES):
             begin, stop = source.intervals[number]
             comparison = compare(said, phrase(source.text[begin:stop]))
-            if comparison.cover() >= _COVER:
+            if comparison.main_cover() >= _COVER:
                 yield _Match(name, search, begin, comparison)
 
 
@@ -149,7 +191,7 @@ def _differences(match: _Match) -> Iterator[Difference]:
     if turned:  # a verb and its opposite may fit the turned names: bought from, sold to
         yield from turned
         return
-    far = comparison.cover() < _CLOSE
+    far = comparison.main_cover() < _CLOSE
     yield from polarity(comparison)
     for figure in figures(comparison, stated=match.search.source.values if far else frozenset()):
         if not _is_torn(match, figure):

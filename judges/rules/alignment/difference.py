@@ -24,20 +24,23 @@ class Difference(NamedTuple):
 def is_firm(comparison: Comparison, at: int) -> bool:
     """Say whether the words around the link `at` are so much alike that it must mean the same.
 
-    Three equal tokens close by are enough, or in a short sentence all tokens but one.
+    Three equal tokens close by are enough, or two if nothing but a denial sets the output apart
+    from words of the source, or in a short sentence all tokens but one.
     """
     witnesses = comparison.witnesses(at)
-    if witnesses >= _WITNESSES or (
-        witnesses == _WITNESSES - 1
-        and comparison.cover() >= _CLOSE
-        and comparison.source_cover() >= _CLOSE
+    if witnesses >= _WITNESSES:
+        return True
+    covered, equal = comparison.cover(), comparison.equal()
+    if witnesses == _WITNESSES - 1 and (
+        (covered >= _CLOSE and comparison.source_cover() >= _CLOSE)
+        or (covered == 1.0 and equal == len(comparison.links))
     ):
         return True
     return (
         witnesses >= 1
-        and comparison.cover() == 1.0
+        and covered == 1.0
         and comparison.source_cover() >= _MOST
-        and comparison.equal() >= len(comparison.links) - 1
+        and equal >= len(comparison.links) - 1
     )
 
 

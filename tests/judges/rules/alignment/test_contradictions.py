@@ -59,6 +59,14 @@ FAITHFUL = (
         "More than 300 houses lost power during the storm.",
         "312 houses lost power during the storm.",
     ),
+    (
+        "It was a fire after the shock of 1957, and not the shock itself, that destroyed it.",
+        "A fire broke out after the shock of 1957. The shock itself did little harm.",
+    ),
+    (
+        "Above all, the hall was full, and the mayor spoke.",
+        "The mayor spoke for an hour. All seats of the hall were taken.",
+    ),
     ("The film, directed by Ann Lee, won an award.", "The film won an award."),
     ("Almost half of the staff work at night.", "48 percent of the staff work at night."),
     ("The exam is easy.", "The exam is not difficult."),
@@ -165,6 +173,21 @@ CONTRADICTORY = (
         "Doctors say the drug is safe for children.",
         "negation",
     ),
+    (
+        "The council did not adopt the plan.",
+        "After six hours of talks on Monday the council adopted the plan of the mayor by one vote.",
+        "negation",
+    ),
+    (
+        "The museum was crowded, and the mayor did not open the new wing.",
+        "On Sunday the mayor opened the new wing in the rain.",
+        "negation",
+    ),
+    (
+        "Beyond all question, a meal of nine courses costs 58 euros, and the tables are taken.",
+        "A meal of five courses costs 58 euros, and on Mondays guests pay what they can.",
+        "number",
+    ),
 )
 
 ARTICLE = (
@@ -240,6 +263,14 @@ def test_a_part_of_a_longer_sentence_is_compared() -> None:
     )
     (each,) = found("The council will close the library in May.", source)
     assert each.category == "negation"
+
+
+def test_errors_of_two_clauses_come_in_order() -> None:
+    source = (
+        "On Sunday the mayor opened the new wing in the rain. The ferry sails at nine on Monday."
+    )
+    errors = found("The mayor did not open the new wing, and the ferry sails at ten.", source)
+    assert [error.text for error in errors] == ["not open", "ten"]
 
 
 @pytest.mark.parametrize("source", [JSON, TABLE, BLOCKS])

@@ -86,6 +86,11 @@ class LimitedModel(Protocol):
     """A model that allows so many calls at once, and says how many are under way or wait."""
 
     @property
+    def is_idle(self) -> bool:
+        """True if no call is reserved."""
+        return not self._reserved.calls
+
+    @property
     def limit(self) -> int:
         """Return the number of calls that may be under way now."""
         ...
@@ -269,6 +274,11 @@ class Meter:
         return sum(self.before.values(), self.spent)
 
     @property
+    def is_idle(self) -> bool:
+        """True if no call is reserved."""
+        return not self._reserved.calls
+
+    @property
     def limit(self) -> int:
         """Return the number of calls that may be under way now, at all models together."""
         return sum(model.limit for model in self._models)
@@ -353,17 +363,21 @@ class Meter:
         if self._memory is not None:
             yield
             return
-        read = _DECODER.decode(memory.get(key) or b"{}")
-        kept = {name: Spending(*values) for name, values in read.items()}
-        self.before = {
-            name: kept.get(name, NOTHING) - self.made.get(name, NOTHING)
-            for name in {*kept, *self.made}
-        }
+        self.go_on_with(memory.get(key) or b"{}")
         self._memory, self._key = memory, key
         try:
             yield
         finally:
             self._memory = None
+
+    def go_on_with(self, written: bytes) -> None:
+        """Take the spending of earlier goes from a ledger as `written` returns it."""
+        read = _DECODER.decode(written)
+        kept = {name: Spending(*values) for name, values in read.items()}
+        self.before = {
+            name: kept.get(name, NOTHING) - self.made.get(name, NOTHING)
+            for name in {*kept, *self.made}
+        }
 
     async def reserve(self, most: Spending) -> None:
         """Return when a call that takes so much at most may be sent.
@@ -379,7 +393,7 @@ class Meter:
         is_kept = False
         try:
             if self._memory is not None:
-                await self._memory.put(self._key, self._written())
+                await self._memory.put(self._key, self.written())
             is_kept = True
         finally:
             if not is_kept:
@@ -393,7 +407,7 @@ class Meter:
         bound = self.bound_exceeded_by(most)
         if bound is None:
             self._reserved += most
-        elif not self._reserved.calls:
+        elif self.is_idle:
             self._refuse(bound, most)
         return bound is None
 
@@ -403,10 +417,8 @@ class Meter:
         """Put what a call took in the place of its reservation."""
         self.release(most)
         self.count(usage, price=price, maker=maker)
-        if self._memory is not None and not self._reserved.calls:
-            await self._memory.put_soon(
-                self._key, self._written()
-            )  # else the next reservation does
+        if self._memory is not None and self.is_idle:
+            await self._memory.put_soon(self._key, self.written())  # else the next reservation does
 
     def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
         """Add the usage of a call."""
@@ -448,13 +460,13 @@ class Meter:
     def release(self, most: Spending) -> None:
         """Give up a reservation, or several."""
         self._reserved -= most
-        if not self._reserved.calls:
+        if self.is_idle:
             self._reserved = NOTHING  # sums of dollars are not exact
         if self._settled is not None:
             self._settled.set()
             self._settled = None
 
-    def _written(self) -> bytes:
+    def written(self) -> bytes:
         """Return the ledger of the run as it is if this process is killed now."""
         ledgers = (self.made, self.before, {CUT_OFF: self._reserved})
         kept: dict[str, tuple[float, ...]] = {}

@@ -77,7 +77,7 @@ def run_on_cluster(
     progress = _Progress()
     with ray_engine.on_ray(job.address) as cluster:
         _keep_manifest(job, folder, {**cluster.facts, "shards": len(chunks)})
-        ledger = cluster.share(partial(Ledger, job.limits))
+        ledger = cluster.share(partial(Ledger, job.limits, file=folder))
         make = partial(
             ChunkWorker,
             replace(job, folder=folder.url),

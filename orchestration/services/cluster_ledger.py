@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import anyio
 from pydantic import TypeAdapter
@@ -25,6 +26,17 @@ _OTHERS = "others"
 
 Ask = Callable[[str], Awaitable[str]]
 """Sends a note to the ledger, and returns its answer."""
+
+
+class LedgerFile(Protocol):
+    """Where the ledger of a run is kept; both raise `StoreError` if it cannot be."""
+
+    def ledger(self) -> bytes | None:
+        """Return what was kept, or None."""
+
+    def keep_ledger(self, written: bytes) -> None:
+        """Keep it, durably, in the place of the last."""
+
 
 _PAUSE = 1.0
 """Seconds between two notes of a worker that has nothing to report."""
@@ -90,7 +102,7 @@ class Answer:
     refusal
         Why the next of them never may: no budget has room for it. Empty if it may later.
     spent
-        What all workers have spent.
+        What all workers have spent in all goes at the run, as far as it is kept.
     stop
         Whether to begin nothing new.
     """
@@ -113,14 +125,26 @@ class Ledger:
     Parameters
     ----------
     limits
-        Those of the run; its time begins now.
+        Those of this go at the run; its time begins now.
+    file
+        Keeps what the run has spent if its panel has a budget, which holds for all goes together.
+        A call counts as spent there from before it is sent.
     """
 
-    def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        file: LedgerFile | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._seconds = limits.max_seconds
         self._clock = clock
         self._begun = clock()
         self._meter = Meter(limits=limits, stop=self._request)
+        self._file = file
+        if file is not None:
+            self._meter.go_on_with(file.ledger() or b"{}")
         self._reason = ""
         self._end = math.inf
 
@@ -139,10 +163,17 @@ class Ledger:
             if budget not in self._meter.budgets:
                 self._meter.hold(budget)
         granted, refusal = self._granted(read.wanted)
+        # What is settled meanwhile is kept with the next calls, or once there are none.
+        if granted or (read.settled.calls and self._meter.is_idle):
+            self._keep()
         answer = Answer(
-            granted=granted, refusal=refusal, spent=self._meter.spent, stop=self._stop(now)
+            granted=granted, refusal=refusal, spent=self._meter.of_run, stop=self._stop(now)
         )
         return _ANSWER.dump_json(answer).decode()
+
+    def _keep(self) -> None:
+        if self._file is not None and self._meter.budgets:
+            self._file.keep_ledger(self._meter.written())
 
     def _granted(self, wanted: Sequence[Spending]) -> tuple[int, str]:
         """Reserve what is wanted, one call after the other, until one does not fit.

@@ -19,6 +19,7 @@ from spanjury.judges.core import DataError, StoreError
 _BLOCK = 2**20
 _MANIFEST = "run.json"
 _DONE = "done"
+_LEDGER = "ledger.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,17 @@ class ShardFolder:
             if text:
                 with _replacing(place) as written:
                     written.write(text)
+
+    def ledger(self) -> bytes | None:
+        """Return the ledger of the run, or None; raise `StoreError` if it cannot be read."""
+        file = self._place.below(_LEDGER)
+        with _storing(file, what="read"):
+            return bytes(file.files.cat_file(file.path)) if file.files.exists(file.path) else None
+
+    def keep_ledger(self, written: bytes) -> None:
+        """Write the ledger; raise `StoreError` if it cannot be written."""
+        with _replacing(self._place.below(_LEDGER)) as file:
+            file.write(written)
 
     def mark(self, *, done: bool) -> None:
         """Note that the run is begun, or has come to its end.

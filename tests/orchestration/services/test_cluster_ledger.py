@@ -26,7 +26,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.metering import Bound, Limits
+from spanjury.orchestration.engine.metering import Bound, Limits, Spending
 from spanjury.orchestration.services import cluster_ledger
 from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.cluster_ledger import (
@@ -147,6 +147,34 @@ def test_workers_together_keep_the_budget_of_their_panel(
     assert 95 <= len(model.asked) <= 100
     assert {meter.of_run.calls for meter in meters[1:]} <= {len(model.asked)}
     assert stop_of(notes.ledger("{}")) is None  # a budget ends the asking, and not the run
+
+
+def test_a_budget_holds_for_all_goes_at_a_run_together(tmp_path: Path) -> None:
+    folder = ShardFolder(str(tmp_path))
+    asked = []
+
+    async def go(*, killed: bool) -> None:
+        notes, model = Notes(Ledger(Limits(), file=folder)), Model()
+        meter = WorkerMeter(limits=Limits(), ask=notes.ask)
+        with meter.holding("calls", 100 if killed else 110):
+            if killed:  # a call is sent, and its worker does not live to count it
+                await meter.reserve(Spending(1, 10, 0.0))
+            else:
+                await work(meter, model, slots=3)
+        asked.append(len(model.asked))
+
+    for killed in (True, False, False):
+        anyio.run(partial(go, killed=killed))
+    assert asked == [0, 109, 0]
+
+
+def test_a_run_without_a_budget_keeps_no_ledger(tmp_path: Path) -> None:
+    folder = ShardFolder(str(tmp_path))
+    meter = WorkerMeter(
+        limits=Limits(max_tokens=1500), ask=Notes(Ledger(Limits(), file=folder)).ask
+    )
+    anyio.run(partial(work, meter, Model(), slots=1))
+    assert folder.ledger() is None
 
 
 def test_workers_of_a_cluster_judge_on_with_what_the_budget_of_their_panel_leaves(

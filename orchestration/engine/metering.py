@@ -86,11 +86,6 @@ class LimitedModel(Protocol):
     """A model that allows so many calls at once, and says how many are under way or wait."""
 
     @property
-    def is_idle(self) -> bool:
-        """True if no call is reserved."""
-        return not self._reserved.calls
-
-    @property
     def limit(self) -> int:
         """Return the number of calls that may be under way now."""
         ...

@@ -143,7 +143,7 @@ def _echoed(road: str, leaks: Sequence[Leak], planted: dict[str, str], *, failin
         folder = Path(place)
         _write_rows(folder, len(leaks))
         flags = ("--model", road, "--model-base-url", url, "--attempts", "1", "--run-dir", "run")
-        more = ("--aspect", "fluency", "--log-file", "run.log")
+        more = ("--aspect", "fluency", "--log-file", "run.log", "--min-usable", "0")
         done = run(folder, "evaluate", "rows.jsonl", *flags, *more, environment=planted)
         seen = letters(done.stdout + done.stderr + everything(folder / "run") + everything(folder))
         harmed = sum(leak.trace in seen for leak in leaks)

@@ -65,13 +65,18 @@ _HARMLESS = {
     ),
 }
 _RULES = {
-    "form's costs": ("form", "judges/rules/form.py", "0.05, 0.2, 0.5", "2.5, 10.0, 25.0"),
-    "grounding's weights": ("grounding", "judges/rules/support.py", "_KNOWN = 0.6", "_KNOWN = 0.1"),
+    "form's costs": ("form", "judges/rules/form.py", "0.1, 0.25, 0.5", "5.0, 12.5, 25.0"),
+    "grounding's weights": (
+        "grounding",
+        "judges/rules/grounding.py",
+        "_UNKNOWN = 0.50",
+        "_UNKNOWN = 2.00",
+    ),
     "a metric's rules": (
         "precision",
         "judges/metrics/overlap/token_overlap.py",
-        "return [_share(*_words(sample)) for sample in samples]",
-        "return [0.125 for _ in samples]",
+        "return [_share(shared, of=ours, beside=theirs) for ours, theirs, shared in counts]",
+        "return [0.125 for _ in counts]",
     ),
 }
 _PROMPTS = {

@@ -52,6 +52,18 @@ def test_a_server_that_refuses_ends_the_benchmark(
         getattr(runs, run)(course, ROWS)
 
 
+def test_the_code_holds_what_the_trials_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    trials = importlib.import_module("benchmarks.trials.lost_replies")
+    rules = [*trials.RULES.values(), *trials.PROMPTS.values()]
+    changes = [(change.file, change.before) for change in (*trials.LATER, trials.READER)]
+    changes += [(file, before) for _, file, before, _ in rules]
+    lacking = [
+        (file, before) for file, before in changes if before not in (ROOT / file).read_text()
+    ]
+    assert lacking == []
+
+
 def test_replies_that_cannot_be_read_end_the_benchmark(
     runs: ModuleType, address: str, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass
 from secrets import SystemRandom
 from typing import NoReturn
 
@@ -52,7 +52,6 @@ _FIRST_REFUSAL = 300  # the statuses by which a server says that it has made no 
 log = EventLog()
 
 
-@dataclass(frozen=True, slots=True)
 class Gateway:
     """A model whose calls are bounded in number and rate, limited in time and tried again.
 
@@ -61,40 +60,52 @@ class Gateway:
     whichever is longer, and up to a second more. How many calls are under way at once follows what
     the server bears, from ``options.max_connections`` down to ``options.min_connections``.
 
-    `options` also bound the calls in a minute, the seconds of an attempt and the attempts.
-    `replicas` are the same model at further servers; the bounds of the calls at once hold for
-    each. `lease` says when and where the model may be asked; None for always and everywhere.
-    `account` keeps account of every attempt before it is sent; None for none.
+    Parameters
+    ----------
+    options
+        They also bound the calls in a minute, the seconds of an attempt and the attempts.
+    replicas
+        The same model at further servers; the bounds of the calls at once hold for each.
+    lease
+        Says when and where the model may be asked; None for always and everywhere.
+    account
+        Keeps account of every attempt before it is sent; None for none.
+    clock, sleep
+        Tell the seconds, and wait.
 
-    Raises `ConfigError` if a replica's signature is not the model's.
+    Raises
+    ------
+    ConfigError
+        If a replica's signature is not the model's.
     """
 
-    model: ChatModel
-    _: KW_ONLY
-    options: ModelOptions
-    replicas: tuple[ChatModel, ...] = ()
-    lease: Lease | None = None
-    account: CallAccount | None = None
-    clock: Callable[[], float] = anyio.current_time
-    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
-    circuit: Circuit | None = field(default=None, repr=False)
-    _endpoints: Endpoints = field(init=False, repr=False)
-    _rates: RateLimit = field(init=False, repr=False)
-    _is_bounded: bool = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        models = (self.model, *self.replicas)
-        endpoints = Endpoints(models, options=self.options, clock=self.clock)
-        rates = RateLimit(
-            requests_per_minute=self.options.requests_per_minute,
-            tokens_per_minute=self.options.tokens_per_minute,
-            clock=self.clock,
-            sleep=self.sleep,
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        options: ModelOptions,
+        replicas: tuple[ChatModel, ...] = (),
+        lease: Lease | None = None,
+        account: CallAccount | None = None,
+        clock: Callable[[], float] = anyio.current_time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        models = (model, *replicas)
+        self.model = model
+        self.replicas = replicas
+        self.options = options
+        self.lease = lease
+        self.account = account
+        self.circuit: Circuit | None = None
+        self._sleep = sleep
+        self._endpoints = Endpoints(models, options=options, clock=clock)
+        self._rates = RateLimit(
+            requests_per_minute=options.requests_per_minute,
+            tokens_per_minute=options.tokens_per_minute,
+            clock=clock,
+            sleep=sleep,
         )
-        object.__setattr__(self, "_endpoints", endpoints)  # the dataclass is frozen
-        object.__setattr__(self, "_rates", rates)
-        bounded = all(_is_bounded(model, self.options.timeout) for model in models)
-        object.__setattr__(self, "_is_bounded", bounded)
+        self._is_bounded = all(_is_bounded(model, options.timeout) for model in models)
 
     @property
     def signature(self) -> str:
@@ -125,14 +136,13 @@ class Gateway:
         """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
         return "" if self.circuit is None else self.circuit.waiting(now)
 
-    def guarded(self, circuit: Circuit) -> "Gateway":
-        """Return the same gateway behind `circuit`.
+    def guard(self, circuit: Circuit) -> None:
+        """Put the gateway behind `circuit`.
 
         Its calls wait while the circuit is open, and fail only where the model answers others.
         """
-        gateway = replace(self, circuit=circuit)
-        circuit.attach(gateway.probe)
-        return gateway
+        self.circuit = circuit
+        circuit.attach(self.probe)
 
     async def template_tokens(self) -> TemplateTokens | None:
         """Return what the tokenizer of the first server that answers says, or None.
@@ -143,7 +153,7 @@ class Gateway:
             retry=tenacity.retry_if_exception_type(ModelError),
             stop=tenacity.stop_after_attempt(self.options.attempts),
             wait=_pause,
-            sleep=self.sleep,
+            sleep=self._sleep,
             reraise=True,
         )
         return await retrying(self._tokens_of_any)
@@ -196,7 +206,7 @@ class Gateway:
             stop=_Stop(attempts=self.options.attempts, servers=1 + len(self.replicas)),
             wait=_wait,
             before_sleep=self._before_sleep,
-            sleep=self.sleep,
+            sleep=self._sleep,
             retry_error_callback=_give_up,
         )
         return await retrying(attempt)

@@ -29,7 +29,7 @@ _SEATS = {
     "distilled": ("distilled",),
     "offline": ("form", "grounding", "precision"),
 }
-_LATER = (
+LATER = (
     Change(
         file="judges/core/chat.py",
         before="    logprobs: int = 0\n",
@@ -54,7 +54,7 @@ _LATER = (
 _HARMLESS = {
     "a version": ((), "0.1.1"),
     "a version for testing": ((), "1.0.0rc1"),
-    "fields with defaults": (_LATER, "0.2.0"),
+    "fields with defaults": (LATER, "0.2.0"),
     "words of the reader's code": (
         (Change(file="judges/llm/parse.py", before='"""', after='"""Newer. '),),
         "0.2.1",
@@ -64,7 +64,7 @@ _HARMLESS = {
         "0.2.2",
     ),
 }
-_RULES = {
+RULES = {
     "form's costs": ("form", "judges/rules/form.py", "0.1, 0.25, 0.5", "5.0, 12.5, 25.0"),
     "grounding's weights": (
         "grounding",
@@ -79,7 +79,7 @@ _RULES = {
         "return [0.125 for _ in counts]",
     ),
 }
-_PROMPTS = {
+PROMPTS = {
     "layout of the fence": ("annotator", "judges/text/prompts.py", ": begin", ": begins"),
     "describe()": (
         "annotator",
@@ -99,7 +99,7 @@ _PROMPTS = {
 }
 
 
-_READER = Change(
+READER = Change(
     file="judges/llm/annotator.py",
     before="rationale=parsed.rationale,",
     after='rationale="read by the newer release",',
@@ -202,7 +202,7 @@ def _paid_twice(bench: _Bench) -> Iterator[Trial]:
 
 def _read_again(bench: _Bench) -> Trial:
     """Resume by a release that reads replies otherwise: it does, and asks for none."""
-    release = Release.cut(bench.scratch / "reader", [_READER])
+    release = Release.cut(bench.scratch / "reader", [READER])
     calls, rows = bench.go_on("annotator", release, "resume", "run")
     stale = sum(not all("newer" in rationale for rationale in row.rationales) for row in rows)
     return Trial(
@@ -217,7 +217,7 @@ def _read_again(bench: _Bench) -> Trial:
 def _stale(bench: _Bench) -> Iterator[Trial]:
     """Resume by releases whose rules are others: each score must be another."""
     run = bench.runs["offline"]
-    for number, (change, (seat, file, before, after)) in enumerate(_RULES.items()):
+    for number, (change, (seat, file, before, after)) in enumerate(RULES.items()):
         changed = Change(file=file, before=before, after=after)
         release = Release.cut(bench.scratch / f"rules-{number}", [changed])
         _, rows = bench.go_on("offline", release, "resume", "run")
@@ -232,7 +232,7 @@ def _stale(bench: _Bench) -> Iterator[Trial]:
 
 def _asked_again(bench: _Bench) -> Iterator[Trial]:
     """Resume by releases that ask otherwise: all is asked again, and what was paid for stays."""
-    for number, (change, (name, file, before, after)) in enumerate(_PROMPTS.items()):
+    for number, (change, (name, file, before, after)) in enumerate(PROMPTS.items()):
         changed = Change(file=file, before=before, after=after)
         release = Release.cut(bench.scratch / f"prompts-{number}", [changed])
         calls, _ = bench.go_on(name, release, "resume", "run")

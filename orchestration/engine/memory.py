@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from anyio import Lock
 
@@ -58,7 +58,7 @@ LIST_ALONE = "spanjury's list alone: the model's tokenizer cannot be asked"
 """Source of the special tokens of a model whose tokenizer names none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RememberedJudge:
     """A judge that is asked once for every segment and aspect, whatever the run.
 
@@ -91,14 +91,19 @@ class RememberedJudge:
     _: KW_ONLY
     place: str = ""
     again: frozenset[Outcome] = UNANSWERED
-    signature: str = field(init=False)
-    _keys: ReportKeys = field(init=False, repr=False)
-    _kept: KeptValues = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_keys", ReportKeys(self.judge, place=self.place))
-        object.__setattr__(self, "_kept", KeptValues(self.memory, whose=self.signature))
+    @cached_property
+    def signature(self) -> str:
+        """The judge's."""
+        return self.judge.signature
+
+    @cached_property
+    def _keys(self) -> ReportKeys:
+        return ReportKeys(self.judge, place=self.place)
+
+    @cached_property
+    def _kept(self) -> KeptValues:
+        return KeptValues(self.memory, whose=self.signature)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report, remembered or new.
@@ -150,7 +155,7 @@ class RememberedJudge:
         return None if kept is None or kept.outcome in self.again else kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RememberedRescorable(RememberedJudge):
     """A rescorable judge that is asked once for every list of errors, too.
 
@@ -191,7 +196,7 @@ def remembered(
     return RememberedJudge(judge, memory, place=place, again=again)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RememberedModel:
     """A model that is asked once for every request, whatever the run.
 
@@ -211,12 +216,15 @@ class RememberedModel:
     model: ChatModel
     memory: Memory
     takes_over: bool = True
-    signature: str = field(init=False)
-    _kept: KeptValues = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signature", self.model.signature)  # the dataclass is frozen
-        object.__setattr__(self, "_kept", KeptValues(self.memory, whose=self.signature))
+    @cached_property
+    def signature(self) -> str:
+        """The model's."""
+        return self.model.signature
+
+    @cached_property
+    def _kept(self) -> KeptValues:
+        return KeptValues(self.memory, whose=self.signature)
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply, remembered or new.

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from anyio import create_task_group
 
@@ -76,7 +77,7 @@ def unobserved(
     return nullcontext(lambda _: None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """Several judges that assess at once, and what makes one report of theirs.
 
@@ -123,7 +124,6 @@ class Panel:
     observer: Observer = unobserved
     stages: "staging.Staging | None" = None
     families: FamilyWatch | None = field(default=None, repr=False, compare=False)
-    signature: str = field(init=False)
 
     def __post_init__(self) -> None:
         names = [seat.name for seat in self.seats]
@@ -133,10 +133,14 @@ class Panel:
             raise ConfigError(f"the seats of a panel need distinct names, got {', '.join(names)}")
         if self.stages is not None:
             self.stages.cascade.require_seats(names)
+
+    @cached_property
+    def signature(self) -> str:
+        """Names the judges, and all that makes one report of theirs."""
         probability = probability_signature(
             (seat.signature for seat in self.seats), self.thresholds
         )
-        panel = signature(
+        return signature(
             "panel",
             seats=self._judges,
             aggregation=self.span_score.signature if self.span_score else self.aggregation_name,
@@ -146,7 +150,6 @@ class Panel:
             **({"calibration": self.calibration.digest} if self.calibration else {}),
             **({"cascade": fingerprint(self.stages.signature)} if self.stages else {}),
         )
-        object.__setattr__(self, "signature", panel)  # the dataclass is frozen
 
     @property
     def is_observed(self) -> bool:

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from spanjury.judges.core import (
     RUN_ENDING,
@@ -28,19 +29,17 @@ from spanjury.orchestration.engine.report_checks import checked_report
 log = EventLog()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Seat:
-    """One judge's place on a panel, under a name that is unique there.
-
-    The judge's signature is read once: it cannot change while the judge sits.
-    """
+    """One judge's place on a panel, under a name that is unique there."""
 
     name: str
     judge: Judge
-    signature: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "signature", self.judge.signature)  # the dataclass is frozen
+    @cached_property
+    def signature(self) -> str:
+        """The judge's, read once: it cannot change while the judge sits."""
+        return self.judge.signature
 
 
 async def seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 
 from spanjury.judges.core import (
     Aggregation,
@@ -89,7 +90,7 @@ class _Row:
         return [one.report for one in self.given]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Staging:
     """A cascade at work on a panel that is open.
 
@@ -116,12 +117,12 @@ class Staging:
     allowance: Allowance | None = None
     memory: Memory | None = None
     is_silent: bool = False
-    signature: str = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def signature(self) -> str:
+        """Names the cascade and the budget."""
         limit = {"budget": str(self.budget).replace(" ", "")} if self.budget else {}
-        whole = signature(self.cascade.signature, **limit)
-        object.__setattr__(self, "signature", whole)  # the dataclass is frozen
+        return signature(self.cascade.signature, **limit)
 
     def holding_budget(self) -> AbstractContextManager[None]:
         """Keep the calls of the run within the budget as long as this lasts."""

@@ -212,12 +212,11 @@ class Models:
             self.prices[model] = price = model.price or gateway.price
             if not self.silent:
                 circuit = self._circuit(model)
-                account = self.meter.account(
+                gateway.account = self.meter.account(
                     name=model.name, price=price, judged=circuit.judged if circuit else None
                 )
-                gateway = replace(gateway, account=account)
                 if circuit is not None:
-                    gateway = gateway.guarded(circuit)
+                    gateway.guard(circuit)
                 self.meter.attach(gateway)
                 opened = self.tracing.model(gateway, name=model.name)
             if self.memory is not None:

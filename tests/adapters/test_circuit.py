@@ -274,7 +274,8 @@ async def test_one_dead_server_of_two_stops_nothing() -> None:
             options=ModelOptions(max_connections=8),
             clock=clock,
             sleep=clock.sleep,
-        ).guarded(guard.circuit("judge", name="judge"))
+        )
+        gateway.guard(guard.circuit("judge", name="judge"))
         replies = await outcomes(gateway, calls=200)
         assert [reply for reply in replies if not isinstance(reply, Reply)] == []
 

@@ -111,7 +111,7 @@ async def test_a_gateway_says_for_whom_it_waits_and_how_long() -> None:
     model = Server(fine, answer, clock)
     gateway = Gateway(model, options=ModelOptions(), clock=clock, sleep=clock.sleep)
     assert gateway.waiting(monotonic()) == ""
-    gateway = gateway.guarded(circuit)
+    gateway.guard(circuit)
     await gateway.complete(REQUEST)
     assert waits[0] == ""
     assert set(waits[1:]) == {"waiting for judge at http://host/v1 (17 s of 60)"}

@@ -77,7 +77,8 @@ def guarded(
     guard = guard or Guard(preflight=preflight, clock=clock, sleep=clock.sleep)
     options = ModelOptions(attempts=attempts, max_connections=8)
     gateway = Gateway(model, options=options, account=account, clock=clock, sleep=clock.sleep)
-    return gateway.guarded(guard.circuit(name, name=name))
+    gateway.guard(guard.circuit(name, name=name))
+    return gateway
 
 
 async def outcomes(gateway: Gateway, *, calls: int) -> list[Reply | Exception]:

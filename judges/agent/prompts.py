@@ -54,7 +54,7 @@ def task_prompt(
         "task_description": aspect.task.description,
         "material": fence({output: segment.output}).text,
         "output": output,
-        "aspect": aspect.name.replace("-", " "),
+        "aspect": aspect.spoken,
         "description": describe(aspect),
         "ladder": " < ".join(labels),
         "choices": " | ".join(labels),

@@ -125,6 +125,12 @@ class Aspect:
     needs: tuple[str, ...] = ()
     scale: Scale = Scale()
 
+    @property
+    def spoken(self) -> str:
+        """The name as a sentence has it: blanks for hyphens, a criterion in quotation marks."""
+        _, _, stated = self.name.partition(": ")
+        return f'"{stated}"' if stated else self.name.replace("-", " ")
+
     def view(self, inputs: Mapping[str, str]) -> dict[str, str]:
         """Return the part of `inputs` that the aspect may look at, in order.
 

@@ -43,7 +43,7 @@ def ask_for_score(
         "material": fenced.text,
         "mark": fenced.mark,
         "description": describe(aspect),
-        "aspect": aspect.name.replace("-", " "),
+        "aspect": aspect.spoken,
         "output": aspect.task.output_header,
         "steps": steps,
         "score": _fill("score-numeric.txt", _ends(aspect)),

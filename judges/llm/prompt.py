@@ -143,7 +143,7 @@ def _asking(
 ) -> Template:
     about = {
         "task_description": aspect.task.description,
-        "aspect": aspect.name.replace("-", " "),
+        "aspect": aspect.spoken,
         "description": describe(aspect),
         "everything": everything(names),
         "output": aspect.task.output_header,

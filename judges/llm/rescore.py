@@ -79,7 +79,7 @@ class ScoreForm:
         about = {
             "problem": problem,
             "cue": cue(self.mark),
-            "aspect": self.aspect.name.replace("-", " "),
+            "aspect": self.aspect.spoken,
             "output": self.aspect.task.output_header,
             "scores": ", ".join(score_words(self.aspect, self.options)),
         }

@@ -59,7 +59,7 @@ def messages_for(
         "task_description": aspect.task.description,
         "material": _material(shown_texts(segment, aspect)),
         "output": output,
-        "aspect": aspect.name.replace("-", " ").capitalize(),
+        "aspect": aspect.spoken.capitalize(),
         "definition": aspect.definition,
         "max_errors": str(MAX_ERRORS),
     }

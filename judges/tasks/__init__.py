@@ -4,6 +4,6 @@
 `ConfigError` whatever is missing, misspelt or contradictory in them.
 """
 
-from spanjury.judges.tasks.catalogue import ALL_ASPECTS, Catalogue, describe
+from spanjury.judges.tasks.catalogue import ALL_ASPECTS, Catalogue, criterion, describe
 
-__all__ = ["ALL_ASPECTS", "Catalogue", "describe"]
+__all__ = ["ALL_ASPECTS", "Catalogue", "criterion", "describe"]

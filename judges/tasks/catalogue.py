@@ -12,11 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
-from spanjury.judges.core import Aspect, Kind, Scale, Task
+from spanjury.judges.core import Aspect, ConfigError, Kind, Scale, Task
 from spanjury.judges.tasks.table import Names, Table
 
 ALL_ASPECTS = "all"
 """Stands for every aspect of a task."""
+
+_CRITERION = "criterion:"  # begins the name of an aspect that is a demand in a sentence
+
+_LONGEST_CRITERION = 500
+
+_MET = Scale(labels=("Not met", "Partly met", "Met"))
 
 _TASK_KEYS = (
     "description",
@@ -64,6 +70,8 @@ class Catalogue:
     'question-answering'
     >>> catalogue.aspect("Summarization", "factual_consistency").name
     'consistency'
+    >>> catalogue.aspect("Summarization", "criterion: Every price is in euros").scale.labels
+    ('Not met', 'Partly met', 'Met')
     """
 
     _shelves: Mapping[str, _Shelf]
@@ -109,14 +117,19 @@ class Catalogue:
         return tuple(self._shelf(task).aspects.values())
 
     def aspect(self, task: str, name: str) -> Aspect:
-        """Return the aspect of `task` called `name`."""
+        """Return the aspect of `task` called `name`, or the criterion that `name` states."""
         shelf = self._shelf(task)
+        if _is_criterion(name):
+            return _criterion(name, task=shelf.task)
         return shelf.aspects[shelf.names.find(name, what=f"aspect of {shelf.task.name}")]
 
     def has(self, task: str, *aspects: str) -> bool:
-        """Say whether `task` has all of `aspects`, or none is asked of it but ``"all"``."""
+        """Say whether `task` has all of `aspects`; every task has ``"all"`` and any criterion."""
         names = self._shelf(task).names
-        return all(name == ALL_ASPECTS or names.get(name) is not None for name in aspects)
+        return all(
+            name == ALL_ASPECTS or _is_criterion(name) or names.get(name) is not None
+            for name in aspects
+        )
 
     def _shelf(self, task: str) -> _Shelf:
         return self._shelves[self._names.find(task, what="task")]
@@ -171,13 +184,48 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
     return replace(task, default_aspects=found)
 
 
+def criterion(demand: str) -> str:
+    """Return the name of the aspect that is this demand."""
+    return f"{_CRITERION} {demand}"
+
+
+def _is_criterion(name: str) -> bool:
+    """Say whether the name of an aspect states a criterion."""
+    return name.strip().casefold().startswith(_CRITERION)
+
+
+def _criterion(name: str, *, task: Task) -> Aspect:
+    """Return the aspect that a criterion states; its name holds the criterion in one line."""
+    stated = _stated(name)
+    if not 0 < len(stated) <= _LONGEST_CRITERION or not stated.isprintable():
+        raise ConfigError(
+            f"a criterion is a sentence of 1 to {_LONGEST_CRITERION} printable characters after"
+            f" {_CRITERION!r}, got {name[:80]!r}"
+        )
+    return Aspect(
+        name=criterion(stated),
+        task=task,
+        definition=f"The {task.output_header.lower()} meets this demand wherever it applies.",
+        kind="content",
+        worst="A part that matters does not meet it.",
+        best="Every part to which it applies meets it, or it applies to none.",
+        scale=_MET,
+    )
+
+
+def _stated(name: str) -> str:
+    """Return the demand in the name of a criterion, on one line."""
+    return " ".join(name.partition(":")[2].split()).rstrip(".")
+
+
 def describe(aspect: Aspect) -> str:
     """Return name, definition, extremes and what `aspect` is mixed up with, line by line."""
     return "\n".join(_lines(aspect))
 
 
 def _lines(aspect: Aspect) -> Iterator[str]:
-    yield f"{aspect.name.replace('-', ' ').capitalize()}: {aspect.definition}"
+    name = aspect.spoken if _is_criterion(aspect.name) else aspect.spoken.capitalize()
+    yield f"{name}: {aspect.definition}"
     if aspect.worst:
         yield f"At worst: {aspect.worst}"
     if aspect.best:

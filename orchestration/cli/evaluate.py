@@ -18,6 +18,7 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
 with lazily():
+    from spanjury.judges import tasks
     from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services import cluster, runs
@@ -37,6 +38,10 @@ class RowFlags(DataFlags):
             help="JSONL, CSV or TSV file, also .gz; a folder or URL with --engine ray.",
         ),
     ]
+    criterion: Annotated[
+        tuple[str, ...],
+        Flag("Demand to judge by, in a sentence: 'Every price is in euros.'; repeatable.", "TEXT"),
+    ] = ()
     skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
@@ -163,14 +168,17 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
 
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, without a memory."""
+    panel = judges.config()
+    if rows.criterion and not (panel.models or panel.seats):
+        raise ConfigError("only a model can judge a criterion: add --model NAME")
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
     return jobs.Job(
         data=Path(rows.data),
-        panel=judges.config(),
+        panel=panel,
         output=shard.path(output) if shard else output,
         task=rows.task,
-        aspects=rows.aspect,
+        aspects=(*rows.aspect, *map(tasks.criterion, rows.criterion)),
         aspects_files=rows.aspects_file,
         columns=rows.column,
         limit=rows.limit,

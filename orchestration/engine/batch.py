@@ -277,8 +277,7 @@ async def _pipe(
 
 
 def _asked_for(catalogue: Catalogue, task: str, aspects: Sequence[str]) -> tuple[Aspect, ...]:
-    if ALL_ASPECTS in aspects:
-        return catalogue.aspects(task)
+    every = catalogue.aspects(task) if ALL_ASPECTS in aspects else ()
     names = aspects or catalogue.task(task).default_aspects
-    found = (catalogue.aspect(task, name) for name in names)
-    return tuple({aspect.name: aspect for aspect in found}.values())
+    named = (catalogue.aspect(task, name) for name in names if name != ALL_ASPECTS)
+    return tuple({aspect.name: aspect for aspect in (*every, *named)}.values())

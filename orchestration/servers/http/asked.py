@@ -7,7 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 DEFAULT = "default"
 """Name of the panel that judges where a request names none."""
 
-_ASPECTS = "Names of aspects, as `/v1/aspects` lists them; `all` for all of the task."
+_ASPECTS = (
+    "Names of aspects, as `/v1/aspects` lists them; `all` for all of the task."
+    " `criterion: Every price is in euros` is a demand of your own."
+)
 _TASK = "Name of a task, as `/v1/aspects` lists them."
 _PANEL = "Name of a panel, as `/v1/judges` lists them."
 

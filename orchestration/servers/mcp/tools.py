@@ -48,7 +48,10 @@ ListedTask = Annotated[
 ]
 Aspects = Annotated[
     tuple[str, ...],
-    Field(description="Names from list_aspects; the usual ones of the task where it is empty."),
+    Field(
+        description="Names from list_aspects, or demands of your own: 'criterion: Every price is in"
+        " euros'. The usual aspects of the task where it is empty."
+    ),
 ]
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import Aspect, ConfigError
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, describe
+
+CRITERION = "criterion: Every price is in euros"
 
 # Appendices A and E of OpeNLGauge, Table 1 of DHP, and the columns of public data sets.
 WANTED = {
@@ -192,3 +194,19 @@ def test_every_human_score_of_the_collected_data_has_an_aspect(
     task = catalogue.task(row["task"])
     assert all(catalogue.aspect(task.name, name) for name in row["scores"])
     assert all(task.canonical_header(header) for header in row.get("source", {}))
+
+
+def test_a_criterion_is_an_aspect_of_any_task() -> None:
+    catalogue = Catalogue.load()
+    aspect = catalogue.aspect("story", "Criterion:  Every price\nis in euros. ")
+    assert aspect.name == CRITERION
+    assert aspect == catalogue.aspect("story", aspect.name)
+    assert (aspect.spoken, aspect.scale.high) == ('"Every price is in euros"', 3)
+    assert describe(aspect).startswith('"Every price is in euros": The generated story')
+    assert catalogue.has("summarization", "fluency", CRITERION)
+
+
+@pytest.mark.parametrize("demand", ["", " . ", "a" * 501, "Every \x1b[31mprice"])
+def test_a_criterion_that_no_line_can_show_is_refused(demand: str) -> None:
+    with pytest.raises(ConfigError, match="a criterion is a sentence of 1 to 500 printable"):
+        Catalogue.load().aspect("story", f"criterion: {demand}")

@@ -155,6 +155,13 @@ def test_the_task_follows_from_headers_and_aspects(
     assert {aspect.task.name for aspect in request.aspects} == {task}
 
 
+def test_all_aspects_go_with_a_criterion() -> None:
+    every = request_of("A.", aspects="all").aspects
+    stated = "criterion: Every price is in euros"
+    assert request_of("A.", aspects=["all", stated]).aspects[:-1] == every
+    assert request_of("A.", aspects=stated).aspects[-1].name == stated
+
+
 def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
     fluency = spanjury.find_aspect("fluency")
     assert spanjury.find_aspect("summarization", "fluency") == fluency

@@ -69,8 +69,8 @@ RULES = {
     "grounding's weights": (
         "grounding",
         "judges/rules/grounding.py",
-        "_UNKNOWN = 0.50",
-        "_UNKNOWN = 2.00",
+        "_CONSTANT = 0.32",
+        "_CONSTANT = 0.12",
     ),
     "a metric's rules": (
         "precision",

@@ -9,9 +9,9 @@ from spanjury.judges.rules.alignment.keys import key
 # Two sides, each with words that may stand for one another; the sides exclude one another.
 _OPPOSITES = """
 rise rises rose risen rising increase increased increasing increases climb climbed grow grew \
-grown \
+grown raise raises raised raising boost boosts boosted boosting \
 / fall falls fell fallen falling decrease decreased decreasing decreases decline declined drop \
-dropped shrink shrank
+dropped shrink shrank reduce reduces reduced reducing lowered lowering cut halve halves halved
 gain gains gained gaining / lose loses lost losing
 win wins won winning / lose loses lost losing
 victory victories win / defeat defeats loss
@@ -157,6 +157,35 @@ win / loss
 hiring / layoffs
 expensive / inexpensive
 present / absent
+most / few
+exceed exceeds exceeded exceeding / miss misses missed missing undershot
+praise praises praised praising welcome welcomes welcomed welcoming \
+/ criticise criticises criticised criticising criticize criticizes criticized criticizing \
+condemn condemns condemned condemning
+appear appears appeared appearing / disappear disappears disappeared disappearing vanish vanished
+create creates created creating build builds built building \
+/ destroy destroys destroyed destroying demolish demolishes demolished demolishing
+encourage encourages encouraged encouraging / discourage discourages discouraged discouraging
+cause causes caused causing / prevent prevents prevented preventing
+appoint appoints appointed appointing / dismiss dismisses dismissed dismissing
+enable enables enabled enabling / disable disables disabled disabling
+advance advances advanced advancing / retreat retreats retreated retreating
+left / right
+front / back rear
+tall / short
+near / far
+required mandatory compulsory / optional
+winner winners / loser losers
+healthy / ill sick
+bright / dark
+quiet / loud noisy
+heavy / light
+vertical vertically / horizontal horizontally
+legal lawful / banned forbidden prohibited
+advantage advantages benefit benefits / disadvantage disadvantages drawback drawbacks
+surplus / deficit shortage
+ally allies / opponent opponents enemy enemies
+import imports imported importing / export exports exported exporting
 true / false
 correct right / incorrect wrong
 """

@@ -9,6 +9,7 @@ from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 5
+_WHOLE = frozenset(("all", "every"))
 _BARE = NEGATORS | {"do", "does", "did"}
 
 
@@ -92,8 +93,17 @@ def _denied_words(token: Token) -> tuple[int, int]:
 
 
 def _blurred(comparison: Comparison, at: int) -> bool:
-    """Say whether words close by leave open how far a denial reaches."""
+    """Say whether words close by leave open how far a denial reaches.
+
+    They do not where one sentence says it of all, the other of none.
+    """
     link = comparison.links[at]
+    left, right = comparison.token(at)
+    if any(
+        "no" in one.before and _WHOLE & {*other.before}
+        for one, other in ((left, right), (right, left))
+    ):
+        return False
     return _blurs(comparison.output, link.left) or _blurs(comparison.source, link.right)
 
 

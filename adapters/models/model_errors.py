@@ -122,7 +122,7 @@ def names_policy(reply: str) -> bool:
 
 def short_line(said: str, *, status: int | None = None, key: str = "") -> str:
     """Return what was `said` as one short line without secrets, `key` among them."""
-    said = " ".join(scrub(said, known=[key]).split())
+    said = " ".join(scrub(said, secrets=[key]).split())
     said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
     return said if status is None else f"status {status}: {said}"
 

@@ -103,7 +103,7 @@ def _scrubbed_tokens(
     tokens: Sequence[TokenLogprob], secrets: SecretFinder
 ) -> tuple[TokenLogprob, ...]:
     """Mask each token that a secret runs through, and its rivals, which may spell it too."""
-    places = secrets.places("".join(token.token for token in tokens))
+    places = secrets.intervals("".join(token.token for token in tokens))
     if not places:
         return tuple(tokens)
     edges = pairwise([0, *accumulate(len(token.token) for token in tokens)])

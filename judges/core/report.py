@@ -286,8 +286,8 @@ def still_unverified(
     """
     kept: list[Unverified] = []
     marked = [span.interval for span in spans if span.interval is not None]
-    for sentence in sorted(chain(*lists), key=lambda one: (-one.probability, one.start)):
-        others = chain(marked, ((one.start, one.end) for one in kept))
+    for sentence in sorted(chain(*lists), key=lambda part: (-part.probability, part.start)):
+        others = chain(marked, ((chosen.start, chosen.end) for chosen in kept))
         if not any(start < sentence.end and sentence.start < end for start, end in others):
             kept.append(sentence)
-    return tuple(sorted(kept, key=lambda one: one.start))
+    return tuple(sorted(kept, key=lambda part: part.start))

@@ -92,7 +92,7 @@ class ErrorSpan:
             return None
         return self.start, self.end
 
-    def found(self, by: tuple[str, ...]) -> "ErrorSpan":
+    def credited_to(self, by: tuple[str, ...]) -> "ErrorSpan":
         """Return the same error, found by these seats."""
         return ErrorSpan(  # `dataclasses.replace` takes twice as long, for every error of a run
             text=self.text,
@@ -136,8 +136,8 @@ def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable])
 
     def repeats(item: Item) -> bool:
         key = content(item)
-        known = key in met
+        repeated = key in met
         met.add(key)
-        return known
+        return repeated
 
     return sorted(items, key=repeats)

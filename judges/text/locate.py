@@ -82,20 +82,20 @@ class Locator:
         ValueError
             If the severity is out of range.
         """
-        place = self.find(quote)
-        if place is None:
+        passage = self.find(quote)
+        if passage is None:
             text = "" if quote.isspace() else quote
             return ErrorSpan(
                 text=text, explanation=explanation, severity=severity, category=category
             )
         return ErrorSpan(
-            text=self._text[place.start : place.end],
-            start=place.start,
-            end=place.end,
+            text=self._text[passage.start : passage.end],
+            start=passage.start,
+            end=passage.end,
             explanation=explanation,
             severity=severity,
             category=category,
-            located=place.located,
+            located=passage.located,
         )
 
     @cached_property
@@ -141,19 +141,19 @@ class Locator:
         return None
 
     def _fuzzy(self, folded: str) -> _Interval | None:
-        place = self._haystack.nearest(folded.strip(_WRAPPING))
-        if place is None:
+        passage = self._haystack.nearest(folded.strip(_WRAPPING))
+        if passage is None:
             return None
-        start, end = place
+        start, end = passage
         while self._folded.splits(start):
             start -= 1
         while self._folded.splits(end):
             end += 1
         return self._folded.origin(start, end=end)
 
-    def _unfolded(self, places: Iterator[_Interval]) -> Iterator[_Interval]:
+    def _unfolded(self, intervals: Iterator[_Interval]) -> Iterator[_Interval]:
         """Yield the code points of those places in the folded text that split none."""
-        for start, end in places:
+        for start, end in intervals:
             if not self._folded.splits(start) and not self._folded.splits(end):
                 yield self._folded.origin(start, end=end)
 

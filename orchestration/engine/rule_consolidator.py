@@ -190,7 +190,7 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
     """Take the place of the longest quote, and the words of the gravest member."""
     if len(cluster.members) == 1:
         ((ref, span),) = cluster.members
-        return span.found((ref.seat,))
+        return span.credited_to((ref.seat,))
     spans = [span for _, span in cluster.members]
     gravest = max(spans, key=_severity)
     categories = [span.category for span in spans if span.category]

@@ -204,7 +204,7 @@ async def test_the_score_is_the_documented_formula() -> None:
     # Trigrams "acme sold 1300", "sold 1300 cars": 0 of 2. Content pairs: "acme sold" of 3;
     # "sold 1300", "1300 cars" are not in the source. Content triples: 0 of 2.
     found = find_support("Acme sold 1,300 cars.", index_source(ARTICLE))
-    assert found.known == pytest.approx(3 / 5)
+    assert found.supported == pytest.approx(3 / 5)
     assert found.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
     # Two fifths of the claims are not known, and one number is contradicted.
     log_odds = 0.32 + 0.5 * 2 / 5 - 2.1 * (1 / 9) ** 3

@@ -51,7 +51,7 @@ def cutoff(spared: ArrayLike, *, rate: float) -> float:
     4.0
     """
     _check_rate(rate)
-    scores = np.sort(_known(one_axis(spared)))
+    scores = np.sort(_without_missing(one_axis(spared)))
     return float(scores[math.floor(rate * scores.size + NOISE)]) if scores.size else math.nan
 
 
@@ -214,7 +214,7 @@ class _Pool:
         return np.where(total > 0, highest, np.nan)
 
 
-def _known(scores: FloatArray) -> FloatArray:
+def _without_missing(scores: FloatArray) -> FloatArray:
     return scores[~np.isnan(scores)]
 
 

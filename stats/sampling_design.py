@@ -102,8 +102,8 @@ def stratified(
     drawn = _allocated(parts, lowest, counts, size=size)
     order = rng.permutation(labels.size)
     order = order[np.argsort(where[order], kind="stable")]
-    place = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    chosen = order[place < np.repeat(drawn, counts)]
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    chosen = order[rank < np.repeat(drawn, counts)]
     return StratifiedSample(np.sort(chosen), (drawn / counts)[where])
 
 
@@ -156,9 +156,9 @@ def weighted_mean(
     if chances.shape != numbers.shape or not ((chances > 0) & (chances <= 1)).all():
         raise ValueError(f"expected {numbers.size} chances in (0, 1], got {inclusion!r}")
     where = cluster_numbers(clusters, items=numbers.size)
-    known = ~np.isnan(numbers)
-    numbers, where = numbers[known], where[known]
-    shares = 1 / chances[known]
+    present = ~np.isnan(numbers)
+    numbers, where = numbers[present], where[present]
+    shares = 1 / chances[present]
     shares = safe_divide(shares, shares.sum())
     if not numbers.size:
         return WeightedMean(np.nan, np.nan, np.nan, np.nan, 0, 0, 0.0)

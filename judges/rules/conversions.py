@@ -80,5 +80,5 @@ def _gaps(source: str) -> frozenset[int]:
     times = {int(hour) * _HOUR + int(minute) for hour, minute in _CLOCK.findall(source)}
     if len(times) > _MOST_TIMES:
         return frozenset()
-    gaps = {abs(time - other) for time, other in combinations(times, 2)}
+    gaps = {abs(later - time) for time, later in combinations(times, 2)}
     return frozenset((*gaps, *(_DAY - gap for gap in gaps)))

@@ -87,10 +87,10 @@ def confuse_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     mask = masked(text)
     choices = [Choice(*match.span(), ("of",)) for match in _COULD_HAVE.finditer(mask)]
-    known = exchanges("confusions")
+    confusions = exchanges("confusions")
     for match in WORD.finditer(mask):
         word = match.group()
-        others = known.get(word.lower().replace("’", "'"), ())
+        others = confusions.get(word.lower().replace("’", "'"), ())
         if others:
             written = tuple(cased_like(other, word) for other in others)
             choices.append(Choice(*match.span(), written))

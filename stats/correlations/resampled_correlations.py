@@ -79,8 +79,8 @@ def resampled_correlations(
     """
     if over not in {"both", "inputs", "systems"}:
         raise ValueError(f"expected over to be both, inputs or systems, got {over!r}")
-    people, known = common_cells(human, metrics)
-    scores = np.nan_to_num(known)  # what is missing is so in `people`
+    people, common = common_cells(human, metrics)
+    scores = np.nan_to_num(common)  # what is missing is so in `people`
     systems, inputs = people.shape
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=scores.size):

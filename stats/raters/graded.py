@@ -99,13 +99,13 @@ class _Joint(NamedTuple):
 
 def _grades(scores: FloatArray, *, levels: int) -> FloatArray:
     """Return which grade a rater gave, shape ``(items, grades)``; zeros for none."""
-    known = ~np.isnan(scores)
-    _, where, counts = np.unique(scores[known], return_inverse=True, return_counts=True)
+    present = ~np.isnan(scores)
+    _, where, counts = np.unique(scores[present], return_inverse=True, return_counts=True)
     if counts.size > levels:
         middle = (np.cumsum(counts) - counts / 2) / counts.sum()
         where = np.unique((middle * levels).astype(np.intp)[where], return_inverse=True)[1]
     grades = np.zeros((scores.size, int(where.max()) + 1 if where.size else 0))
-    grades[np.flatnonzero(known), where] = 1.0
+    grades[np.flatnonzero(present), where] = 1.0
     return grades
 
 
@@ -118,7 +118,7 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         return _loss(parameters, given)
 
-    found = minimize(
+    optimum = minimize(
         loss,
         start,
         jac=True,
@@ -126,7 +126,7 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
         bounds=bounds,
         options={"maxiter": rounds},
     )
-    return _split(found.x, given), bool(found.success)
+    return _split(optimum.x, given), bool(optimum.success)
 
 
 def _start(given: list[FloatArray]) -> tuple[FloatArray, list[tuple[float, float]]]:

@@ -38,7 +38,7 @@ def graded(
     return graded_overlap(
         [span for span, _ in found],
         [span for span, _ in gold],
-        found_grades=[grade for _, grade in found],
+        predicted_grades=[grade for _, grade in found],
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
@@ -170,7 +170,7 @@ def test_what_is_no_span_is_refused(spans: list[Span]) -> None:
 )
 def test_what_is_no_grade_or_credit_is_refused(grades: list[int], partial: float) -> None:
     with pytest.raises(ValueError, match="expected"):
-        graded_overlap([(0, 2)], [], found_grades=grades, gold_grades=[], partial=partial)
+        graded_overlap([(0, 2)], [], predicted_grades=grades, gold_grades=[], partial=partial)
 
 
 def test_sums_of_another_shape_are_refused() -> None:

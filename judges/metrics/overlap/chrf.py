@@ -76,10 +76,10 @@ class Chrf(SummedRows):
         The last number is 1 for an output that is not blank.
         """
         corpus = Corpus.of(samples)
-        found = self._rows(corpus)
+        distinct = self._rows(corpus)
         if corpus.once(first_pairs) is corpus:
-            return found
-        rows = iter(found)
+            return distinct
+        rows = iter(distinct)
         return [
             max(islice(rows, len(sample.references)), key=self.score_statistics)
             if len(sample.references) > 1

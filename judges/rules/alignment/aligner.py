@@ -94,7 +94,7 @@ def compare(output: Phrase, source: Phrase) -> Comparison:
         output.tokens[head : len(left) - tail], source.tokens[head : len(right) - tail]
     )
     links = [Link(at, at, same=True) for at in range(head)]
-    links += [Link(left_at + head, other + head, same) for left_at, other, same in middle]
+    links += [Link(left_at + head, right_at + head, same) for left_at, right_at, same in middle]
     links += [Link(len(left) - at, len(right) - at, same=True) for at in range(tail, 0, -1)]
     return Comparison(output=output, source=source, links=links)
 
@@ -114,7 +114,7 @@ def _aligned(left: Sequence[Token], right: Sequence[Token]) -> list[Link]:
                 reached = before + worth
             current.append(reached)
         best.append(current)
-    gaps = [other - left_at > 1 for left_at, other in pairwise([*columns, len(right)])]
+    gaps = [right_at - left_at > 1 for left_at, right_at in pairwise([*columns, len(right)])]
     traced = _traced(best, worths, gaps=gaps)
     return [Link(rows[at], columns[other], same) for at, other, same in traced][::-1]
 

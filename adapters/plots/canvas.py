@@ -87,10 +87,10 @@ def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
     """Return a label a name; those that would read alike are numbered."""
     made = [label(name, width=width) for name in names]
     times, seen = Counter(made), Counter[str]()
-    for number, one in enumerate(made):
-        if times[one] > 1:
-            seen[one] += 1
-            made[number] = f"{one} ({seen[one]})"
+    for number, name in enumerate(made):
+        if times[name] > 1:
+            seen[name] += 1
+            made[number] = f"{name} ({seen[name]})"
     return made
 
 
@@ -138,9 +138,9 @@ def _note_width(figure: Figure) -> int:
 
 def _drawable(text: str) -> str:
     """Return `text` with an escape for each character that the font has no shape for."""
-    known = _characters()
+    supported = _characters()
     return "".join(
-        letter if ord(letter) in known else letter.encode("unicode_escape").decode()
+        letter if ord(letter) in supported else letter.encode("unicode_escape").decode()
         for letter in text
     )
 

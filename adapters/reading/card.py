@@ -110,8 +110,8 @@ def read_card(folder: Path) -> ReaderCard:
         raise ConfigError(f"{folder} holds no reader: {error}") from error
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{file} does not fit: {place}: {problem['msg']}") from error
+        entry = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{file} does not fit: {entry}: {problem['msg']}") from error
 
 
 def _plain_card(content: bytes) -> ReaderCard | None:

@@ -169,8 +169,8 @@ def _has_known_form(model: onnx.ModelProto, *, words: int) -> bool:
     except ValueError:
         return False
     return all(
-        np.allclose(one, other, atol=_ALIKE)
-        for one, other in zip((usual[0][:, :first], usual[1]), faster, strict=True)
+        np.allclose(expected, other, atol=_ALIKE)
+        for expected, other in zip((usual[0][:, :first], usual[1]), faster, strict=True)
     )
 
 

@@ -60,8 +60,8 @@ class OnnxModel:
             numbers = np.array([part.ids, part.kinds], dtype=np.int32).tobytes()
             by_piece, of_part = map(self._likelihoods, self.run(numbers, part.first))
             words += [
-                _NOTHING if place is None else Likelihoods(*by_piece[place])
-                for place in part.places
+                _NOTHING if position is None else Likelihoods(*by_piece[position])
+                for position in part.positions
             ]
             parts.append(Likelihoods(*of_part))
         worst = min(parts, key=lambda part: part.supported)

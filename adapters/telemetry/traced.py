@@ -294,7 +294,7 @@ def _used(usage: Usage) -> _Attributes:
 def _asked_text(request: ChatRequest) -> _Attributes:
     """Return the conversation, word for word."""
     messages = [
-        {"role": message.role, "parts": _said(message)}
+        {"role": message.role, "parts": _said_parts(message)}
         for message in (*request.messages, Message(role="assistant", content=request.prefix))
         if message.content or message.tool_calls
     ]
@@ -304,16 +304,16 @@ def _asked_text(request: ChatRequest) -> _Attributes:
 def _answered_text(reply: Reply) -> _Attributes:
     """Return the reply, word for word."""
     thought = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
-    said = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
+    answer = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
     message = {
-        "role": said.role,
-        "parts": [*thought, *_said(said)],
+        "role": answer.role,
+        "parts": [*thought, *_said_parts(answer)],
         "finish_reason": reply.finish.value,
     }
     return {"gen_ai.output.messages": json.dumps([message])}
 
 
-def _said(message: Message) -> list[Mapping[str, str]]:
+def _said_parts(message: Message) -> list[Mapping[str, str]]:
     if message.role == "tool":
         response = {"id": message.call_id, "response": message.content}
         return [{"type": "tool_call_response", **response}]

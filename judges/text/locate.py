@@ -26,7 +26,7 @@ _MAX_OCCURRENCES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LocatedQuote:
     """Half-open offsets of a quote in code points of the text, and how it was found."""
 
     start: int
@@ -50,14 +50,14 @@ class Locator:
     Examples
     --------
     >>> Locator("He said “no”.").find("said 'No'")
-    Place(start=3, end=12, located=<Located.NORMALISED: 'normalised'>)
+    LocatedQuote(start=3, end=12, located=<Located.NORMALISED: 'normalised'>)
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._given: set[_Interval] = set()
 
-    def find(self, quote: str) -> Place | None:
+    def find(self, quote: str) -> LocatedQuote | None:
         """Return the place of `quote`, or None if it is blank or not in the text."""
         if not quote or quote.isspace():
             return None
@@ -65,11 +65,11 @@ class Locator:
         end = start + len(quote)
         if start >= 0 and self._text.find(quote, end) < 0:  # as it nearly always stands
             self._given.add((start, end))
-            return Place(start=start, end=end, located=Located.EXACT)
+            return LocatedQuote(start=start, end=end, located=Located.EXACT)
         for located, interval in self._methods(quote):
             if interval:
                 self._given.add(interval)
-                return Place(start=interval[0], end=interval[1], located=located)
+                return LocatedQuote(start=interval[0], end=interval[1], located=located)
         return None
 
     def span(

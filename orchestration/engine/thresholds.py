@@ -97,7 +97,9 @@ class Thresholds:
         if is_measured and self.unsure > VOUCHED:
             raise ValueError(f"a text is called ok below {VOUCHED}, not {self.unsure!r}")
         positive = (self.slope, *(weight for _, weight in self.weights))
-        if not all(0.0 < one < math.inf for one in positive) or not math.isfinite(self.intercept):
+        if not all(0.0 < number < math.inf for number in positive) or not math.isfinite(
+            self.intercept
+        ):
             raise ValueError(
                 f"got weights {self.weights!r}, a slope of {self.slope!r} and an intercept of"
                 f" {self.intercept!r}"

@@ -212,8 +212,8 @@ def _aspect_score(result: Result) -> AspectScore:
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
     """Return the errors of all aspects, the gravest first, then in the order of the text."""
-    found = [(result.aspect.name, span) for result in results for span in result.report.spans]
-    found.sort(key=lambda one: _rank(one[1]))
+    errors = [(result.aspect.name, span) for result in results for span in result.report.spans]
+    errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
         FoundError(
             number=number,
@@ -227,7 +227,7 @@ def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
             evidence=span.evidence,
             found_by=span.found_by,
         )
-        for number, (aspect, span) in enumerate(found, start=1)
+        for number, (aspect, span) in enumerate(errors, start=1)
     )
 
 

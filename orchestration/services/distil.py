@@ -327,9 +327,9 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
     if job.panel.consolidate_model is not None:
         named[_name(job.panel.consolidate_model)] = None
     if strange := job.teacher_licences.keys() - named:
-        known = ", ".join(named)
+        teachers = ", ".join(named)
         raise ConfigError(
-            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {known}"
+            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {teachers}"
         )
     ours = dict.fromkeys(_OFFLINE, OURS)
     return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}

@@ -61,7 +61,7 @@ def places_of(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
 def write_sarif(
     path: Path,
     failures: Sequence[Failure],
-    places: Mapping[str, Place],
+    lines: Mapping[str, Place],
     *,
     is_complete: bool,
 ) -> None:
@@ -69,7 +69,7 @@ def write_sarif(
 
     Raise `StoreError` if it cannot be written.
     """
-    values = sarif(failures, places, is_complete=is_complete)
+    values = sarif(failures, lines, is_complete=is_complete)
     write_whole(path, json.dumps(values, indent=1).encode())
 
 

@@ -67,7 +67,7 @@ def endpoints(clock: Callable[[], float], *servers: Server, connections: int = 8
 async def ask(those: Endpoints, tried: list[Endpoint] | None = None) -> str:
     """Ask once, as the gateway does; return the reply or what went wrong."""
     try:
-        async with those.place(tried=[] if tried is None else tried) as endpoint:
+        async with those.slot(tried=[] if tried is None else tried) as endpoint:
             began = endpoint.begin()
             try:
                 reply = await endpoint.model.complete(REQUEST)

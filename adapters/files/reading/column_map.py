@@ -57,8 +57,8 @@ class ColumnMap:
         there = [*columns]
         for column, name in self.names.items():
             if column not in there:
-                known = ", ".join(filter(None, there))
-                raise DataError(f"there is no column {column!r} for {name}, only {known}")
+                existing = ", ".join(filter(None, there))
+                raise DataError(f"there is no column {column!r} for {name}, only {existing}")
 
 
 AS_NAMED = ColumnMap()

@@ -51,9 +51,9 @@ def read_lines(
             yield ResultLine(line, kind.model_validate_json(line))
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
+        field = ".".join(map(str, problem["loc"]))
         raise DataError(
-            f"{name}, line {number}: is not a result row: {place + ': ' if place else ''}"
+            f"{name}, line {number}: is not a result row: {field + ': ' if field else ''}"
             f"{problem['msg']}"
         ) from error
 

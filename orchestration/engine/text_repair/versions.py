@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spanjury.judges.core import Decision, Outcome, Result, Segment, Usage
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
-    Place,
+    MarkedPassage,
     SpanEdit,
     marked_in,
     places_in,
@@ -56,7 +56,7 @@ class Version:
         return marked_in(self.results)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def passages(self) -> tuple[MarkedPassage, ...]:
         """The stretches of it that are marked."""
         return places_in(self.text, self.errors)
 
@@ -110,8 +110,8 @@ def is_better(version: Version, best: Version) -> bool:
     if not version.text.strip() or version.unjudged or best.scored - version.scored:
         return False
     new, old = (
-        rank(result for result in one.results if result.aspect.name in best.scored)
-        for one in (version, best)
+        rank(result for result in candidate.results if result.aspect.name in best.scored)
+        for candidate in (version, best)
     )
     if new[:2] != old[:2]:
         return new < old

@@ -178,7 +178,8 @@ def answer_invalid(_: Request, error: Exception) -> Response:
     if any(problem["type"] == "json_invalid" for problem in problems):
         return ProblemError("body-not-json").response()
     fields = [
-        {"field": _place(problem["loc"]), "detail": str(problem["msg"])} for problem in problems
+        {"field": _field_path(problem["loc"]), "detail": str(problem["msg"])}
+        for problem in problems
     ]
     return ProblemError("body-invalid", more={"fields": fields[:20]}).response()
 
@@ -191,7 +192,7 @@ def answer_http_error(_: Request, error: Exception) -> Response:
     return ProblemError(kinds.get(error.status_code, "internal-error"), headers=headers).response()
 
 
-def _place(parts: object) -> str:
+def _field_path(parts: object) -> str:
     """Write the place of a field; the first part says that it is in the body or the query."""
     assert isinstance(parts, tuple)
     return ".".join(map(str, parts[1:])) or str(parts[0])

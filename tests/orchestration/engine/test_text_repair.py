@@ -89,7 +89,7 @@ async def test_a_version_that_is_no_better_and_no_worse_is_given_up() -> None:
 async def test_each_round_goes_on_from_the_best_version() -> None:
     done, writer = await run({1: "1932"}, {1: "much"})
     assert [version.text for version in writer.seen] == [TEXT, TEXT.replace("1935", "1932")]
-    assert [place.text for place in writer.seen[1].places] == ["nothing"]
+    assert [place.text for place in writer.seen[1].passages] == ["nothing"]
     assert done.best.text == "The bridge opened in 1932. It cost much. Ships liked it."
 
 

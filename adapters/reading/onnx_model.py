@@ -25,7 +25,7 @@ from spanjury.adapters.reading.pieces import Pieces
 from spanjury.judges.core import JudgeError, Likelihoods, Window, WindowReading
 
 Logits = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Of one window: ``(first pieces, classes)`` and ``(classes,)``, in the model's order."""
+"""Logits of a window: ``(first pieces, classes)`` and ``(classes,)``, in the model's order."""
 
 _NOTHING = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
 _NEEDED = ("input_ids", "token_type_ids")

@@ -271,7 +271,7 @@ def test_a_wrong_token_is_said(chromium: Chromium) -> None:
     with served(ViewServer(data=one_run())) as address:
         wrong = address.replace(TOKEN, "another")
         with chromium.open(wrong, complaints=["401"]) as page:
-            expect(page.locator("#trouble")).to_contain_text("does not know this address's token")
+            expect(page.locator("#trouble")).to_contain_text("rejects the token in this address")
 
 
 def test_a_server_that_is_gone_is_said(chromium: Chromium) -> None:
@@ -296,6 +296,8 @@ def test_each_kind_of_emptiness_is_said(chromium: Chromium, tmp_path: Path) -> N
         expect(page.locator("#row")).to_contain_text("No seat marked a span")
     refused = result("x", score=None, outcome="refused", seats=[seat("a", None)], reason="No.")
     with chromium.open(written(tmp_path, ViewData(texts=texts(), runs=[[refused]]))) as page:
-        expect(page.locator("#count")).to_contain_text("none has a score: each says why")
+        expect(page.locator("#count")).to_contain_text(
+            "none has a score; each row gives its reason"
+        )
         expect(page.locator(".mean-line")).to_contain_text("no scorescored 0 of 1")
         expect(page.locator(".failure")).to_have_text("No score: refusedNo.")

@@ -269,5 +269,5 @@ def _settled(cutoff: float, low: float, high: float) -> Stop | None:
         side = f"{high:.2f} or less"
     else:
         return None
-    reason = f"Whatever the others say, the score is {side}, and {cutoff:g} decides."
+    reason = f"The score is {side} whatever the others say, and the cutoff {cutoff:g} decides."
     return Stop(why=StopReason.SETTLED, reason=reason)

@@ -62,9 +62,9 @@ def _of_cascade(cascade: CascadeConfig, results: Path) -> Iterator[str]:
             yield f"{name} was put to all seats: the cascade was fitted to {cascade.aspect}"
     if short:
         yield (
-            f"{short} of {judged.total()} scores are of the seats that were asked alone, so that"
-            " scores are not all of the same seats: fit the cascade by 'spanjury panel cascade',"
-            " and each stands for the whole panel"
+            f"{short} of {judged.total()} scores come only from the seats that were asked, so the "
+            "scores are not comparable: fit the cascade with 'spanjury panel cascade' to have "
+            "every score stand for the whole panel"
         )
 
 
@@ -102,9 +102,9 @@ def _far(about: AspectCalibration, signals: list[float], *, aspect: str) -> str:
     usual = about.seen[len(about.seen) // 2]
     promise = about.thresholds is not None and about.thresholds.promised is not None
     return (
-        f"{aspect}: these texts are far from those of the calibration ({about.made_on}): the"
-        f" median {what} is {figure(middle)}, there {figure(usual)}"
-        f" (distance {figure(about.distance(signals))});"
-        f" {'its promise of false alarms' if promise else 'its map'} may not hold here, so mark"
-        " some of these"
+        f"{aspect}: these texts differ from those of the calibration ({about.made_on}): the "
+        f"median {what} is {figure(middle)} here and {figure(usual)} there (distance "
+        f"{figure(about.distance(signals))}); "
+        f"{'its promise of false alarms' if promise else 'its map'} may not hold here, so mark "
+        "some of these"
     )

@@ -170,8 +170,8 @@ def other_versions_note(texts: int) -> str:
 def sourceless_note(texts: str) -> str:
     """Say that nothing is known of what `texts` were made of, and what follows."""
     return (
-        f"{texts}: nothing says which input they are for, so that one id stands for one input:"
-        " name a file of the texts with their inputs by --data"
+        f"{texts}: they have no input id, so each id counts as one input: name a file of the "
+        "texts with their inputs with --data"
     )
 
 
@@ -239,7 +239,7 @@ def read_unmarked(
 def _rows_of(results: Path) -> list[ReportedRow]:
     rows = list(read_reported_rows(results))
     if not rows:
-        raise DataError(f"{results}: there is no result in it")
+        raise DataError(f"{results} holds no result")
     return rows
 
 

@@ -157,12 +157,12 @@ class _Collector:
         silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
         notes += prices.notes
         notes += [
-            f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
-            " study a run in which all seats were asked"
+            f"a cascade chose the texts for which {name} was asked, so its figures are about "
+            "these texts only: study a run in which all seats were asked"
             for name in judged_seats.names
             if name in unasked
         ]
-        notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
+        notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
         scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
         notes += chances_notes(
             judged_seats, self.settings, chances=[text.chance for text in scored]
@@ -189,7 +189,7 @@ def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
         None if text.spans is None else -float(sum(span.severity or 1 for span in text.spans))
         for text in texts
     ]
-    return weighed, ["people marked errors and gave no scores: the sum of severities stands for it"]
+    return weighed, ["people marked errors but gave no scores: the sum of severities is the score"]
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
@@ -201,8 +201,8 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
     alpha = krippendorff_alpha(scores, level="ordinal").value
     if alpha <= 0:
         yield (
-            f"people do not agree with each other beyond chance (Krippendorff's alpha"
-            f" {alpha:.2f}): their mean says little, and agreement with it as little"
+            "people agree with each other no better than by chance (Krippendorff's alpha "
+            f"{alpha:.2f}), so agreement with their mean says little"
         )
 
 
@@ -210,8 +210,8 @@ def _check_costs(study: AspectStudy) -> None:
     points, budget = study.frontier.points, study.frontier.budget
     if not points:
         raise ConfigError(
-            f"the cost of no seat is known in {study.frontier.unit}: name prices by --price"
-            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
+            f"the cost of every seat is unknown in {study.frontier.unit}: give prices with "
+            "--price SEAT=PROMPT/COMPLETION or --panel FILE, or choose another unit with --cost"
         )
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:

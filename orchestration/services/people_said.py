@@ -214,8 +214,8 @@ def check_said(
         )
     if not matched:
         raise DataError(
-            f"{people.name}: no text of it with people's scores or spans was judged in the run: the"
-            " ids of rows must be the same"
+            f"{people.name}: none of its texts with people's scores or spans was judged in the "
+            "run; the ids of rows must be the same"
         )
     marked = {aspect for _, _, aspect in matched}
     if missing := [name for name in aspects if name not in marked]:

@@ -140,7 +140,7 @@ def test_texts_unlike_those_of_the_calibration_are_said(tmp_path: Path) -> None:
     others = [row(number * 2 + 1) for number in range(40)]  # all with an error
     write(tmp_path / "others.jsonl", others)
     said = judge(tmp_path, "others.jsonl", "--calibration", "calibration.toml", "-o", "o.jsonl")
-    assert "consistency: these texts are far from those of the calibration (24 texts of" in said
+    assert "consistency: these texts differ from those of the calibration (24 texts of" in said
 
 
 @pytest.mark.usefixtures("run")
@@ -266,7 +266,7 @@ def test_of_bare_results_only_marked_texts_must_say_their_input(tmp_path: Path, 
 
     write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
-    assert notes[0].startswith("20 texts: nothing says which input they are for")
+    assert notes[0].startswith("20 texts: they have no input id")
 
 
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:

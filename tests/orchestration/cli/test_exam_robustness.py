@@ -69,7 +69,7 @@ def test_texts_are_attacked_as_they_are_where_that_is_asked(spanjury: Spanjury) 
     findings = json.loads(Path("robustness/findings.json").read_text())
     assert findings["damaged"] == {}
     assert {f["name"] for f in findings["findings"] if f["scope"] == "attack"} == {"review"}
-    assert "attacked as they are" in Path("robustness/report.md").read_text()
+    assert "attacked undamaged" in Path("robustness/report.md").read_text()
     rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
     assert clean["id"] in {row["text"] for row in rows}
 

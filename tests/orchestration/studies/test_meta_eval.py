@@ -205,7 +205,7 @@ def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None
         )
         for level in _LEVELS
     )
-    says = "so that there is nothing to correlate at this level; --level pooled does it"
+    says = "so nothing can be correlated at this level; --level pooled correlates all texts"
     assert f"fluency: no input has texts of 3 systems, {says}" in within
     assert f"fluency: there are no 3 systems, {says}" in of_systems
     assert says not in pooled

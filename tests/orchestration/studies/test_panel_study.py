@@ -337,7 +337,7 @@ def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> 
     assert priced.uneven == ("b",)
     assert "b" not in [one.choice.name for one in priced.points]
     assert (
-        "Not on the frontier, since they leave many texts without a score: b."
+        "Not on the frontier, because they leave many texts without a score: b."
         in report_markdown(study_report(found))
     )
 

@@ -225,7 +225,7 @@ async def test_calls_that_were_under_way_when_a_server_was_ejected_do_not_prolon
     assert await ask(those) == "a"
 
 
-async def test_who_waits_at_a_server_that_is_ejected_moves_on() -> None:
+async def test_a_caller_at_an_ejected_server_moves_on() -> None:
     a, b = Server("a", RESET), Server("b")
     those = endpoints(FakeClock(), a, b, connections=3)
     a.open, b.open = anyio.Event(), anyio.Event()

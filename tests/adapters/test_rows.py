@@ -262,7 +262,7 @@ def test_a_bad_row_says_which_field_what_was_got_and_what_was_expected(
     assert len(str(raised.value)) < 250
 
 
-def test_what_was_got_is_quoted_in_short() -> None:
+def test_error_messages_quote_the_value_in_short() -> None:
     with pytest.raises(DataError) as raised:
         parse_row({"output": ["x" * 1_000_000]}, line=1)
     assert len(str(raised.value)) < 100

@@ -75,7 +75,7 @@ def test_every_wording_is_filled_with_the_best_score_of_the_scale() -> None:
         ("polite-appeal", AttackCase(text="Der Hund und die Katze"), "not English"),
     ],
 )
-def test_what_cannot_be_attacked_is_named(name: str, case: AttackCase, reason: str) -> None:
+def test_texts_that_cannot_be_attacked_are_named(name: str, case: AttackCase, reason: str) -> None:
     with pytest.raises(NothingToDamageError, match=reason):
         struck(name, case=case)
 

@@ -160,7 +160,7 @@ def test_an_effect_in_the_sample_as_it_is_are_the_figures() -> None:
 @pytest.mark.parametrize(
     "spans", [[(3, 3)], [(-1, 2)], [(5, 2)], [(0.5, 2.0)], [1, 2], [(1, 2, 3)]]
 )
-def test_what_is_no_span_is_refused(spans: list[Span]) -> None:
+def test_an_invalid_span_is_refused(spans: list[Span]) -> None:
     with pytest.raises(ValueError, match="expected"):
         character_overlap(spans, [])
 
@@ -168,7 +168,7 @@ def test_what_is_no_span_is_refused(spans: list[Span]) -> None:
 @pytest.mark.parametrize(
     ("grades", "partial"), [([0, 1], 0.5), ([-1], 0.5), ([0.5], 0.5), ([0], 1.5)]
 )
-def test_what_is_no_grade_or_credit_is_refused(grades: list[int], partial: float) -> None:
+def test_an_invalid_grade_or_credit_is_refused(grades: list[int], partial: float) -> None:
     with pytest.raises(ValueError, match="expected"):
         graded_overlap([(0, 2)], [], predicted_grades=grades, gold_grades=[], partial=partial)
 

@@ -95,7 +95,7 @@ def test_no_report_makes_a_target_that_cannot_be_read(spans: list[ErrorSpan]) ->
     assert len(parsed.errors) == min(len(spans), MAX_ERRORS)
 
 
-def test_what_a_model_adds_behind_its_score_takes_nothing_back() -> None:
+def test_text_behind_a_score_does_not_revoke_it() -> None:
     parsed = read_verdict(f'{FAULTY}\n\nError 2:\nLocation: "x"\n\nOverall score: 90')
     assert (parsed.score, parsed.problem) == (35, "")
     assert [error.quote for error in parsed.errors] == ["in 1935"]

@@ -71,9 +71,7 @@ def test_a_quote_is_found_whatever_its_spelling() -> None:
         ("The council … second crossing", "The council approved a second crossing"),
     ],
 )
-def test_what_a_judge_puts_around_or_into_a_quote_does_not_hide_it(
-    quote: str, expected: str
-) -> None:
+def test_marks_around_or_inside_a_quote_do_not_hide_it(quote: str, expected: str) -> None:
     assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
 
 
@@ -111,7 +109,7 @@ def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expect
         ARTICLE * 3,
     ],
 )
-def test_what_is_not_in_the_text_is_not_found(quote: str) -> None:
+def test_a_quote_that_is_not_in_the_text_is_not_found(quote: str) -> None:
     assert found(ARTICLE, quote) is None
 
 

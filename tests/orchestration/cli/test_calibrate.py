@@ -256,13 +256,13 @@ def test_a_folder_is_no_file_for_a_calibration(tmp_path: Path) -> None:
     assert complaint(done.stderr) == ".: cannot be written: it is a folder"
 
 
-def test_of_bare_results_only_marked_texts_must_say_their_input(tmp_path: Path, run: Path) -> None:
+def test_only_marked_texts_of_bare_results_need_an_input(tmp_path: Path, run: Path) -> None:
     (tmp_path / "bare.jsonl").write_bytes((run / "results.jsonl").read_bytes())
     marked = [row(n) for n in range(20)]
     write(tmp_path / "human.jsonl", marked)
     command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
-    assert not [one for one in notes if "which input" in one]
+    assert not [one for one in notes if "no input id" in one]
 
     write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]

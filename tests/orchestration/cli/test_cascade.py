@@ -207,7 +207,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ),
     ],
 )
-def test_what_does_not_fit_is_said_in_a_line_before_a_call(
+def test_invalid_input_is_reported_in_one_line_before_a_call(
     spanjury: Spanjury, rules: str, more: tuple[str, ...], message: str
 ) -> None:
     with LoopbackServer(GOOD) as server:

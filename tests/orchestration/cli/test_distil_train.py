@@ -142,7 +142,7 @@ def test_one_answer_for_all_is_said(
     assert "all examples have the same answer" in capsys.readouterr().err
 
 
-def test_what_is_too_long_is_counted(
+def test_overlong_texts_are_counted(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_set(data, train=examples(number=2, times=20))
@@ -159,7 +159,7 @@ def test_what_is_too_long_is_counted(
         ({"attention": "xformers"}, "needs a GPU and the package xformers"),
     ],
 )
-def test_what_does_not_fit_is_refused(flags: dict[str, Any], message: str, train: Train) -> None:
+def test_invalid_input_is_refused(flags: dict[str, Any], message: str, train: Train) -> None:
     with pytest.raises(ConfigError, match=message):
         train(**flags)
 

@@ -140,7 +140,7 @@ def test_a_file_that_was_cut_or_bent_is_named_in_a_line(spanjury: Spanjury) -> N
     )
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     data = scores(scored([1.0, None, 0.5]), judge="a")
     write_scores(tmp_path / "scores.jsonl", data)
     assert read_scores(tmp_path) == data

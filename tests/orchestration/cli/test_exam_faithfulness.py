@@ -166,7 +166,7 @@ def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanju
         (("texts.jsonl", "--aspect", "no-such"), "no-such"),
     ],
 )
-def test_what_does_not_fit_is_a_usage_error(
+def test_an_invalid_combination_is_a_usage_error(
     spanjury: Spanjury, flags: tuple[str, ...], problem: str
 ) -> None:
     write("texts.jsonl", TEXTS)

@@ -90,7 +90,7 @@ def test_a_model_that_makes_it_worse_is_seen_and_given_up(spanjury: Spanjury) ->
     assert ends["no_better"] == {"damaged": 3, "clean": 0}
 
 
-def test_what_an_exam_needs_is_asked_for(spanjury: Spanjury) -> None:
+def test_an_exam_asks_for_its_required_values(spanjury: Spanjury) -> None:
     for flags, said in (
         (("--demo", "--examiner", "rules.toml"), "name it with --repair-model"),
         (("--demo", "--repair-model", "embedded"), "name it with --examiner"),

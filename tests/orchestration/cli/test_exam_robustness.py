@@ -129,7 +129,7 @@ def test_a_model_that_gives_every_text_one_score_is_refused(spanjury: Spanjury) 
         (["--demo", "--step", "0"], "--step"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_judged(
+def test_invalid_input_is_refused_before_anything_is_judged(
     spanjury: Spanjury, flags: list[str], problem: str
 ) -> None:
     done = spanjury(*examine(*flags))

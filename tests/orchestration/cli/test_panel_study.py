@@ -169,7 +169,7 @@ def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
         (("--families", "none.toml"), "none.toml cannot be read"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
+def test_errors_are_reported(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
     folder_with(tmp_path)
     assert says in refused(tmp_path, *flags)
 

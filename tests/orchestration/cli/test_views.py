@@ -99,7 +99,7 @@ def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
     assert "fluency: 3.50 of 5, Good (2) severity not given [c] Dull." in view
 
 
-def test_what_has_no_place_says_so() -> None:
+def test_unlocated_spans_say_so() -> None:
     made_up = ErrorSpan(text="a purple cow", explanation="no cow", severity=1, found_by=("a",))
     missing = replace(made_up, text="", explanation="The length is missing.")
     view = shown(segment_view([result(3, GOOD, spans=(made_up, missing))]))

@@ -186,7 +186,7 @@ def test_an_expected_score_is_on_the_aspects_own_scale() -> None:
         (lambda: cascade().require_seats(["a", "b", "c", "d", "e"]), "no stage for e"),
     ],
 )
-def test_what_is_no_cascade_is_refused_in_a_sentence(make: object, message: str) -> None:
+def test_an_invalid_cascade_is_refused_in_one_sentence(make: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make()  # type: ignore[operator]  # each is a function of nothing
 

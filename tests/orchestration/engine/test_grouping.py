@@ -158,7 +158,7 @@ def test_no_severity_is_made_up_where_no_member_has_one() -> None:
         (answer(group("s1", "s2", why=" ")), "the explanation is missing"),
     ],
 )
-def test_what_is_lost_doubled_or_made_up_is_refused(given: Grouping, problem: str) -> None:
+def test_lost_doubled_or_invented_spans_are_refused(given: Grouping, problem: str) -> None:
     with pytest.raises(GroupingError, match=problem):
         consolidated(given, case(YEAR, OPENED))
 

@@ -41,7 +41,7 @@ def test_a_folder_alone_has_no_other_page(tmp_path: Path) -> None:
     assert names(tmp_path / "out") == NAMES
 
 
-def test_where_nothing_is_named_nothing_is_written() -> None:
+def test_nothing_is_written_if_nothing_is_named() -> None:
     assert Destination(folder=None, page=None).write(write) == []
 
 

@@ -61,7 +61,7 @@ def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
     assert adjusted == [pytest.approx(2 * 2 / 2**11), 1]
 
 
-def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
+def test_the_judge_that_moves_less_is_better_if_scores_should_stay() -> None:
     wild = [1.0, -1.0] * 10
     compared = compare(
         scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
@@ -72,7 +72,7 @@ def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
     assert verdicts(compared) == ["B moves less", "not shown"]
 
 
-def test_where_anything_may_happen_it_is_said_whose_scores_fall_more() -> None:
+def test_the_judge_whose_scores_fall_more_is_named_if_either_may_happen() -> None:
     compared = compare(scored(DULL, expected=None), scored(KEEN, expected=None))
     assert verdicts(compared) == ["B falls more"]
     assert compared.summary is None
@@ -130,7 +130,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
     ],
 )
-def test_what_is_not_shared_is_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
+def test_unshared_rows_are_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
     compared = compare(scored(KEEN), second)
     assert remarks(compared) == (remark,)
     assert verdicts(compared) == ["not shown"]
@@ -228,7 +228,7 @@ def ranked(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
     ]
 
 
-def test_who_catches_more_is_seen_at_a_cut_off_of_each_judge() -> None:
+def test_catches_are_compared_at_each_judges_own_cutoff() -> None:
     comparison = compare(scored(KEEN), scored(DULL))
     ((place, caught),) = comparison.caught_by_place
     assert (place.condition, place.aspect) == ("typos", "fluency")

@@ -170,7 +170,7 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
     assert net.p_changed == pytest.approx(0.5)
 
 
-def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
+def test_the_mean_of_two_controls_is_subtracted_and_the_tests_use_the_first() -> None:
     rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
     null = [
         change(name, 4, after, condition=CONTROL)

@@ -304,7 +304,7 @@ def test_seats_that_cost_nothing_have_no_cascade() -> None:
     assert point.choice.agreement == max(one.agreement for one in found.choices)
 
 
-def test_what_is_chosen_for_the_frontier_is_corrected_downwards() -> None:
+def test_frontier_choices_are_corrected_downwards() -> None:
     # Six seats of one worth and one cost: the best single one leads by chance.
     costs = [SeatCost(calls=1, tokens=100)] * 6
     agreement = Agreement(graded(texts=40, seats=6, costs=costs), DRAWN)

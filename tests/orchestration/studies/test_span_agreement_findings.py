@@ -212,7 +212,7 @@ SPANS = st.lists(
 
 @given(st.lists(SPANS, min_size=1, max_size=4))
 @settings(max_examples=15)
-def test_whoever_marks_what_people_mark_agrees_with_them(
+def test_a_judge_that_marks_what_people_mark_agrees_with_them(
     texts: list[list[tuple[int, ...]]],
 ) -> None:
     spans = {

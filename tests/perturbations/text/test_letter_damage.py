@@ -108,5 +108,5 @@ def test_every_letter_is_struck_about_as_often() -> None:
         ("กำ", "กʰ"),
     ],
 )
-def test_what_belongs_to_a_letter_is_masked(text: str, expected: str) -> None:
+def test_combining_marks_of_a_letter_are_masked(text: str, expected: str) -> None:
     assert masked(text) == expected

@@ -132,7 +132,7 @@ def test_a_file_is_searched_in_all_its_parts(
         assert ids(page) == found
 
 
-def test_what_is_chosen_and_filtered_outlives_a_reload(chromium: Chromium, tmp_path: Path) -> None:
+def test_choice_and_filters_survive_a_reload(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         choice(page, "System", "t5")
         page.get_by_label("Sort rows by").select_option("score")

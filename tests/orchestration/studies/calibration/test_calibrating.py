@@ -250,7 +250,7 @@ def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
 
 
-def test_what_does_not_gain_is_not_kept() -> None:
+def test_a_map_without_a_gain_is_not_kept() -> None:
     rng = default_rng(1)
     right = [text(n, score, score) for n, score in enumerate(rng.integers(1, 6, 60).tolist())]
     found = aspect_findings(texts(right), QUICK)
@@ -322,7 +322,7 @@ def test_texts_drawn_with_different_probabilities_are_said() -> None:
     assert "no confidence is promised" in said
 
 
-def test_what_was_seen_is_what_the_panel_says_after_the_map() -> None:
+def test_the_fitted_scores_are_those_the_panel_gives_after_the_map() -> None:
     made = fit(drawn(50, seed=2), QUICK)
     assert made.signal == "score"
     assert made.seen[-1] == pytest.approx(5.0)

@@ -389,7 +389,7 @@ def settings(opened: Sequence[sqlite3.Connection]) -> set[tuple[int, str]]:
     return found
 
 
-def test_a_full_disk_is_said_and_the_mark_before_stays(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_former_mark_stays(tmp_path: Path) -> None:
     with MarksStore(tmp_path / "m") as store:
         store.put(KEY, "kept", based_on=0)
         edit(tmp_path / "m", FULL)

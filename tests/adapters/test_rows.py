@@ -89,7 +89,7 @@ def test_a_segment_written_as_a_row_is_read_back_equal(segment: Segment) -> None
     assert parse_row(row_of(segment), line=1) == segment
 
 
-def test_an_empty_list_of_spans_is_kept_as_it_says_that_there_are_none() -> None:
+def test_an_empty_list_of_spans_is_kept_because_it_means_no_error() -> None:
     assert parse_row({"output": "x", "spans": []}, line=1).meta == {"spans": []}
     assert parse_row({"output": "x", "spans": None}, line=1).meta == {}
     assert parse_row({"output": "x", "supported": True}, line=1).meta == {"supported": True}

@@ -68,7 +68,7 @@ def test_the_way_a_file_was_written_changes_nothing(
 
 
 @every_kind
-def test_a_file_that_is_none_is_reported_before_the_first_row(tmp_path: Path, kind: str) -> None:
+def test_an_invalid_file_is_reported_before_the_first_row(tmp_path: Path, kind: str) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     read = READERS[kind]

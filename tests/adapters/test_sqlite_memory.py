@@ -216,7 +216,7 @@ async def test_a_commit_that_fails_is_reported_to_everyone_in_it_and_the_next_ma
         assert memory.get("a") == b"2"
 
 
-def test_a_full_disk_is_said_and_what_was_put_stays(path: Path) -> None:
+def test_a_full_disk_is_reported_and_stored_values_stay(path: Path) -> None:
     *kept, problem = _written(path, "full")
     assert problem.startswith(f"{path}: cannot be read or written: ")
     assert len(kept) > 10
@@ -297,7 +297,7 @@ def test_a_damaged_log_loses_what_lies_in_the_damage_and_nothing_else(
 
 @given(where=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=5000))
 @settings(max_examples=60)
-def test_a_damaged_file_is_said_to_be_or_gives_what_was_put(
+def test_a_damaged_file_is_reported_or_gives_the_stored_values(
     tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes
 ) -> None:
     path = _copied(killed, tmp_path_factory.getbasetemp())

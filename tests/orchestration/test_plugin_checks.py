@@ -137,7 +137,7 @@ def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
         list(checked_rows(rows(segment), "x", path=path))
 
 
-def test_a_metric_that_fails_or_miscounts_is_an_error_of_ours() -> None:
+def test_a_metric_that_fails_or_miscounts_raises_our_error() -> None:
     named = open_metric("f1")
     samples = [Sample(output="a", references=("a",)), Sample(output="b", references=("b",))]
 

@@ -116,7 +116,7 @@ def test_more_than_the_most_by_chance_is_rare_where_nothing_is_worse() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -0.1])
-def test_a_rate_that_is_none_is_refused(rate: float) -> None:
+def test_an_invalid_rate_is_refused(rate: float) -> None:
     with pytest.raises(ValueError, match="expected a rate"):
         cutoff([1.0], rate=rate)
     with pytest.raises(ValueError, match="expected a rate"):

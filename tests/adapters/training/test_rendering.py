@@ -131,7 +131,7 @@ def test_a_tokenizer_that_cannot_converse_is_refused(
         ChatTokens(chat_tokenizer(template=template, end=end), name="mute")
 
 
-def test_a_template_that_refuses_a_conversation_is_said_to() -> None:
+def test_a_template_that_refuses_a_conversation_is_reported() -> None:
     refusing = chat_tokenizer(template="{{ raise_exception('no system here') }}")
     with pytest.raises(ConfigError, match="refuses the conversation: no system here"):
         ChatTokens(refusing, name="strict").prompt(tiny_pairs()[0].messages)

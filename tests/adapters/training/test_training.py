@@ -177,7 +177,7 @@ def test_the_checkpoint_interval_may_change(base: str, tmp_path: Path) -> None:
     assert run(changed, until=2).progress.step == 2
 
 
-def test_a_spoilt_checkpoint_is_said_to_be_one(base: str, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_reported(base: str, tmp_path: Path) -> None:
     (tmp_path / CHECKPOINT).write_bytes(b"spoilt")
     with pytest.raises(StoreError, match="cannot be read"):
         run(job(base, tmp_path))

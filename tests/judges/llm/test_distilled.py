@@ -103,7 +103,7 @@ async def test_the_expected_score_is_taken_where_it_is_returned() -> None:
     assert model.requests[0].decoding.logprobs == 20
 
 
-async def test_without_probabilities_the_written_number_counts_and_that_is_said() -> None:
+async def test_the_written_number_counts_without_probabilities_with_a_note() -> None:
     report, _ = await assess("No Error\n\nOverall score: 75", expected=True)
     assert report.score == 4
     assert "no log-probabilities" in report.rationale

@@ -34,7 +34,7 @@ async def test_the_model_reads_the_text_once_without_and_once_beside_the_source(
     assert report.usage.calls == 2
 
 
-async def test_without_spans_the_score_follows_the_likelihood_alone_and_that_is_said() -> None:
+async def test_the_score_follows_the_likelihood_alone_without_spans_with_a_note() -> None:
     report = await assess("Ann Lee sells cheap cars", spans=False)
     # Of a mean of -2.55, as below, without any regard to the top band.
     assert report.score == pytest.approx(1 + 4 * 1.45 / 3.5)

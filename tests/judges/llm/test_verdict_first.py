@@ -109,7 +109,7 @@ def test_the_last_part_of_a_target_are_its_explanations() -> None:
     assert light_characters("No Error\n\nOverall score: 5\n\nExplanation 1: x") == 0
 
 
-def test_a_target_of_the_older_layout_is_known_for_one() -> None:
+def test_a_target_of_the_older_layout_is_recognised() -> None:
     assert layout_of("No Error\n\nOverall score: 100") == "score-last"
     assert says_faulty("No Error\n\nOverall score: 100") is None
 

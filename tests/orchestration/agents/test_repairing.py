@@ -141,7 +141,7 @@ async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
         (400, PermanentModelError),
     ],
 )
-async def test_a_servers_failure_is_one_of_ours_without_its_words(
+async def test_a_servers_failure_becomes_our_error_without_its_words(
     status: int, kind: type[ModelError]
 ) -> None:
     def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -135,7 +135,7 @@ def test_a_calibration_of_another_panel_or_aspect_is_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("run")
-def test_texts_unlike_those_of_the_calibration_are_said(tmp_path: Path) -> None:
+def test_texts_unlike_those_of_the_calibration_are_reported(tmp_path: Path) -> None:
     calibrated(tmp_path)
     others = [row(number * 2 + 1) for number in range(40)]  # all with an error
     write(tmp_path / "others.jsonl", others)
@@ -144,7 +144,7 @@ def test_texts_unlike_those_of_the_calibration_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("run")
-def test_an_aspect_without_calibration_is_said(tmp_path: Path) -> None:
+def test_an_aspect_without_calibration_is_reported(tmp_path: Path) -> None:
     calibrated(tmp_path)
     flags = ("--calibration", "calibration.toml", "--aspect", "fluency", "-o", "o.jsonl")
     assert "fluency is not calibrated" in judge(tmp_path, "texts.jsonl", *flags)
@@ -231,7 +231,7 @@ def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("run")
-def test_some_marks_of_another_version_are_left_out_and_said(tmp_path: Path) -> None:
+def test_marks_of_another_version_are_left_out_with_a_note(tmp_path: Path) -> None:
     rows = [row(n, **({"output": "Another text."} if n < 3 else {})) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)
     found = calibrated(tmp_path)

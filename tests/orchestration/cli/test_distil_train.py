@@ -125,7 +125,7 @@ def test_after_ctrl_c_the_same_command_goes_on(
     assert (tmp_path / "model" / "config.json").is_file()
 
 
-def test_without_progress_only_what_matters_is_said(
+def test_only_important_lines_are_printed_without_progress(
     train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(no_progress=True, max_steps=1)
@@ -134,7 +134,7 @@ def test_without_progress_only_what_matters_is_said(
     assert "step 1: loss on validation" in said
 
 
-def test_one_answer_for_all_is_said(
+def test_one_answer_for_all_examples_is_reported(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_set(data, train=examples(number=1))

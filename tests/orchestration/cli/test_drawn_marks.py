@@ -188,7 +188,7 @@ def test_texts_that_the_run_judged_say_what_is_of_one_article(
 @pytest.mark.parametrize(
     "command", [STUDY, CALIBRATE, CASCADE, RANK], ids=lambda words: " ".join(words[:2])
 )
-def test_texts_of_no_known_input_are_said_once(
+def test_texts_without_an_input_are_reported_once(
     tmp_path: Path, run: MarkedRun, command: tuple[str, ...]
 ) -> None:
     del run

@@ -188,7 +188,7 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
 
 
 @given(st.floats(1, 5), st.sampled_from([{}, OK, UNSURE, FAULTY]), st.booleans())
-def test_no_error_is_said_to_be_found_only_where_all_agrees(
+def test_no_error_is_reported_only_if_all_agree(
     score: float, fields: dict[str, Any], marked: bool
 ) -> None:
     spans = (replace(mark(TEXT, "1935"), found_by=("a",)),) * marked

@@ -163,7 +163,7 @@ def test_lost_doubled_or_invented_spans_are_refused(given: Grouping, problem: st
         consolidated(given, case(YEAR, OPENED))
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(GroupingError) as caught:
         consolidated(answer(group("s9", "s1", "s1")), case(YEAR, OPENED))
     assert len(str(caught.value).splitlines()) == 3

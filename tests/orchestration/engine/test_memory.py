@@ -129,7 +129,7 @@ async def _assessed(panel: Panel) -> PanelReport:
 
 
 @pytest.mark.anyio
-async def test_a_judge_is_asked_once_and_says_the_same_ever_after() -> None:
+async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     first = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
     again = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
@@ -285,7 +285,7 @@ async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> N
 
 
 @pytest.mark.anyio
-async def test_a_memory_that_fails_is_said_to_and_not_held_against_the_judge() -> None:
+async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> None:
     full = BrokenMemory()
     with pytest.raises(StoreError, match="full"):
         await RememberedJudge(FixedJudge(says=REPORT), full).assess(SEGMENT, ASPECT)

@@ -68,6 +68,6 @@ def test_a_wrong_name_is_refused_before_anything_is_computed(
         Destination(folder=Path(folder) if folder else None, page=Path(page) if page else None)
 
 
-def test_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         Destination(folder=None, page=tmp_path / "none" / "a.html").write(write)

@@ -201,7 +201,7 @@ MIRROR = {
 
 @settings(max_examples=40)
 @given(EXAM, EXAM)
-def test_judges_that_change_places_mirror_what_is_said(
+def test_swapping_the_judges_mirrors_the_conclusions(
     first: Sequence[Sequence[float | None]], second: Sequence[Sequence[float | None]]
 ) -> None:
     here = compare(exam(first), exam(second), draws=100)

@@ -225,7 +225,7 @@ def test_a_list_that_was_changed_has_no_reason_why_it_was_not() -> None:
         replace(change("a", 4, 3), unchanged=Unchanged.NO_ROOM)
 
 
-def test_without_a_control_nothing_is_net_of_it_and_it_is_said() -> None:
+def test_a_missing_control_is_reported_and_nothing_is_net_of_it() -> None:
     assert finding(change("a", 4, 3)).net is None
     assert any("no null control" in result for result in cautions(findings_of([change("a", 4, 3)])))
 

@@ -100,7 +100,7 @@ def test_the_joint_test_covers_what_may_fall_if_no_aspect_is_damaged() -> None:
     assert math.isnan(joint([FALLS, FALLS, FALLS], of=spare))
 
 
-def test_the_joint_test_draws_the_same_from_the_same_seed_and_ends_where_it_is_said_to() -> None:
+def test_the_joint_test_is_reproducible_and_ends_at_its_stated_limit() -> None:
     differences = [[1.0, 1.0, 2.0, -1.0, 1.0], [0.0, 1.0, 1.0, 1.0, -1.0], STAYS]
     assert joint(differences, draws=500) == joint(differences, draws=500)
     assert joint(differences, draws=500) != joint(differences, draws=500, seed=2)

@@ -187,7 +187,7 @@ def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> N
     assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
 
 
-def test_a_condition_that_found_nothing_is_said_to_have_done_nothing() -> None:
+def test_a_condition_that_found_nothing_damaged_no_text() -> None:
     findings = findings_of(KEEN, segments=1, last="LOUD.")
     assert verdicts(findings)[0] is Conclusion.NOT_DONE
     assert "No text could be damaged by (1): shout." in page(findings)

@@ -129,7 +129,7 @@ async def test_the_model_is_asked_for_k_changes_with_the_seed() -> None:
     assert request.decoding.seed == 5
 
 
-async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> None:
+async def test_each_worker_asks_about_one_text_at_once() -> None:
     model, pairs = Inventor(waits=True), list[PerturbedPair | Skipped]()
 
     async def run() -> None:

@@ -406,7 +406,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert aspect["frontier"]["budget"]["amount"] == 5000
 
 
-def test_a_seat_that_scored_few_texts_is_said_to() -> None:
+def test_a_seat_that_scored_few_texts_is_named() -> None:
     human = [float(number) for number in range(12)]
     half = [score if score < 6 else None for score in human]
     found = studied(seats_of(human, {"a": human, "b": half}))
@@ -434,7 +434,7 @@ def test_dollars_are_for_a_thousand_texts_and_no_plot_is_drawn_where_all_cost_th
     assert "<svg" not in report_html(study_report(studied(replace(seats, costs=free))))
 
 
-def test_a_share_that_the_first_stage_exceeds_by_itself_is_said_to_be_out_of_reach() -> None:
+def test_a_share_that_the_first_stage_exceeds_is_out_of_reach() -> None:
     seats = replace(noisy(texts=40, seats=2), costs=(SeatCost(calls=1), SeatCost(calls=3)))
     by_stages = {
         stages: cascade_findings(

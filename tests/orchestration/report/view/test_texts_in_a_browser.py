@@ -141,7 +141,7 @@ def test_peoples_spans_and_scores_are_there(chromium: Chromium, tmp_path: Path) 
         expect(page.locator(".legend .chip").last).to_contain_text("people's spans2")
 
 
-def test_the_consolidation_is_said_step_by_step(chromium: Chromium, tmp_path: Path) -> None:
+def test_the_consolidation_is_explained_step_by_step(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         page.get_by_text("From the seats to the result").click()
         assert page.locator(".steps-list li").all_text_contents() == [

@@ -206,6 +206,6 @@ def test_a_rule_of_ones_own_family_is_explained_in_general_words() -> None:
     assert "‘BRIDGE’" in span.explanation
 
 
-def test_a_plan_without_harms_is_none() -> None:
+def test_a_plan_needs_harms() -> None:
     with pytest.raises(ValueError, match="not a plan"):
         DamagePlan(harms=(), recipe="r")

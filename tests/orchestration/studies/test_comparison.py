@@ -126,7 +126,7 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
         (
             scored(KEEN, repeats=5),
-            "A's scores are sums of 1 and B's of 5: a finer score moves more often.",
+            "A's scores are sums over 1, B's over 5: a finer score changes more often.",
         ),
     ],
 )
@@ -270,7 +270,7 @@ def test_nine_texts_are_too_few_to_say_what_is_caught() -> None:
     comparison = compare(scored(KEEN[:9]), scored(DULL[:9]))
     assert comparison.caught is None
     assert not comparison.caught_by_place
-    assert "too few clean texts" in caught_conclusion(comparison)
+    assert "Too few clean texts" in caught_conclusion(comparison)
 
 
 def test_the_caught_share_is_that_of_the_flagged_texts() -> None:

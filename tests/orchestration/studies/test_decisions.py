@@ -249,7 +249,7 @@ def test_three_texts_decide_nothing() -> None:
 
 
 def test_without_harmless_changes_the_page_says_that_clean_texts_alone_were_counted() -> None:
-    assert "clean ones alone" in " ".join(cautions(examined(CLEAN, {"negated": DAMAGED})))
+    assert "clean texts alone" in " ".join(cautions(examined(CLEAN, {"negated": DAMAGED})))
     both = examined(CLEAN, {"negated": DAMAGED, "reworded": CLEAN})
     assert "clean ones alone" not in " ".join(cautions(both))
 

@@ -371,7 +371,7 @@ def test_dollars_count_where_all_prices_are_known() -> None:
     [
         ([1, 2, 3, 4], {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, "4 of the texts"),
         ([3, 3, 3, 3, 3], {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}, "the score 3"),
-        ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "a alone"),
+        ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "but only a gave scores"),
         ([1, 2, 3, 4, 5], {"a": [2] * 5, "b": [2] * 5}, "not defined"),
     ],
 )

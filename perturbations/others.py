@@ -29,7 +29,7 @@ class _Task:
     text_codes
         Text -> its number.
     texts, inputs
-        Of each output the number of its text and of its inputs.
+        Number of the text and of the inputs of each output.
     holds_words
         Whether each output is more than blanks.
     """

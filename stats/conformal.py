@@ -33,7 +33,7 @@ class ConformalThreshold(NamedTuple):
     items: int
     """Items without the property that it was set on."""
     alarms: int
-    """Of these, those that raise an alarm."""
+    """Number of these that raise an alarm."""
     low: float
     high: float
     """Bounds of the rate of alarms among new items, 95 % sure."""

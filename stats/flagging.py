@@ -148,9 +148,9 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
     texts, clean
         0 or more, and 1 or more.
     rate
-        Of false alarms among `clean`, in ``(0, 1)``.
+        Rate of false alarms among `clean`, in ``(0, 1)``.
     confidence
-        Of the two-sided interval whose upper end this is, in ``(0, 1)``.
+        Level of the two-sided interval whose upper end this is, in ``(0, 1)``.
 
     Returns
     -------

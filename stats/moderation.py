@@ -21,7 +21,7 @@ class MarkVariance(NamedTuple):
     """The variance of one mark around the mean of its system."""
 
     powered: float
-    """Of what a judge leaves of it."""
+    """Variance that a judge leaves of it."""
     plain: float
 
 
@@ -84,7 +84,7 @@ def moderated(
     sizes
         The marks of the one system, or of both, counted as in `mark_variance`.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------

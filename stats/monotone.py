@@ -86,7 +86,7 @@ def increasing_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> I
     x, y
         As in `decreasing_fit`.
     weights
-        Of the squares, above 0; shape ``(n,)``, or one for all.
+        Weights of the squares, above 0; shape ``(n,)``, or one for all.
 
     Raises
     ------

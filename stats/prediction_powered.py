@@ -53,7 +53,7 @@ def powered_mean(
         One that was chosen from much more than these marks, as by `powered_tuning`; None for
         the one of least error here.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def marks_needed(
     estimate
         From `powered_difference`, or from `powered_mean` if 0 is of interest.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
     power
         The chance that it excludes 0, in ``(0, 1)``.
 

@@ -41,7 +41,7 @@ class WeightedMean(NamedTuple):
     clusters: int
     """Clusters with one."""
     effective: float
-    """As many values of equal chances would weigh as much."""
+    """Number of values of equal chances that would weigh as much."""
 
 
 def stratified(
@@ -64,7 +64,7 @@ def stratified(
     rng
         Draws them.
     least
-        Of each stratum, at least 1, so that each item has a chance.
+        Minimum drawn from each stratum, at least 1, so that each item has a chance.
     weights
         Shape ``(items,)``, finite, at least 0: how much is to be learnt from each item. A stratum
         gets its part of their sum: in proportion to its items where None, and with the standard
@@ -126,7 +126,7 @@ def weighted_mean(
     clusters
         Shape ``(n,)``; labels of items that hang together, or None if each is alone.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------

@@ -18,7 +18,7 @@ def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> 
     Parameters
     ----------
     worth
-        Of some of the players, who are numbered from 0; asked once a subset, the empty one first.
+        Worth of some players, who are numbered from 0; asked once a subset, the empty one first.
     players
         From 1 to 12.
 

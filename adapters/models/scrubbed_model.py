@@ -34,7 +34,7 @@ from spanjury.judges.core import (
 class ScrubbedModel:
     """A model in whose replies, and in the messages of whose errors, secrets are masked.
 
-    The request goes to it as it is.
+    The request goes to it unchanged.
     """
 
     model: ChatModel

@@ -20,7 +20,7 @@ from matplotlib.font_manager import findfont, get_font
 from spanjury.judges.core import ConfigError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-"""Of Okabe and Ito: they differ for every kind of colour vision. Yellow is too pale on white."""
+"""Colours of Okabe and Ito, distinct in every colour vision; yellow is too pale on white."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 _ENDINGS = (".png", ".svg")

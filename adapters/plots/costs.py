@@ -26,7 +26,7 @@ from spanjury.adapters.plots.meta_inputs import ScorerCost
 Point = tuple[float, float]
 
 _SIZE = 7.0
-"""Of the labels, in points."""
+"""Size of the labels, in points."""
 
 _WIDE = 20.0
 """Costs that differ by more have a power of ten between them, and no room for other numbers."""

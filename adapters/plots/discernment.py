@@ -21,7 +21,7 @@ from spanjury.adapters.plots.canvas import save
 _ROW = 0.3
 """Height of a condition, in inches."""
 _DARK = 0.6
-"""From this size on a cell of the map is so dark that its number is written in white."""
+"""Value from which a cell of the map is so dark that its number is written in white."""
 _BLUE, _ORANGE = "#2c6fa6", "#e08a1e"
 
 FloatArray = NDArray[np.float64]

@@ -19,7 +19,7 @@ from spanjury.adapters.plots.canvas import save
 
 _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
-"""Of a panel, in inches."""
+"""Size of a panel, in inches."""
 _WORDS = ("#d4d4d4", "#9dc3e0", "#2c6fa6", "#e08a1e")
 """Colours of parts that have no order."""
 _ACROSS = 3

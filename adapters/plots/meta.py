@@ -44,17 +44,17 @@ __all__ = ["draw_agreement", "draw_correlations", "draw_costs", "draw_ensembles"
 
 FloatArray = NDArray[np.float64]
 _CROWD = 3000
-"""From so many points on they are drawn as one image, also in an SVG."""
+"""Number of points from which they are drawn as one image, also in an SVG."""
 _RUG = 0.025
 """Length of the strokes of the rug, as a share of the picture."""
 _CELL = 0.36
-"""Of a cell, in inches; those of large maps are smaller."""
+"""Size of a cell, in inches; cells of large maps are smaller."""
 _SMALL_CELL = 0.27
 _MANY = 24
 _DARK = 0.62
-"""From this size on a cell is so dark that its number is written in white."""
+"""Value from which a cell is so dark that its number is written in white."""
 _FEW = 3
-"""So many rows have an order that clustering can change."""
+"""Number of rows whose order clustering can change."""
 _STROKES = ("-", "--", "-.", ":")
 _ROW = 0.3
 """Height of a system, in inches."""

@@ -41,7 +41,7 @@ class ReaderCard:
     Parameters
     ----------
     name, version
-        Of the model, for people and signatures.
+        Name and version of the model, for people and signatures.
     files
         Name of each file -> its SHA-256, in hexadecimal digits.
     max_length
@@ -55,7 +55,7 @@ class ReaderCard:
     constants
         Constants of the judge that were fitted to the model, by name.
     format
-        Of the folder.
+        Format of the folder.
 
     Raises
     ------

@@ -86,11 +86,11 @@ def export(
     tokenizer
         One that knows ``[CLS]`` and ``[SEP]``; of transformers a fast one.
     name, version
-        Of the model, for signatures.
+        Name and version of the model, for signatures.
     max_length
         The most pieces of a window, as in training.
     constants
-        Of the judge, fitted to this model.
+        Constants of the judge, fitted to this model.
     quantised
         Whether weights become whole numbers of 8 bits: a quarter of the size, twice as fast.
 

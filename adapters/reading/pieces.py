@@ -28,7 +28,7 @@ class PieceWindow:
     Parameters
     ----------
     ids, kinds
-        Of its pieces, as many.
+        Ids and kinds of its pieces, one for each.
     first
         How many of the pieces are ``[CLS]`` and the sentence.
     places

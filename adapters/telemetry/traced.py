@@ -107,7 +107,7 @@ class Traced:
     def assessment(
         self, segment: Segment, aspect: Aspect
     ) -> Iterator[Callable[[PanelReport], None]]:
-        """Tell of the assessment by a panel that is done inside, and of its result."""
+        """Trace the assessment by a panel that is made inside, and its result."""
         about_it = _about(segment, aspect)
         with self.span(f"assess {aspect.name}", about_it) as span:
 
@@ -127,7 +127,7 @@ class Traced:
     def span(
         self, name: str, attributes: _Attributes, *, kind: SpanKind = SpanKind.INTERNAL
     ) -> Iterator[Span]:
-        """Tell of what is done inside, and how it fails if it does."""
+        """Trace the work inside, and its failure if it fails."""
         with self.tracer.start_as_current_span(
             name,
             kind=kind,

@@ -233,7 +233,7 @@ def error_probabilities(
 def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Threshold | None:
     """Return the threshold that parts the two best; None where one of them is not there.
 
-    Of equals it is the one nearest to one half.
+    Ties go to the threshold nearest to one half.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class BERTScore(EncoderMetric):
     model
         A folder or a hub id, as ``roberta-large``.
     measure
-        Of the output's tokens (precision), the reference's (recall), or both (f1).
+        Similarity of the output's tokens (precision), the reference's (recall), or both (f1).
     layer
         Which layer's vectors, from 0, the embeddings; None for the one that ``bert_score`` found
         best for the model, or the last of a model that it does not know.

@@ -82,7 +82,7 @@ def scrub(text: str, *, secrets: Iterable[str] = ()) -> str:
 def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with `secrets`, and those of the environment, replaced by `MASK`.
 
-    A text that holds none is returned as it is.
+    A text that holds none is returned unchanged.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class Located(StrEnum):
     FUZZY = "fuzzy"
     """Nearly: most of its characters, in order."""
     UNLOCATED = "unlocated"
-    """Not at all: an omission, or a quote that is not in the text."""
+    """Not located: an omission, or a quote that is not in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

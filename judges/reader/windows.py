@@ -214,7 +214,7 @@ def _source_kinds(words: Sequence[Token], sentence: Sequence[Token]) -> Iterator
 
 
 def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Say of each token whether it and a neighbour stand side by side in `those`, too."""
+    """Return for each token whether it and a neighbour stand side by side in `those`, too."""
     there = Counter((left.stem, right.stem) for left, right in pairwise(those))
     joined = [(left.stem, right.stem) in there for left, right in pairwise(these)]
     return [
@@ -224,7 +224,7 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 
 
 def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Say of each token whether it stands in a run that `those` have word for word.
+    """Return for each token whether it stands in a run that `those` have word for word.
 
     A run is none if words before it, or the one behind it, may turn its meaning around: what is
     left of "will not close" is no copy.
@@ -247,7 +247,7 @@ def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:
-    """Say of each token whether one before it, in its sentence, may turn its meaning around."""
+    """Return for each token whether one before it, in its sentence, may turn its meaning around."""
     turned = []
     has_turned = False
     for token in words:

@@ -318,7 +318,7 @@ def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
 def _lacking(
     sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Say of one claim that the source lacks it, and what is there."""
+    """Say that the source lacks a claim, and what it has instead."""
     quote = _quote(sentence, claim, text=text)
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)

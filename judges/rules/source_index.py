@@ -69,7 +69,7 @@ class Sequences:
         )
 
     def held(self, words: Sequence[str], *, size: int) -> list[bool]:
-        """Say of each `size` words in a row, 2 or 3, whether the source has them in a row."""
+        """Return for each `size` words in a row, 2 or 3, whether the source has them in a row."""
         if self._hashes:
             return [*map(self._hashes[size].__contains__, _hashed(words, size))]
         signs, text = "".join([self._signs.get(word, _UNKNOWN) for word in words]), self._text

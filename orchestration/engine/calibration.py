@@ -35,7 +35,7 @@ class AspectCalibration:
     thresholds
         With the false-alarm rate that they promise; None where too few texts allow none.
     severity_weights
-        Of severities 1 to 5, for a score that follows from spans; None for none.
+        Weights of severities 1 to 5, for a score that follows from spans; None for none.
     texts, sources
         Numbers of marked texts, and of the sources they were made of.
     made_on
@@ -120,7 +120,7 @@ class Calibration:
     aspects
         ``task/aspect`` -> what was fitted on it.
     digest
-        Of all that is fitted; it is in the signature of the panel that it is applied to.
+        Digest of all that is fitted; it is in the signature of the panel that it is applied to.
     """
 
     panel: str

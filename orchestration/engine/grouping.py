@@ -187,7 +187,7 @@ def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> Locat
 
 
 def _folded(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
-    """Find `quote` likewise, up to case, blanks and quotation marks."""
+    """Find `quote` in the same way, up to case, blanks and quotation marks."""
     reach = len(quote) + _SLACK
     for first, last in intervals:
         offset = max(0, first - reach)

@@ -49,7 +49,7 @@ def seats_digest(signatures: Mapping[str, str], *, aggregation: str) -> str:
     Parameters
     ----------
     signatures
-        Of the panel's seats by name, without the version of spanjury.
+        Signatures of the panel's seats by name, without the version of spanjury.
     aggregation
         Its name.
     """

@@ -455,7 +455,7 @@ class Meter:
             self._settled = None
 
     def _written(self) -> bytes:
-        """Return the ledger of the run as it is if this process is killed now."""
+        """Return the ledger that the run has if this process is killed now."""
         ledgers = (self.made, self.before, {CUT_OFF: self._reserved})
         kept: dict[str, tuple[float, ...]] = {}
         for ledger in ledgers:

@@ -29,7 +29,7 @@ from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
 _STYLE = files("spanjury.orchestration.report") / "report.css"
 _DEEPEST = 6
 _MANY_SECTIONS = 4
-"""From so many on a report has a table of contents."""
+"""Number of sections from which a report has a table of contents."""
 _MANY_ROWS = 25
 """A table of more scrolls below its head."""
 _NO_ANCHORS: Iterator[str] = iter(())

@@ -38,7 +38,7 @@ class PlotPoint:
     mark
         Written beside it: a number or a short word; empty for none.
     interval
-        Of y; None without one.
+        Interval of y; None without one.
     """
 
     x: float

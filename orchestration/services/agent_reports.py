@@ -82,7 +82,7 @@ class AspectScore:
     label
         The score in a word; empty without a score, and where the judges cannot tell.
     decision
-        Whether the text may be used as it is, as far as this aspect goes.
+        Whether the text can be used unchanged, on this aspect.
     reason
         What the decision rests on and how often it is wrong, or why there is no score.
     error_probability

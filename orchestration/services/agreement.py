@@ -218,7 +218,7 @@ def _that_count(
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
-    """Say of how many texts people read another version than a run judged, as far as is known."""
+    """Count the texts of which people read another version than the run judged."""
     texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
     for path in results:
         if not path.is_dir():

@@ -61,7 +61,7 @@ class DistilJob:
     shares
         What is kept from training.
     licence
-        Of the rows that name none.
+        Licence of the rows that name none.
     teacher_licences
         Judge or model -> licence of what it says.
     require_licence, accepted

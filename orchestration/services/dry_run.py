@@ -70,7 +70,7 @@ class Estimate:
     Parameters
     ----------
     calls, tokens, cost
-        Of models; `cost` in dollars, without that of `unpriced` models.
+        Usage of models; `cost` is in dollars, without that of `unpriced` models.
     seconds
         Wall-clock time, were as many calls under way as may be.
     """

@@ -115,7 +115,7 @@ def score_metric(
     references
         For each of them a reference, or several; empty for metrics that take none.
     sources
-        For each of them its source; likewise.
+        The source of each of them, in the same order.
 
     Returns
     -------

@@ -66,11 +66,11 @@ def fit_panel_cascade(
         Names of seats, stage by stage: these are the panel. Empty for all seats: first those that
         take no calls, then one after the other, the cheapest first.
     share
-        Of the whole panel's cost that the cascade may take.
+        Share of the whole panel's cost that the cascade may take.
     unit
-        Of the cost.
+        Unit of the cost.
     pricing
-        Of seats' tokens; it counts where the unit is dollars.
+        Prices of seats' tokens; they count if the unit is dollars.
     within
         Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """

@@ -63,7 +63,7 @@ def study_panel(
     families
         TOML files with more families of models.
     pricing
-        Of seats' tokens; its panel file adds families, too.
+        Prices of seats' tokens; the panel file adds families, too.
     """
     marked = read_marked(source)
     others = source.results[1:]

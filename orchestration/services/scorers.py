@@ -34,7 +34,7 @@ def read_scorers(
     Returns
     -------
     list of Scorer
-        Of a run the panel and each seat, aspect by aspect; a single seat is the panel.
+        The panel and each seat of a run, aspect by aspect; a single seat is the panel.
         `names_apart` makes their names differ.
     """
     scorers = [

@@ -42,7 +42,7 @@ class BenchJob:
     Parameters
     ----------
     task
-        Of every text, whatever its row says; None for the row's own, `TASK` where it has none.
+        Task of every text, whatever its row says; None for the row's own, `TASK` where it has none.
     aspect
         Judged on every text; each task has its own of this name.
     aspects_files, columns

@@ -16,7 +16,7 @@ from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
 
 class MetricComparison(NamedTuple):
-    """Of the null that two metrics' standardised scores may be swapped."""
+    """P-values of the null that two metrics' standardised scores may be swapped."""
 
     difference: float
     """The first metric's correlation with people less the second's, or NaN."""

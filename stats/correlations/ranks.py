@@ -82,7 +82,7 @@ def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
     Parameters
     ----------
     first, second
-        Of scores whose shapes broadcast to ``(..., n)``.
+        Ranks of scores whose shapes broadcast to ``(..., n)``.
 
     Notes
     -----

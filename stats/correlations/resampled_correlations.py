@@ -116,12 +116,12 @@ def correlation_difference(
     level, rng, method, over, draws
         As in `resampled_correlations`.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
     CorrelationDifference
-        Of the first metric less the second; NaN where it is undefined.
+        Correlation of the first metric minus the second; NaN if it is undefined.
 
     Raises
     ------

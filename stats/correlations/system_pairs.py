@@ -18,7 +18,7 @@ class SoftPairwiseAccuracy(NamedTuple):
     value: float
     """In ``[0, 1]``, or NaN."""
     pairs: int
-    """Of systems."""
+    """Number of pairs of systems."""
     reason: NoPairs | None
     """Why the value is NaN."""
 

@@ -53,9 +53,9 @@ def ordinal_scores(scores: ArrayLike, *, levels: int = 10, rounds: int = 500) ->
         Shape ``(items, raters)``; finite, or NaN where missing. Only their order counts, and for
         each rater its own.
     levels
-        Of grades at most, at least 2; of a rater with more they are cut into groups of like size.
+        Maximum number of grades, at least 2; more are cut into groups of similar size.
     rounds
-        Of the search at most.
+        Maximum number of rounds of the search.
 
     Raises
     ------

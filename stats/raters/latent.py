@@ -56,7 +56,7 @@ def dawid_skene(
         Labels that each rater is taken to have given besides, of each sort to each sort, and
         items of each sort; at least 0. With 0 it is maximum likelihood.
     rounds
-        Of expectation and maximisation at most, at least 1.
+        Maximum number of rounds of expectation and maximisation, at least 1.
     tolerance
         A rise of the log posterior, per label, at which it has converged.
 

@@ -85,7 +85,7 @@ class Equivalence(NamedTuple):
     p_equivalent: float
     """The larger p of the two tests, whose null is "a margin away or more"."""
     p_different: float
-    """Of the two-sided test whose null is "0"; for `signed-rank` given the sizes of differences."""
+    """P-value of the two-sided test of "0"; for `signed-rank` given the sizes of differences."""
     estimate: float
     """The mean difference for `t`; the median of the means of all pairs for `signed-rank`."""
     low: float

@@ -22,7 +22,7 @@ class Localisation(NamedTuple):
     hits: int
     """Places that a span overlaps."""
     hits_by_chance: float
-    """As many would be expected if each place lay anywhere in its text."""
+    """Number expected if each place lay anywhere in its text."""
     marked: int
     """Characters in spans."""
     damaged: int

@@ -35,7 +35,7 @@ class ColumnMap:
         return tuple(self.names.get(name, "" if name in named else name) for name in columns)
 
     def row(self, row: object) -> object:
-        """Return an object of JSON in our names; anything else as it is.
+        """Return an object of JSON in our names; anything else unchanged.
 
         Raises `DataError` if a column of the map is not there.
         """

@@ -158,7 +158,7 @@ class SeatWork(NamedTuple):
     """The cost of a seat's work on one aspect of one segment."""
 
     seconds: float
-    """Of wall-clock time."""
+    """Seconds of wall-clock time."""
     tokens: int
     """Read and written; 0 for a judge that asks no model."""
 

@@ -141,11 +141,11 @@ def epoch_batches(
     Parameters
     ----------
     lengths, groups
-        Of each window; windows of one group stand side by side.
+        Length and group of each window; windows of one group stand side by side.
     batch_tokens
         Pieces of a batch, padding included; a single longer window is a batch.
     seed
-        Of the order.
+        Seed of the order.
     """
     chance = torch.Generator().manual_seed(seed)
     runs = _runs(groups)

@@ -32,7 +32,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 class Chrf(SummedRows):
     """chrF from 0 to 100; with words besides, chrF++.
 
-    Of several references the one that gives an output the best score counts. Raises `ValueError` if
+    The reference that gives an output the best score counts. Raises `ValueError` if
     `char_order` or `beta` is not positive, or `word_order` is negative.
 
     Parameters

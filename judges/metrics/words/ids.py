@@ -81,7 +81,7 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
 
 
 def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Tell of each number whether it is among `ids`, which are in ascending order.
+    """Return for each key whether it is among `ids`, which are in ascending order.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Stopped(StrEnum):
     NO_BETTER = "no_better"
     """The last version was not better, and was given up."""
     UNCHANGED = "unchanged"
-    """The writer left all that is marked as it is."""
+    """The writer changed nothing that is marked."""
     ROUNDS = "rounds"
     """All rounds are over."""
     LIMIT = "limit"

@@ -15,7 +15,7 @@ from spanjury.orchestration.report.drawings.drawing import (
 )
 
 _MOST_TOKENS = 400
-"""Of a side, in the map: 160,000 cells."""
+"""Number of tokens on a side of the map: 160,000 cells."""
 _PARTNERS = 5
 
 FloatArray = NDArray[np.float64]

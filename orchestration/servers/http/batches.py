@@ -162,7 +162,7 @@ def _add_ends(router: APIRouter, service: Service) -> None:
         "/v1/batches/{batch_id}/cancel", response_model=BatchAnswer, responses=_BATCH_PROBLEMS
     )
     async def cancel(request: Request, batch_id: str) -> Response:
-        """End a batch; its results so far stay. One that has ended stays as it is."""
+        """End a batch; its results so far stay. A batch that has ended stays unchanged."""
         batch = _batch(service, request, batch_id)
         await service.jobs.cancel(batch)
         return _json(batch)

@@ -14,7 +14,7 @@ from spanjury.orchestration.services.view.sources import PART
 PIECE = 2_000
 """Lines of a piece."""
 _NAMED = 3
-"""So many damaged lines are named, and the others are counted."""
+"""Number of damaged lines that are named; the others are counted."""
 
 
 class Span(msgspec.Struct):

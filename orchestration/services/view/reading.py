@@ -27,9 +27,9 @@ class RunReading:
     lines
         Its file of results.
     names
-        Of all runs that are viewed.
+        Names of all runs that are viewed.
     store
-        Of its texts; None where nothing says where they are.
+        Store of its texts; None if their file is unknown.
     said
         A temporary file of what is searched in its rows.
     only

@@ -41,7 +41,7 @@ class ViewedRun:
     results
         The file of its rows, which is a part file while the run goes on.
     texts
-        Of its texts; None where nothing says in which file they are.
+        File of its texts; None if it is unknown.
     folder
         Its folder; None for a bare file.
     memory

@@ -43,7 +43,7 @@ class View:
     runs
         One, or two that are compared.
     title
-        Of the page; made of the runs' names where it is empty.
+        Title of the page; made of the runs' names if it is empty.
     aspects_files
         TOML files with more aspects, beside those of the runs.
     only
@@ -185,7 +185,7 @@ class View:
         Parameters
         ----------
         most
-            So many rows at most.
+            Maximum number of rows.
         is_blind
             Leave out what judges said.
         """

@@ -294,7 +294,7 @@ def _used(usage: Usage) -> _Attributes:
 def _asked_text(request: ChatRequest) -> _Attributes:
     """Return the conversation, word for word."""
     messages = [
-        {"role": message.role, "parts": _said_parts(message)}
+        {"role": message.role, "parts": _message_parts(message)}
         for message in (*request.messages, Message(role="assistant", content=request.prefix))
         if message.content or message.tool_calls
     ]
@@ -307,13 +307,13 @@ def _answered_text(reply: Reply) -> _Attributes:
     answer = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
     message = {
         "role": answer.role,
-        "parts": [*thought, *_said_parts(answer)],
+        "parts": [*thought, *_message_parts(answer)],
         "finish_reason": reply.finish.value,
     }
     return {"gen_ai.output.messages": json.dumps([message])}
 
 
-def _said_parts(message: Message) -> list[Mapping[str, str]]:
+def _message_parts(message: Message) -> list[Mapping[str, str]]:
     if message.role == "tool":
         response = {"id": message.call_id, "response": message.content}
         return [{"type": "tool_call_response", **response}]

@@ -121,13 +121,13 @@ def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
     A span that repeats another's quote and explanation comes behind all others, so that a text
     cannot hide its errors behind one that it repeats.
     """
-    in_place = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
+    in_order = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
     ranked = sorted(
-        range(len(in_place)),
-        key=lambda n: (-(in_place[n].severity or 0), -(in_place[n].probability or 0.0)),
+        range(len(in_order)),
+        key=lambda n: (-(in_order[n].severity or 0), -(in_order[n].probability or 0.0)),
     )
-    kept = repetitions_last(ranked, lambda n: (in_place[n].text, in_place[n].explanation))[:limit]
-    return tuple(in_place[n] for n in sorted(kept))
+    kept = repetitions_last(ranked, lambda n: (in_order[n].text, in_order[n].explanation))[:limit]
+    return tuple(in_order[n] for n in sorted(kept))
 
 
 def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable]) -> list[Item]:

@@ -119,11 +119,11 @@ def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
         return True
     if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
         return False
-    counts = [quantity.value for quantity in sentence if _counts_things(quantity)]
+    counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
     return unit != "percent" and _combines(value, counts, whole=False)
 
 
-def _counts_things(quantity: Quantity) -> bool:
+def _is_plain_count(quantity: Quantity) -> bool:
     """Say whether a quantity counts things: it is no percentage, no year and no day of a month."""
     day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
     return not day and quantity.unit not in {"percent", "year"}

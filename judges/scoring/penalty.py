@@ -115,9 +115,9 @@ class SpanPenalty:
             grades = [self._severity(span) for span in counted]
             return tuple(self._of_errors(grades, at_least=k) for k in _SEVERITIES)
         sentences = list(sentence_intervals(output))
-        by_place = _by_place(counted, sentences)
-        grades = [max(map(self._severity, errors), default=0) for errors in by_place]
-        return tuple(self._of_places(grades, len(sentences), at_least=k) for k in _SEVERITIES)
+        by_sentence = _by_sentence(counted, sentences)
+        grades = [max(map(self._severity, errors), default=0) for errors in by_sentence]
+        return tuple(self._of_sentences(grades, len(sentences), at_least=k) for k in _SEVERITIES)
 
     def misquotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
         """Count the errors that quote what the text does not contain, where nothing else counts.
@@ -143,12 +143,12 @@ class SpanPenalty:
         struck = sum(grade >= at_least for grade in grades)
         return (1 - self.rest) * (struck > 0) + self.rest * struck
 
-    def _of_places(self, grades: Sequence[int], sentences: int, *, at_least: int) -> float:
+    def _of_sentences(self, grades: Sequence[int], sentences: int, *, at_least: int) -> float:
         struck = sum(grade >= at_least for grade in grades)
         return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, sentences))
 
 
-def _by_place(
+def _by_sentence(
     spans: Sequence[ErrorSpan], sentences: Sequence[tuple[int, int]]
 ) -> list[list[ErrorSpan]]:
     """Return the spans that touch each place; last, those that touch none."""

@@ -30,7 +30,7 @@ _GAP_COST = 1.0  # of a character that one side lacks, in characters that both h
 _LONGEST_WORD = 24  # a cut inside anything longer stays where it is
 _GRAM = 8
 _STRIDE = 8  # one n-gram in eight of the text is known; of a quote, eight in a row are asked for
-_MAX_PLACES = 4  # an n-gram that the text has more often tells nothing
+_MAX_OFFSETS = 4  # an n-gram that the text has more often tells nothing
 _MAX_GRAMS = 512  # of one quote
 _MAX_BANDS = 2  # places voted for that are looked at
 _MIN_VOTES = 2
@@ -139,7 +139,7 @@ class Haystack:
         grams: dict[str, list[int]] = {}
         for index in range(0, len(self.text) - _GRAM + 1, _STRIDE):
             grams.setdefault(self.text[index : index + _GRAM], []).append(index)
-        return {gram: indices for gram, indices in grams.items() if len(indices) <= _MAX_PLACES}
+        return {gram: indices for gram, indices in grams.items() if len(indices) <= _MAX_OFFSETS}
 
     def _bands(self, quote: str) -> Iterator[list[_Seed]]:
         """Yield the seeds that agree on where `quote` begins, the most numerous first.

@@ -70,7 +70,7 @@ def aspects(
     aspect, kind, visible inputs, definition.
     """
     catalogue = catalogues.Catalogue.load(*aspects_file)
-    tasks = [task] if task else [known_task.name for known_task in catalogue.tasks()]
+    tasks = [task] if task else [each.name for each in catalogue.tasks()]
     definitions = (aspect for name in tasks for aspect in catalogue.aspects(name))
     chosen = matching(definitions, word, names=lambda candidate: (candidate.name,), what="aspect")
     listing = Listing(

@@ -74,9 +74,7 @@ def export(
     """Export people's marks as rows of data, factgenie lines or an MQM table."""
     read = readings.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
-    endings = (
-        known_form for ending, known_form in _ENDINGS.items() if output.name.endswith(ending)
-    )
+    endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
     say(f"{len(chosen)} marks are in {output}, in {lines} lines")
     if (unsaid := len(read.readings) - len(chosen)) and not annotator:

@@ -75,7 +75,7 @@ def _aspect_line(result: Result) -> RenderableType:
     praise = "" if is_likely and label == scale.labels[-1] else f", {label}"
     line.append(f"{report.score:.2f} of {scale.high}{praise}", "not bold")
     if not any(span.interval for span in report.spans):
-        line.append(*_without_places(report, is_best=is_best))
+        line.append(*_unlocated_note(report, is_best=is_best))
     return Padding(line, (0, 0, 0, 2))
 
 
@@ -95,7 +95,7 @@ def _unverified(report: PanelReport) -> Iterator[RenderableType]:
         yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
 
 
-def _without_places(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
+def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
     """Return what a report without a marked place says of the text, and its style."""
     if report.decision in {Decision.UNSURE, Decision.FAULTY}:
         return ("; no place could be marked", "not bold dim")

@@ -89,5 +89,5 @@ def _changes(name: str, before: str, now: str) -> str:
 
 
 def _without(parts: Iterable[str], others: Iterable[str]) -> Iterator[str]:
-    others_known = set(others)
-    return (part for part in parts if part not in others_known)
+    taken = set(others)
+    return (part for part in parts if part not in taken)

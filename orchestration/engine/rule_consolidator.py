@@ -27,7 +27,7 @@ from spanjury.orchestration.engine.span_support import highest_probability, join
 with lazily():
     import rapidfuzz
 
-_SAME_PLACE = 0.5
+_SAME_INTERVAL = 0.5
 """Share of the shorter interval that two spans must have in common."""
 _SAME_WORDING = 50.0
 """Similarity, 0 to 100, of two explanations that speak of one problem."""
@@ -115,14 +115,14 @@ def _same_problem(left: tuple[SpanRef, ErrorSpan], right: tuple[SpanRef, ErrorSp
     if ref.seat == other_ref.seat:
         # A seat that lists two problems means two, unless it repeats itself.
         return _content(span) == _content(other_span)
-    return _same_place(span, other_span) and _same_wording(span, other_span)
+    return _same_interval(span, other_span) and _same_wording(span, other_span)
 
 
 def _content(span: ErrorSpan) -> tuple[object, ...]:
     return span.interval, span.text, span.explanation
 
 
-def _same_place(left: ErrorSpan, right: ErrorSpan) -> bool:
+def _same_interval(left: ErrorSpan, right: ErrorSpan) -> bool:
     if left.interval is None or right.interval is None:
         if left.interval != right.interval:
             return False
@@ -132,7 +132,7 @@ def _same_place(left: ErrorSpan, right: ErrorSpan) -> bool:
         )
     (start, end), (other_start, other_end) = left.interval, right.interval
     shared = min(end, other_end) - max(start, other_start)
-    return shared >= _SAME_PLACE * min(end - start, other_end - other_start)
+    return shared >= _SAME_INTERVAL * min(end - start, other_end - other_start)
 
 
 def _same_wording(left: ErrorSpan, right: ErrorSpan) -> bool:

@@ -42,7 +42,7 @@ def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
     raise ConfigError(f"no text is judged on {names}; aspects: {', '.join(judged)}")
 
 
-def places_of(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
+def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
     """Return the place of each failing row in the data of `job`, its line if that is known.
 
     The data are read again, as far as the last failing row.

@@ -78,10 +78,10 @@ def study_panel(
     for task, aspect in marked.aspects:
         judged = marked.on(task, aspect)
         texts = [text for text in judged if text.is_marked]
-        found_seats, notes = collector.collected(texts, aspect=aspect)
+        studied_seats, notes = collector.collected(texts, aspect=aspect)
         try:
             study = study_aspect(
-                found_seats,
+                studied_seats,
                 settings,
                 families=model_families,
                 spending=spending,

@@ -79,9 +79,7 @@ def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
         return usual
     chosen: dict[str, Attack] = {}
     for name in names:
-        family = {
-            known_name: plugin for known_name, plugin in usual.items() if plugin.family == name
-        }
+        family = {attack: plugin for attack, plugin in usual.items() if plugin.family == name}
         if not family and name not in ATTACKS.names():
             families = ", ".join(dict.fromkeys(plugin.family for plugin in usual.values()))
             choices = ", ".join(ATTACKS.names())

@@ -21,7 +21,7 @@ from spanjury.perturbations.text.places import (
 )
 from spanjury.perturbations.text.wordlists import exchanges
 
-_SAID_TWICE = frozenset(("had", "that", "very"))  # which is not always an error
+_REPEATED_WORDS = frozenset(("had", "that", "very"))  # which is not always an error
 _COULD_HAVE = re.compile(r"(?<=ould )have\b")
 
 
@@ -70,7 +70,7 @@ def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     choices = [
         Choice(start, end, (f"{word} {word}",))
         for (start, end), word, after in zip(words, spoken, [*spoken[1:], ""], strict=False)
-        if word.casefold() not in {after.casefold(), *_SAID_TWICE}
+        if word.casefold() not in {after.casefold(), *_REPEATED_WORDS}
     ]
     return struck(choices, rng, k=k, what="words")
 

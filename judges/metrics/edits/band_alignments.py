@@ -56,7 +56,7 @@ missed=[True, False, False, True])
     low, high = _band(output, reference)
     # A way without a band that lies within it is also the one that is found with it.
     if not all(low[row] <= column < high[row] for row, column in steps) or not steps:
-        steps = _way_in_band(output, reference, low=low, high=high)
+        steps = _steps_in_band(output, reference, low=low, high=high)
     return _alignment(steps, output, reference)
 
 
@@ -102,7 +102,7 @@ def _steps_between(output: str, reference: str) -> _Steps:
     return steps
 
 
-def _way_in_band(output: str, reference: str, *, low: list[int], high: list[int]) -> _Steps:
+def _steps_in_band(output: str, reference: str, *, low: list[int], high: list[int]) -> _Steps:
     """Return the cells from the end to the start, worked out one by one."""
     rows = _costs(output, reference, low=low, high=high)
     row, column = len(output), len(reference)

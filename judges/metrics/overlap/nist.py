@@ -72,8 +72,8 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
     # There is one n-gram of no words, as often as the references have words.
     frequency = np.array([float(lengths[~is_output].sum())])
     precisions, closest = 0.0, 0
-    found_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
-    for order, grams in enumerate(found_by_order, start=1):
+    grams_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
+    for order, grams in enumerate(grams_by_order, start=1):
         theirs = np.flatnonzero(~is_output[grams.texts])
         before, frequency = (
             frequency,

@@ -122,9 +122,9 @@ def _matters(turn: _Turn, given: _Turn) -> bool:
         between = (*turn.pivot, turn.behind[0], given.behind[0])
         if any(not JOINING.isdisjoint(token.before) for token in between):
             return False
-    said_words, given_words = turn.behind[0].before, given.behind[0].before
-    inverted = not BE.isdisjoint(said_words + given_words)
-    return not inverted and ("by" in said_words) == ("by" in given_words)
+    claimed_words, given_words = turn.behind[0].before, given.behind[0].before
+    inverted = not BE.isdisjoint(claimed_words + given_words)
+    return not inverted and ("by" in claimed_words) == ("by" in given_words)
 
 
 def _is_phrase(tokens: Sequence[Token]) -> bool:

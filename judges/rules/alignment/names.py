@@ -115,7 +115,7 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
     indices = [
         at
         for at, token in enumerate(tokens)
-        if token.kind == "name" and (_says(sentence, at) or _is_said(token))
+        if token.kind == "name" and (_says(sentence, at) or _is_attributed(token))
     ]
     if not indices or indices[-1] - indices[0] != len(indices) - 1 or _is_torn(sentence):
         return ()
@@ -144,7 +144,7 @@ def _says(sentence: Phrase, at: int) -> bool:
     return bool(follows) and (follows[0] in REPORTING or (at == 0 and follows[0] == ":"))
 
 
-def _is_said(token: Token) -> bool:
+def _is_attributed(token: Token) -> bool:
     """Say whether a quote ends before the token, and a verb of speech follows."""
     before = token.before
     return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

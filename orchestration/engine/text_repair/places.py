@@ -76,7 +76,7 @@ def marked_in(results: Iterable[Result]) -> tuple[Marked, ...]:
     )
 
 
-def places_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...]:
+def passages_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...]:
     """Return the places that `errors` mark in `text`; an error without a place makes none."""
     located = sorted(
         (error for error in errors if error.span.interval),

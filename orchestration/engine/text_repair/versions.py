@@ -11,7 +11,7 @@ from spanjury.orchestration.engine.text_repair.places import (
     MarkedPassage,
     SpanEdit,
     marked_in,
-    places_in,
+    passages_in,
 )
 
 _GRAVITY = {Decision.OK: 0, Decision.UNSURE: 1, None: 1, Decision.FAULTY: 2}
@@ -58,7 +58,7 @@ class Version:
     @property
     def passages(self) -> tuple[MarkedPassage, ...]:
         """The stretches of it that are marked."""
-        return places_in(self.text, self.errors)
+        return passages_in(self.text, self.errors)
 
     @property
     def spent(self) -> Usage:

@@ -29,7 +29,7 @@ from spanjury.orchestration.engine.text_repair.places import (
     SpanEdit,
     edited,
     edits_of,
-    places_in,
+    passages_in,
 )
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
 
@@ -223,7 +223,7 @@ def span(start: int, end: int, text: str) -> ErrorSpan:
 def test_spans_that_overlap_are_one_place_and_spans_that_touch_are_two() -> None:
     text = "abcdefghij"
     found = [Marked("a", span(*ends, text)) for ends in ((4, 6), (0, 2), (1, 4), (8, 9))]
-    places = places_in(text, found)
+    places = passages_in(text, found)
     assert [(place.number, place.text, len(place.errors)) for place in places] == [
         (1, "abcd", 2),
         (2, "ef", 1),
@@ -245,7 +245,7 @@ def test_nothing_outside_the_marked_characters_ever_changes(
     case: tuple[str, list[Marked], dict[int, str]],
 ) -> None:
     text, errors, texts = case
-    places = places_in(text, errors)
+    places = passages_in(text, errors)
     marked = {n for error in errors for n in range(error.span.start or 0, error.span.end or 0)}
     assert {n for place in places for n in range(place.start, place.end)} == marked
     pieces: list[str] = []
@@ -283,7 +283,7 @@ def bare(text: str) -> str:
 def test_a_deletion_leaves_no_blank_and_no_stop_standing_alone(
     text: str, gone: str, left: str
 ) -> None:
-    places = places_in(text, [Marked("consistency", mark(text, gone))])
+    places = passages_in(text, [Marked("consistency", mark(text, gone))])
     assert edited(text, edits_of(text, places, {1: ""})) == left
 
 

@@ -78,12 +78,12 @@ def spans(
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
-    place = destination.Destination(folder=bench.output, page=bench.html)
+    target = destination.Destination(folder=bench.output, page=bench.html)
     job = _job(texts, bench, judges=judges, limits=limits)
     planned = service.bench_of(job)
     gates = _gates(bench.require, planned)
     say(f"{len(planned.texts)} texts, {texts.aspect}: {', '.join(s.name for s in planned.sets)}")
-    found = exam_session.run_exam(
+    result = exam_session.run_exam(
         lambda live: service.run(
             job, planned, stop_token=live.stop_token, meter=live.meter, show=live
         ),
@@ -92,12 +92,12 @@ def spans(
         memory=job.memory,
         quiet=show.no_progress,
     )
-    _print(job, found, bench)
-    for path in place.write(
-        lambda folder: service.write_bench(folder, job, bench=planned, result=found)
+    _print(job, result, bench)
+    for path in target.write(
+        lambda folder: service.write_bench(folder, job, bench=planned, result=result)
     ):
         say(f"written: {path}")
-    exit_if_missed(missed_gates(gates, values.measures_of(found.findings)))
+    exit_if_missed(missed_gates(gates, values.measures_of(result.findings)))
 
 
 def _job(
@@ -133,5 +133,5 @@ def _print(job: "service.BenchJob", result: "study.BenchResult", bench: BenchFla
 
 def _gates(required: Sequence[str], planned: "study.Bench") -> "list[card.Gate]":
     """Read requirements; raise `ConfigError` for a measure that the bench will not give."""
-    sets = [one.name for one in planned.sets if one.texts]
+    sets = [bench_set.name for bench_set in planned.sets if bench_set.texts]
     return [gate for text in required for gate in values.gates_on(card.parse_gate(text), sets)]

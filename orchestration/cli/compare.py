@@ -29,11 +29,11 @@ def compare(
     json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare the scores of two runs on the same texts, text by text."""
-    place = destination.Destination(folder=output, page=html)
+    target = destination.Destination(folder=output, page=html)
     compared = run_comparison.compare_runs(first, second, seed=seed, draws=draws)
     if json:
         console.print_json(compared.values["differences"])
     else:
         console.print_report(compared.report)
-    for path in place.write(lambda folder: run_comparison.write_run_comparison(folder, compared)):
+    for path in target.write(lambda folder: run_comparison.write_run_comparison(folder, compared)):
         say(f"written: {path}")

@@ -160,7 +160,7 @@ def gate(
     readable (reports.parsed>=0.95), and its spans.f1 better than the base model's.
     """
     logging.log_to(show.log_file)
-    place = destination.Destination(folder=model.output, page=model.html)
+    target = destination.Destination(folder=model.output, page=model.html)
     planned = _job(model, teacher, more, required=required, limits=limits)
     say(
         f"{planned.questions} assessments by {', '.join(planned.judges)};"
@@ -179,7 +179,7 @@ def gate(
     console.print_report(tables.gate_report(findings))
     for caution in planned.cautions:
         say(f"note: {caution}")
-    for path in place.with_page(written):
+    for path in target.with_page(written):
         say(f"written: {path}")
     exit_if_missed(result.line for result in findings.missed)
 

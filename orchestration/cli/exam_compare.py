@@ -32,10 +32,10 @@ def compare(
     draws: Annotated[int, Flag("Number of resamples of the texts.", min=100)] = 10_000,
 ) -> None:
     """Compare two judges by the effects that their exams found on the same texts."""
-    place = destination.Destination(folder=output, page=html)
+    target = destination.Destination(folder=output, page=html)
     compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
     console.print_report(compared.report)
-    for path in place.write(lambda folder: exam_comparison.write_comparison(folder, compared)):
+    for path in target.write(lambda folder: exam_comparison.write_comparison(folder, compared)):
         say(f"written: {path}")
 
 
@@ -52,12 +52,12 @@ def card(
     html: Html = None,
 ) -> None:
     """Combine the exams of one judge on one page, and check requirements."""
-    place = destination.Destination(folder=output, page=html)
+    target = destination.Destination(folder=output, page=html)
     gates = [study.parse_gate(text) for text in require]
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(study.card_report(joined, gates=gates))
-    for path in place.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
+    for path in target.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
         say(f"written: {path}")
     exit_if_missed(gate.shortfall(joined.measures) for gate in missed)

@@ -68,10 +68,10 @@ def run_exam(
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
     session = ExamSession(total=total, limits=limits)
-    found: list[T] = []
+    results: list[T] = []
 
     async def work() -> None:
-        found.append(await exam(session))
+        results.append(await exam(session))
 
     try:
         with ProgressLines(session.tracker, write=(lambda _: None) if quiet else say):
@@ -83,4 +83,4 @@ def run_exam(
         say(f"spanjury: {failed}")
         session.say_what_is_kept()
         raise typer.Exit(ERROR) from failed
-    return found[0]
+    return results[0]

@@ -79,8 +79,8 @@ def marked_command(study: type[MarkedStudy[object]], *, name: str) -> Callable[.
     """Return the function of the command of `study`, for `command` to make flags of."""
     own = own_parameters(study)
     sections: dict[str, dict[str, _Own]] = {"": {}}
-    for field_name, one in own.items():
-        sections.setdefault(one[1].section, {})[field_name] = one
+    for field_name, flag in own.items():
+        sections.setdefault(flag[1].section, {})[field_name] = flag
     last = sections.pop(_OPTIONS, {})
     groups: dict[str, type[Flags]] = {}
     for title, declared in sections.items():
@@ -88,12 +88,12 @@ def marked_command(study: type[MarkedStudy[object]], *, name: str) -> Callable[.
         groups[title or "marks"] = _group(
             Flags, [*first, *_declared(declared)], title=title or "Scores and marks"
         )
-    places: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
+    targets: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
     if study.has_progress:
-        places.append(("no_progress", NoProgress, False))
+        targets.append(("no_progress", NoProgress, False))
     if study.has_folder:
-        places = [("output", Folder, None), *places]
-    groups["places"] = _group(Flags, [*_declared(last), *places], title=_OPTIONS)
+        targets = [("output", Folder, None), *targets]
+    groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
     # The keywords of the function are no titles.
     keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
 
@@ -149,8 +149,8 @@ def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
 
 
 def _own_flags(own: Own, *, output: Path) -> type[Flags]:
-    places = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
-    return _group(Flags, [*_declared(own), *places], title="Exam")
+    targets = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
+    return _group(Flags, [*_declared(own), *targets], title="Exam")
 
 
 def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
@@ -170,9 +170,9 @@ def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
 def _declared(own: Own) -> "list[_Part]":
     """Return the flags of parameters: name, annotation and default of each."""
     declared: list[_Part] = []
-    for name, (kind, one, usual) in own.items():
-        shown: object = Annotated[_kind(kind, one), _flag(kind, one)]
-        declared.append((one.name or name, shown, _default(usual, kind, one)))
+    for name, (kind, spec, usual) in own.items():
+        shown: object = Annotated[_kind(kind, spec), _flag(kind, spec)]
+        declared.append((spec.name or name, shown, _default(usual, kind, spec)))
     return declared
 
 
@@ -210,7 +210,7 @@ def _default(declared: object, kind: object, parameter: Parameter) -> object:
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     logging.log_to(given.show.log_file)
-    place = destination.Destination(folder=given.exam.output, page=given.exam.html)
+    target = destination.Destination(folder=given.exam.output, page=given.exam.html)
     memory = given.exam.output / runs.MEMORY_NAME
     asked = study(**_values(study, own, given), memory=memory)
     plan = asked.plan()
@@ -225,7 +225,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
         quiet=given.show.no_progress or not plan.total,
     )
     console.print_report(report.document)
-    written = place.write(report.write)
+    written = target.write(report.write)
     if study.has_pictures:
         console.say_written(written)
     else:
@@ -254,9 +254,9 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
         "failures": given.limits.failures(),
     }
     values |= _read(own, partial(getattr, given.exam))
-    for name, (_, one, _) in own.items():
-        if one.address and values[name] is not None:
-            values[name] = judges.calls.applied(values[name], base_url=values[one.address])
+    for name, (_, spec, _) in own.items():
+        if spec.address and values[name] is not None:
+            values[name] = judges.calls.applied(values[name], base_url=values[spec.address])
     if given.writer is not None:
         values[_WRITER] = given.writer.config(judging=judges)
     return dict(study.with_demo(values)) if texts.demo else values
@@ -264,7 +264,7 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
 
 def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
-    place = destination.Destination(folder=folder, page=flags["html"])
+    target = destination.Destination(folder=folder, page=flags["html"])
     aspects = flags["aspect"]
     values = {
         **{name: flags[name] for name in ("results", "human", "sample", "data")},
@@ -279,7 +279,7 @@ def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, 
         console.print_json(report.values)
     else:
         console.print_report(report.document)
-    written = place.write(report.write)
+    written = target.write(report.write)
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:
@@ -292,21 +292,21 @@ def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, 
 def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
     """Return the values of parameters that flags give."""
     values: dict[str, Any] = {}
-    for name, (_, one, _) in own.items():
-        value = flag(one.name or name)
-        if one.read is None:
+    for name, (_, spec, _) in own.items():
+        value = flag(spec.name or name)
+        if spec.read is None:
             values[name] = value
         elif value:
-            values[name] = one.read(value)
+            values[name] = spec.read(value)
     return values
 
 
-def known_gates(required: Sequence[str], known: Sequence[str]) -> "list[card.Gate]":
+def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
     """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
-        if gate.name not in known:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+        if gate.name not in measures:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(measures)}")
     return gates
 
 

@@ -21,7 +21,7 @@ class ComparedExams:
     Parameters
     ----------
     names
-        Of the exams: their folders, or other names.
+        Names of the exams: their folders, or other names.
     """
 
     names: tuple[str, str]

@@ -44,10 +44,10 @@ def compare_runs(first: Path, second: Path, *, seed: int, draws: int) -> Compare
 
     Raise `DataError` if a file cannot be read, or the two have no scorer and aspect in common.
     """
-    found = differences(read_scorers([first]), read_scorers([second]), seed=seed, draws=draws)
-    if not found:
+    compared = differences(read_scorers([first]), read_scorers([second]), seed=seed, draws=draws)
+    if not compared:
         raise DataError(f"{first} and {second} have no scorer and aspect in common")
-    return ComparedRuns(first=first, second=second, differences=found)
+    return ComparedRuns(first=first, second=second, differences=compared)
 
 
 def write_run_comparison(folder: Path, compared: ComparedRuns) -> list[Path]:

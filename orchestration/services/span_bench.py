@@ -42,7 +42,7 @@ class BenchJob:
     Parameters
     ----------
     task
-        Of every text, whatever its row says; None for the row's own, `TASK` where it has none.
+        Task of every text, whatever its row says; None for the row's own, `TASK` where it has none.
     aspect
         Judged on every text; each task has its own of this name.
     aspects_files, columns
@@ -180,7 +180,7 @@ def _labels(files: Sequence[Path | Texts]) -> dict[Path | Texts, str]:
 def _set(name: str, texts: Iterable[BenchText]) -> BenchSet:
     """Return a set of the texts that something is known of, under ids of their own."""
     read = list(texts)
-    known = tuple(
+    kept = tuple(
         replace(
             text,
             segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
@@ -188,4 +188,4 @@ def _set(name: str, texts: Iterable[BenchText]) -> BenchSet:
         for text in read
         if text.is_known
     )
-    return BenchSet(name=name, texts=known, unknown=len(read) - len(known))
+    return BenchSet(name=name, texts=kept, unknown=len(read) - len(kept))

@@ -57,7 +57,7 @@ async def aspan_bench(
     by
         Key of a row by which texts are grouped, as ``system``.
     draws
-        How often sources are drawn again; 0 for no intervals.
+        Number of resamples of the sources; 0 for no intervals.
     limit
         The number of rows that are taken of each of `data`.
     """

@@ -153,7 +153,7 @@ class PanelStudy(Generic[T_co]):
     columns, limit
         As in `read_segments`, and the number of rows that are taken.
     seed
-        Of all that is drawn at random.
+        Seed of all that is drawn at random.
     memory
         A file that keeps replies and reports: the same call goes on with them.
     limits, failures, stop_token

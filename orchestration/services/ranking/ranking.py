@@ -24,9 +24,9 @@ def rank(source: MarkedSource) -> RankingFindings:
     """
     texts = read_texts_to_rank(source)
     scored = {
-        aspect: found
-        for aspect, found in texts.aspects.items()
-        if len({one.system for one in found if one.score is not None}) > 1
+        aspect: texts_of
+        for aspect, texts_of in texts.aspects.items()
+        if len({text.system for text in texts_of if text.score is not None}) > 1
     }
     if not scored:
         raise DataError(
@@ -36,7 +36,8 @@ def rank(source: MarkedSource) -> RankingFindings:
         runs=tuple(map(str, source.results)),
         people=texts.people,
         aspects=tuple(
-            rank_systems(score_table(found, aspect=aspect)) for aspect, found in scored.items()
+            rank_systems(score_table(texts_of, aspect=aspect))
+            for aspect, texts_of in scored.items()
         ),
         notes=(*texts.notes, *_notes(texts.aspects, scored)),
     )
@@ -62,5 +63,5 @@ def _notes(
     for aspect, texts in aspects.items():
         if aspect not in scored:
             yield f"{aspect}: no two systems have a score on it"
-        if said := annotators_caution(texts):
-            yield f"{aspect}: {said}"
+        if caution := annotators_caution(texts):
+            yield f"{aspect}: {caution}"

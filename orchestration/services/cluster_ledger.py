@@ -29,7 +29,7 @@ Ask = Callable[[str], Awaitable[str]]
 
 
 class LedgerFile(Protocol):
-    """Where the ledger of a run is kept; both raise `StoreError` if it cannot be."""
+    """A file that keeps the ledger of a run; both methods raise `StoreError` if it cannot."""
 
     def ledger(self) -> bytes | None:
         """Return what was kept, or None."""

@@ -99,10 +99,8 @@ def _blurred(comparison: Comparison, at: int) -> bool:
     """
     link = comparison.links[at]
     left, right = comparison.token(at)
-    if any(
-        "no" in one.before and _WHOLE & {*other.before}
-        for one, other in ((left, right), (right, left))
-    ):
+    words = {*left.before} ^ {*right.before}
+    if "no" in words and not words.isdisjoint(_WHOLE):
         return False
     return _blurs(comparison.output, link.left) or _blurs(comparison.source, link.right)
 

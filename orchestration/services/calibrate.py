@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from spanjury.judges.core import (
     Aspect,
@@ -17,7 +16,6 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, is_staged, panel_digest, signed_seats
-from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedSource,
@@ -29,8 +27,6 @@ from spanjury.orchestration.studies.calibration.findings import aspect_findings
 from spanjury.orchestration.studies.calibration.fitting import Terms
 from spanjury.orchestration.studies.calibration.tables import (
     CalibrationFindings,
-    calibration_json,
-    calibration_report,
 )
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 
@@ -90,17 +86,6 @@ def calibrate(
             tuple(cautions(about, one, terms)) for about, one in zip(texts, found, strict=True)
         ),
         notes=tuple(_notes(marked, by_aspect)),
-    )
-
-
-def write_calibration_report(folder: Path, findings: CalibrationFindings) -> list[Path]:
-    """Write pages and values into `folder`; raise `StoreError` if that fails."""
-    return write_report(
-        folder,
-        calibration_report(findings),
-        data=calibration_json(findings),
-        page="calibration",
-        values="calibration",
     )
 
 

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.engine.panel import BY_PROBABILITY
-from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.fitted_cascade import FittedCascade
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
@@ -30,11 +28,8 @@ from spanjury.orchestration.services.panel_seats import (
 from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
-    CascadeFindings,
     cascade_findings,
-    cascade_json,
 )
-from spanjury.orchestration.studies.panel_study.cascade_tables import cascade_report
 from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
@@ -128,17 +123,6 @@ def fit_panel_cascade(
         seats=signed_seats(signatures),
         aspect=aspect_key(texts[0].row.task, aspect),
         silent=silent,
-    )
-
-
-def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
-    """Write ``cascade.md``, ``.html`` and ``.json`` into `folder`; return their paths.
-
-    Raise `StoreError` if something cannot be written.
-    """
-    report = cascade_report(findings)
-    return write_report(
-        folder, report, data=cascade_json(findings), page="cascade", values="cascade"
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -148,11 +147,11 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             ),
             spending=findings.Spending(unit=self.cost, budget=self.budget),
         )
-        return study_report.StudyReport(
-            result=found,
+        return study_report.file_report(
+            found,
+            name="panel-study",
             document=tables.study_report(found),
             values=findings.study_json(found),
-            write=partial(studying.write_study, findings=found),
         )
 
 
@@ -277,11 +276,11 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
         if self.output is not None:
             fitted_cascade.write_fitted(Path(self.output), fitted)
             closing = (f"written: {self.output}",)
-        return study_report.StudyReport(
-            result=fitted,
+        return study_report.file_report(
+            fitted,
+            name="cascade",
             document=cascade_tables.cascade_report(fitted.findings),
             values=cascade_findings.cascade_json(fitted.findings),
-            write=partial(cascading.write_cascade, findings=fitted.findings),
             closing=closing,
         )
 

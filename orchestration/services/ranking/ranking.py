@@ -1,10 +1,8 @@
 """A ranking of systems, from files to a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from spanjury.judges.core import DataError
-from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import MarkedSource
 from spanjury.orchestration.services.ranking.reading import read_texts_to_rank
 from spanjury.orchestration.studies.ranking.cautions import annotators_caution
@@ -12,8 +10,6 @@ from spanjury.orchestration.studies.ranking.findings import rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
 from spanjury.orchestration.studies.ranking.tables import (
     RankingFindings,
-    ranking_json,
-    ranking_report,
 )
 
 
@@ -39,20 +35,6 @@ def rank(source: MarkedSource) -> RankingFindings:
             rank_systems(score_table(found, aspect=aspect)) for aspect, found in scored.items()
         ),
         notes=(*texts.notes, *_notes(texts.aspects, scored)),
-    )
-
-
-def write_ranking(folder: Path, findings: RankingFindings) -> list[Path]:
-    """Write ``ranking.md``, ``.html`` and ``.json`` into `folder`; return their paths.
-
-    Raise `StoreError` if something cannot be written.
-    """
-    return write_report(
-        folder,
-        ranking_report(findings),
-        data=ranking_json(findings),
-        page="ranking",
-        values="ranking",
     )
 
 

@@ -129,7 +129,7 @@ class Plan(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Terms:
+class Terms:
     """The terms of a study's run, as a session takes them."""
 
     memory: Path | None
@@ -245,7 +245,7 @@ class PanelStudy(Generic[T_co]):
 
     def session(self, live: Live) -> "AbstractContextManager[session.RunSession]":
         """Open the memory and begin the run; raise `StoreError` if the memory cannot be opened."""
-        agreed = _Terms(
+        agreed = Terms(
             memory=terms.memory_of(self.memory), limits=self.limits, failures=self.failures
         )
         return session.open_session(agreed, stop_token=live.stop_token, meter=live.meter)

@@ -120,20 +120,12 @@ class Faithfulness(PanelStudy[ExamResult]):
             conditions.require_requests(planned.conditions, aspect=aspects[0])
 
         async def run(live: Live) -> "study_report.StudyReport[ExamResult]":
-            recorder = judging.Recorder(live)
             with self.session(live) as opened:
-                work = partial(
-                    exam.examine,
-                    planned,
-                    opened.opener(panel),
-                    generator=opened.generator(writer) if writer else None,
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=recorder,
-                    expect=live.expect,
-                )
+                generator = opened.generator(writer) if writer else None
+                examined = self.exam_run(opened, live, panel=panel)
+                work = partial(exam.examine, planned, examined, generator=generator)
                 changes = await opened.run(work)
-            return await _found(changes, seed=seed, data=str(texts), examinee=recorder.examinee)
+            return await _found(changes, seed=seed, data=str(texts), examinee=examined.examinee)
 
         seats = panel.seats_or_default
         judges = ", ".join(seat.name or str(seat.judge) for seat in seats)

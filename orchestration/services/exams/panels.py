@@ -1,7 +1,7 @@
 """Studies of panels: which seats they need, and which are asked first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,8 +32,25 @@ with lazily():
 _AGREEMENT, _COST, _STAGES, _PEOPLE = "Agreement", "Cost", "Stages", "People's scores"
 
 
-def _prices(texts: Sequence[str]) -> Mapping[str, TokenPrice]:
-    return seat_prices.parse_prices(texts)
+def _panel_file(gives: str, *, section: str) -> Parameter:
+    return Parameter(
+        f"Panel file with {gives} of models for seats of the same names; prices that it lacks come"
+        " from LiteLLM's list.",
+        "FILE.toml",
+        kind=Path | None,
+        section=section,
+    )
+
+
+_PRICE = Parameter(
+    "Price of a seat's tokens, in dollars per million.",
+    "SEAT=PROMPT/COMPLETION",
+    name="price",
+    kind=tuple[str, ...],
+    read=lambda texts: seat_prices.parse_prices(texts),  # noqa: PLW0108  loaded then
+)
+_DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
+_SEED = Parameter("Seed for resampling and folds.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +105,9 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
     ] = 5
     draws: Annotated[
         int,
-        Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_AGREEMENT),
+        replace(_DRAWS, section=_AGREEMENT),
     ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_AGREEMENT)] = 1
+    seed: Annotated[int, replace(_SEED, section=_AGREEMENT)] = 1
     cost: Annotated[
         Literal["dollars", "tokens", "calls", "seconds"] | None,
         Parameter(
@@ -100,24 +117,11 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
     ] = None
     prices: Annotated[
         Mapping[str, TokenPrice] | None,
-        Parameter(
-            "Price of a seat's tokens, in dollars per million.",
-            "SEAT=PROMPT/COMPLETION",
-            name="price",
-            kind=tuple[str, ...],
-            read=_prices,
-            section=_COST,
-        ),
+        replace(_PRICE, section=_COST),
     ] = None
     panel: Annotated[
         Path | str | None,
-        Parameter(
-            "Panel file with prices and families of models for seats of the same names; prices"
-            " that it lacks come from LiteLLM's list.",
-            "FILE.toml",
-            kind=Path | None,
-            section=_COST,
-        ),
+        _panel_file("prices and families", section=_COST),
     ] = None
     budget: Annotated[
         float | None,
@@ -211,24 +215,11 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
     ] = "calls"
     prices: Annotated[
         Mapping[str, TokenPrice] | None,
-        Parameter(
-            "Price of a seat's tokens, in dollars per million.",
-            "SEAT=PROMPT/COMPLETION",
-            name="price",
-            kind=tuple[str, ...],
-            read=_prices,
-            section=_STAGES,
-        ),
+        replace(_PRICE, section=_STAGES),
     ] = None
     panel: Annotated[
         Path | str | None,
-        Parameter(
-            "Panel file with prices of models for seats of the same names; prices that it lacks"
-            " come from LiteLLM's list.",
-            "FILE.toml",
-            kind=Path | None,
-            section=_STAGES,
-        ),
+        _panel_file("prices", section=_STAGES),
     ] = None
     within: Annotated[
         str,
@@ -241,10 +232,8 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
     folds: Annotated[
         int, Parameter("Number of cross-validation folds, by source.", min=2, section=_PEOPLE)
     ] = 5
-    draws: Annotated[
-        int, Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_PEOPLE)
-    ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_PEOPLE)] = 1
+    draws: Annotated[int, replace(_DRAWS, section=_PEOPLE)] = 1000
+    seed: Annotated[int, replace(_SEED, section=_PEOPLE)] = 1
     output: Annotated[
         Path | str | None,
         Parameter(

@@ -101,23 +101,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
         )
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
-            panel = self.described
             with self.session(live) as opened:
                 seats = exam.RepairSeats(
-                    open_panel=opened.opener(panel),
                     open_examiner=opened.opener(examiner),
                     model=opened.generator(model),
                     writer=partial(repairs.writer_of, name=model.name),
                 )
-                work = partial(
-                    exam.examine,
-                    planned,
-                    seats,
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                    expect=live.expect,
-                )
+                work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=self.recipe)
 

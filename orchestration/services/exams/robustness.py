@@ -92,17 +92,8 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         families = [attack.family for attack in attacks.values()]
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
-            panel = self.described
             with self.session(live) as opened:
-                work = partial(
-                    exam.examine,
-                    planned,
-                    opened.opener(panel),
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                    expect=live.expect,
-                )
+                work = partial(exam.examine, planned, self.exam_run(opened, live))
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=recipe, seed=settings.seed)
 

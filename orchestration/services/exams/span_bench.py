@@ -75,16 +75,8 @@ class SpanBench(PanelStudy["bench.BenchResult"]):
         names = [one.name for one in planned.sets]
 
         async def run(live: Live) -> "study_report.StudyReport[bench.BenchResult]":
-            panel = self.described
             with self.session(live) as opened:
-                work = partial(
-                    bench.run_bench,
-                    planned,
-                    opened.opener(panel),
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                )
+                work = partial(bench.run_bench, planned, self.exam_run(opened, live))
                 return _report(await opened.run(work), planned, data=sets)
 
         return BenchPlan(

@@ -243,6 +243,23 @@ class PanelStudy(Generic[T_co]):
         seed = self.described.seed
         return 1 if seed is None else seed
 
+    def exam_run(
+        self,
+        opened: "session.RunSession",
+        live: Live,
+        *,
+        panel: "config.PanelConfig | None" = None,
+    ) -> "judging.ExamRun":
+        """Return the run in which the panel judges, or another one in its stead."""
+        panel = panel or self.described
+        return judging.ExamRun(
+            open_panel=opened.opener(panel),
+            workers=panel.workers,
+            stop_token=live.stop_token,
+            record=judging.Recorder(live),
+            expect=live.expect,
+        )
+
     def session(self, live: Live) -> "AbstractContextManager[session.RunSession]":
         """Open the memory and begin the run; raise `StoreError` if the memory cannot be opened."""
         agreed = Terms(
@@ -263,14 +280,8 @@ class PanelStudy(Generic[T_co]):
         tuple
             The panel, and ``(segment id, aspect name)`` -> result.
         """
-        panel = self.described
         with self.session(live) as opened:
-            exam = judging.ExamRun(
-                open_panel=opened.opener(panel),
-                workers=panel.workers,
-                stop_token=live.stop_token,
-                record=judging.Recorder(live),
-            )
+            exam = self.exam_run(opened, live)
             work = partial(exam.judge, pairs, draw="", judgements_in=_by_text_and_aspect)
             results: Mapping[tuple[str, str], Result] = await opened.run(work)
             return exam.examinee, results

@@ -1,16 +1,13 @@
 """A bench: a panel judges texts whose errors people marked, and its answers are compared."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spanjury.judges.core import ConfigError, Result
-from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
-    OpenPanel,
-    Recorder,
     require_distinct,
 )
 from spanjury.orchestration.studies.span_bench.answers import PANEL, Answer, Failure, answers_in
@@ -71,25 +68,11 @@ def judges_of(examinee: Examinee) -> tuple[str, ...]:
     return (PANEL, *seats) if len(seats) > 1 else seats
 
 
-async def run_bench(
-    bench: Bench,
-    open_panel: OpenPanel,
-    *,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-) -> BenchResult:
+async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
     """Judge every text once, and compare the answers with what people found.
 
     Raise `RunStoppedError` if the stop token came before the end.
-
-    Parameters
-    ----------
-    show
-        Is given every result.
     """
-    record = Recorder(show)
-    run = ExamRun(open_panel=open_panel, workers=workers, stop_token=stop_token, record=record)
     pairs = [(text.segment, text.aspect) for text in bench.texts]
     answers = await run.judge(pairs, draw="", judgements_in=answers_in)
     judges = judges_of(run.examinee)

@@ -26,7 +26,7 @@ from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
@@ -80,11 +80,12 @@ async def run_exam(
             aspects=aspects,
             attacks=find_attacks(attacks),
         ),
-        open_panel,
-        workers=4,
-        stop_token=stop_token or StopToken(),
-        show=lambda _: None,
-        expect=lambda _: None,
+        ExamRun(
+            open_panel=open_panel,
+            workers=4,
+            stop_token=stop_token or StopToken(),
+            record=Recorder(lambda _: None),
+        ),
     )
 
 

@@ -31,9 +31,9 @@ with lazily():
     )
     from spanjury.orchestration.services.gate import job as gates
     from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.agreement.spans import estimates
-    from spanjury.orchestration.studies.gate import demands, tables
     from spanjury.orchestration.wiring import config, specs
 
 
@@ -134,11 +134,11 @@ class RequireFlags(Flags, title="Requirements"):
         """Return what is required; the usual where no flag says anything."""
         if not self.require and not self.require_over_base:
             parsed = card.Gate(name="reports.parsed", relation=">=", bound=0.95)
-            better = demands.OverBase(name="spans.f1")
+            better = gate_study.OverBase(name="spans.f1")
             return gates.Demands(gates=(parsed,), over_base=() if no_base else (better,))
         return gates.Demands(
             gates=tuple(map(card.parse_gate, self.require)),
-            over_base=tuple(demands.OverBase(name=name) for name in self.require_over_base),
+            over_base=tuple(gate_study.OverBase(name=name) for name in self.require_over_base),
         )
 
 
@@ -168,7 +168,7 @@ def gate(
         plan.run, total=plan.total, limits=job.limits, memory=None, quiet=show.no_progress
     )
     findings, written = gates.write_gate(job)
-    console.print_report(tables.gate_report(findings))
+    console.print_report(gate_study.gate_report(findings))
     for caution in job.cautions:
         say(f"note: {caution}")
     for path in place.with_page(written):

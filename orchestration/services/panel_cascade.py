@@ -1,15 +1,18 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.engine.panel import BY_PROBABILITY
-from spanjury.orchestration.services.fitted_cascade import FittedCascade
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedSource,
@@ -28,11 +31,54 @@ from spanjury.orchestration.services.panel_seats import (
 from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
+    CascadeFindings,
     cascade_findings,
 )
 from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
+
+
+class FittedCascade(NamedTuple):
+    """Findings on a cascade, with the panel and the aspect that its file is for.
+
+    Seats of the panel that say nothing of the aspect are `silent`, and asked first.
+    """
+
+    findings: CascadeFindings
+    panel: str
+    seats: tuple[str, ...]
+    aspect: str
+    silent: tuple[str, ...] = ()
+
+
+def write_fitted(path: Path, fitted: FittedCascade) -> None:
+    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
+    findings = fitted.findings
+    lines = [
+        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
+        f'panel = "{fitted.panel}"',
+        f"seats = {_listed(map(_quoted, fitted.seats))}",
+        f"aspect = {_quoted(fitted.aspect)}",
+        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
+    ]
+    first, *others = findings.stages
+    asked = ((*fitted.silent, *first), *others)
+    for stage, fit in zip(asked, findings.fitted, strict=False):
+        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
+        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
+        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
+        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
+    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _listed(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
 
 
 def fit_panel_cascade(

@@ -11,14 +11,13 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 
 with lazily():
     from spanjury.orchestration.services import (
-        fitted_cascade,
-        seat_prices,
-    )
-    from spanjury.orchestration.services import (
         panel_cascade as cascading,
     )
     from spanjury.orchestration.services import (
         panel_study as studying,
+    )
+    from spanjury.orchestration.services import (
+        seat_prices,
     )
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies.panel_study import (
@@ -177,7 +176,7 @@ def parse_stages(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
+class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     """Fit a cascade: ask cheap seats first, and the others only when those are not sure.
 
     The cascade is fitted to the scores of a run in which all seats were asked, and measured on
@@ -245,7 +244,7 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
         ),
     ] = None
 
-    def find(self) -> "study_report.StudyReport[fitted_cascade.FittedCascade]":
+    def find(self) -> "study_report.StudyReport[cascading.FittedCascade]":
         """Fit the cascade, and write it; raise as `MarkedStudy.find` does."""
         source = self.source
         (aspect,) = source.aspects or ("",)
@@ -263,7 +262,7 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
         )
         closing: tuple[str, ...] = ()
         if self.output is not None:
-            fitted_cascade.write_fitted(Path(self.output), fitted)
+            cascading.write_fitted(Path(self.output), fitted)
             closing = (f"written: {self.output}",)
         return study_report.file_report(
             fitted,

@@ -12,9 +12,13 @@ from spanjury.orchestration.services.exam_card import read_card, write_card
 from spanjury.orchestration.services.exams.study import Live
 from spanjury.orchestration.services.gate.exams import ExamPlan, GateExam, Sitting
 from spanjury.orchestration.studies.card import Card, Gate
-from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
-from spanjury.orchestration.studies.gate.findings import GateFindings
-from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
+from spanjury.orchestration.studies.gate import (
+    GateFindings,
+    OverBase,
+    demand_results,
+    gate_json,
+    gate_report,
+)
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 

@@ -18,8 +18,7 @@ from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import read_readings
 from spanjury.orchestration.services.sampling.sampled import TextName, read_chances
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
-from spanjury.orchestration.studies.ranking.cautions import annotators_caution
-from spanjury.orchestration.studies.ranking.findings import rank_systems
+from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
 from spanjury.orchestration.studies.ranking.tables import RankingFindings
 from spanjury.orchestration.wiring.read_results import read_result_scores

@@ -26,15 +26,14 @@ with lazily():
     from spanjury.orchestration.services import conditions, exam_texts, faithfulness_record
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies import judging
+    from spanjury.orchestration.studies.faithfulness import changes as changed
     from spanjury.orchestration.studies.faithfulness import (
-        cautions,
         curves,
         exam,
         findings,
         tables,
         values,
     )
-    from spanjury.orchestration.studies.faithfulness import changes as changed
     from spanjury.orchestration.studies.robustness import attacked_texts
     from spanjury.orchestration.wiring import (
         config,
@@ -175,7 +174,7 @@ async def _found(
         ),
         values={**values.findings_json(found), **judge},
         measures=values.measures_of(found),
-        cautions=cautions.cautions(found),
+        cautions=findings.cautions(found),
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
         },
@@ -211,7 +210,7 @@ def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Pictur
     except ConfigError:
         return []
     files.make_folder(folder)
-    arrays = {cautions.named(score_array): score_array for score_array in found.score_arrays}
+    arrays = {findings.named(score_array): score_array for score_array in found.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
         stacks = {whose: getattr(curves, stacks_of)(array) for whose, array in arrays.items()}

@@ -23,7 +23,6 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies.repair import (
         attempts,
-        cautions,
         exam,
         findings,
         tables,
@@ -146,6 +145,6 @@ def _report(
             writer=result.writer,
         ),
         measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
+        cautions=findings.cautions(result.findings),
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

@@ -22,7 +22,6 @@ with lazily():
     from spanjury.orchestration.studies.robustness import (
         attacked_texts,
         attempts,
-        cautions,
         exam,
         findings,
         tables,
@@ -121,7 +120,7 @@ def _report(
         ),
         values=values.findings_json(result.findings, examinee=result.examinee),
         measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
+        cautions=findings.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
         scores=exam_scores.ExamScores(
             examinee=result.examinee,

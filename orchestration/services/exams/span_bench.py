@@ -28,7 +28,7 @@ with lazily():
     from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.studies.span_bench import (
         bench,
-        cautions,
+        findings,
         gold,
         records,
         tables,
@@ -151,7 +151,7 @@ def _report(
     *,
     data: "Sequence[Path | exam_texts.Texts]",
 ) -> "study_report.StudyReport[bench.BenchResult]":
-    findings, examinee = result.findings, result.examinee
+    examinee = result.examinee
 
     def write_records(path: Path) -> None:
         rows = records.records_of(planned.sets, result.answers, judges=result.judges)
@@ -164,11 +164,11 @@ def _report(
         examinee=examinee,
         data=", ".join(map(str, data)),
         document=lambda _: tables.bench_report(
-            findings, examinee=examinee, data=[one.name for one in data]
+            result.findings, examinee=examinee, data=[one.name for one in data]
         ),
-        values=values.findings_json(findings, examinee=examinee),
-        measures=values.measures_of(findings),
-        cautions=cautions.cautions(findings),
+        values=values.findings_json(result.findings, examinee=examinee),
+        measures=values.measures_of(result.findings),
+        cautions=findings.cautions(result.findings),
         files={_RECORDS: write_records},
     )
 

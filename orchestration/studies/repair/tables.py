@@ -21,8 +21,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import REPAIR
-from spanjury.orchestration.studies.repair.cautions import cautions
-from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean
+from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
 _SHARE, _SIGNED, _SCORE = "~.3f", "~+.2f", ".2f"

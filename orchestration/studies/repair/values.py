@@ -5,8 +5,7 @@ from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
-from spanjury.orchestration.studies.repair.cautions import cautions
-from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean
+from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
 _SHARES = {

@@ -21,8 +21,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS
 from spanjury.orchestration.studies.robustness.attempts import Settings
-from spanjury.orchestration.studies.robustness.cautions import cautions
-from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
+from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 
 _SHARE, _SIGNED = "~.3f", "~+.3f"
 _COLUMNS = numeric(

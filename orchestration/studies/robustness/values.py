@@ -7,8 +7,7 @@ from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attacked_texts import PLAIN, REPEAT
-from spanjury.orchestration.studies.robustness.cautions import cautions
-from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings
+from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 from spanjury.stats.proportions import Proportion
 
 _SUCCESS = "robustness.attack_success"

@@ -20,9 +20,8 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
-from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings
+from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings, cautions
 from spanjury.orchestration.studies.span_bench.set_page import (
     Figures,
     figure_cell,

@@ -40,9 +40,13 @@ from spanjury.orchestration.studies.span_bench.answers import (
     mark_nothing,
 )
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
-from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
-from spanjury.orchestration.studies.span_bench.findings import Finding, Findings, findings_of
+from spanjury.orchestration.studies.span_bench.findings import (
+    Finding,
+    Findings,
+    cautions,
+    findings_of,
+)
 from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.gold import (
     BenchSet,

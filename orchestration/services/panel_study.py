@@ -12,8 +12,7 @@ from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSourc
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
-from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
+from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
 from spanjury.orchestration.studies.panel_study.costs import amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,

@@ -26,7 +26,6 @@ with lazily():
         exam,
         findings,
         tables,
-        values,
     )
     from spanjury.orchestration.wiring import config
 
@@ -114,7 +113,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(harmful)} damages"),
-            measures=values.measure_names(),
+            measures=tables.measure_names(),
         )
 
 
@@ -138,13 +137,13 @@ def _report(
         examinee=result.examinee,
         data=data,
         document=lambda _: document,
-        values=values.findings_json(
+        values=tables.findings_json(
             result.findings,
             examinee=result.examinee,
             examiner=result.examiner,
             writer=result.writer,
         ),
-        measures=values.measures_of(result.findings),
+        measures=tables.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

@@ -25,7 +25,6 @@ with lazily():
         exam,
         findings,
         tables,
-        values,
     )
     from spanjury.orchestration.wiring import exam_plugins
 
@@ -100,7 +99,7 @@ class Robustness(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(planned.segments, aspects, parts=f"{len(attacks)} attacks"),
-            measures=values.measure_names(families),
+            measures=tables.measure_names(families),
         )
 
 
@@ -118,8 +117,8 @@ def _report(
         document=lambda _: tables.robustness_report(
             result.findings, examinee=result.examinee, data=data, recipe=recipe
         ),
-        values=values.findings_json(result.findings, examinee=result.examinee),
-        measures=values.measures_of(result.findings),
+        values=tables.findings_json(result.findings, examinee=result.examinee),
+        measures=tables.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
         scores=exam_scores.ExamScores(

@@ -30,7 +30,6 @@ with lazily():
         bench,
         findings,
         gold,
-        records,
         tables,
         values,
     )
@@ -154,7 +153,7 @@ def _report(
     examinee = result.examinee
 
     def write_records(path: Path) -> None:
-        rows = records.records_of(planned.sets, result.answers, judges=result.judges)
+        rows = bench.records_of(planned.sets, result.answers, judges=result.judges)
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         files.write_whole(path, lines.encode("utf-8", "surrogatepass"))
 

@@ -29,8 +29,12 @@ from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, NOTHING, REPAIR
 from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
-from spanjury.orchestration.studies.repair.tables import repair_report
-from spanjury.orchestration.studies.repair.values import findings_json, measure_names, measures_of
+from spanjury.orchestration.studies.repair.tables import (
+    findings_json,
+    measure_names,
+    measures_of,
+    repair_report,
+)
 from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.perturbation import text_perturbation
 

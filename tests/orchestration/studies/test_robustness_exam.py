@@ -30,8 +30,11 @@ from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
-from spanjury.orchestration.studies.robustness.tables import robustness_report
-from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
+from spanjury.orchestration.studies.robustness.tables import (
+    findings_json,
+    measures_of,
+    robustness_report,
+)
 from spanjury.orchestration.wiring.exam_plugins import find_attacks
 
 pytestmark = pytest.mark.anyio

@@ -211,10 +211,11 @@ class PanelStudy(Generic[T_co]):
     async def found(self) -> "study_report.StudyReport[T_co]":
         """Plan the study, run it, and return its report."""
         plan = await anyio.to_thread.run_sync(self.plan)
+        stop_token = self.stop_token or stopping.StopToken()
         watch = Watch(
             total=plan.total,
-            limits=self.limits,
-            stop_token=self.stop_token,
+            stop_token=stop_token,
+            meter=metering.Meter(limits=self.limits, stop=stop_token.request),
             on_result=self.on_result,
             on_progress=self.on_progress,
         )
@@ -457,10 +458,10 @@ class Watch:
     ----------
     total
         The number of results that there will be, unless the study expects others.
-    limits
-        Of cost and tokens; a session keeps that of time.
     stop_token
         Ends the study early, when a limit or somebody else requests it.
+    meter
+        Counts what models are asked, and requests the end at a limit of cost or tokens.
     on_result, on_progress
         Called with every result, and with the progress after it.
     """
@@ -469,29 +470,29 @@ class Watch:
         self,
         *,
         total: int,
-        limits: "metering.Limits",
-        stop_token: "stopping.StopToken | None",
-        on_result: "OnResult | None",
-        on_progress: "OnProgress | None",
+        stop_token: "stopping.StopToken",
+        meter: "metering.Meter",
+        on_result: "OnResult | None" = None,
+        on_progress: "OnProgress | None" = None,
     ) -> None:
-        self.stop_token = stop_token or stopping.StopToken()
-        self.meter = metering.Meter(limits=limits, stop=self.stop_token.request)
-        self._summary = summary.Summary()
-        self._tracker = progress.Tracker(total=total, summary=self._summary, meter=self.meter)
+        self.stop_token = stop_token
+        self.meter = meter
+        self.summary = summary.Summary()
+        self.tracker = progress.Tracker(total=total, summary=self.summary, meter=meter)
         self._on_result = on_result
         self._on_progress = on_progress
 
     def __call__(self, result: Result, /) -> None:
         """Count a result and show it."""
-        self._summary.add(result)
+        self.summary.add(result)
         if self._on_result is not None:
             self._on_result(result)
         if self._on_progress is not None:
-            self._on_progress(self._tracker.progress())
+            self._on_progress(self.tracker.progress())
 
     def expect(self, total: int) -> None:
         """Expect so many results in all from now on."""
-        self._tracker.total = total
+        self.tracker.total = total
 
 
 def from_python(

@@ -21,8 +21,8 @@ with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import agreement
     from spanjury.orchestration.services import job as jobs
+    from spanjury.orchestration.services import marked_texts
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.gate import (
         exams,
@@ -298,12 +298,12 @@ def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "exams.P
         columns=more.column,
         limit=more.limit,
     )
-    meta = agreement.MetaJob(
-        results=(),
-        human=data,
+    return exams.People(
+        job=job,
+        assessments=jobs.plan(job).assessments,
         aspects=more.aspect,
-        columns=more.column,
+        source=marked_texts.MarkedSource(
+            results=(), human=data, aspects=more.aspect, columns=more.column
+        ),
         settings=scorers.Settings(level="pooled", seed=seed),
     )
-    assessments = jobs.plan(job).assessments
-    return exams.People(job=job, assessments=assessments, aspects=more.aspect, meta=meta)

@@ -15,16 +15,18 @@ from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.services.agreement import MetaJob, collect, measure
+from spanjury.orchestration.services.agreement import collect, measure
 from spanjury.orchestration.services.agreement_report import write_meta
 from spanjury.orchestration.services.evaluate import run as run_job
 from spanjury.orchestration.services.exam_card import exam_record
 from spanjury.orchestration.services.exams.study import Live, PanelStudy
 from spanjury.orchestration.services.gate.material import Material
 from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.marked_texts import MarkedSource
 from spanjury.orchestration.services.scorers import PANEL
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
+from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Card, Measure, card_report
 from spanjury.orchestration.studies.held_out.findings import (
@@ -198,7 +200,8 @@ class People:
     job: Job
     assessments: int
     aspects: tuple[str, ...]
-    meta: MetaJob
+    source: MarkedSource
+    settings: ScorerSettings
     name: str = _PEOPLE
     topics: tuple[str, ...] = (_PEOPLE,)
 
@@ -220,15 +223,14 @@ class People:
         assert recorder.examinee is not None  # a job without assessments is refused
         measures = tuple(map(_undefined, self.aspects))
         if recorder.scored:  # without any score there is nothing to compare
-            meta = replace(self.meta, results=(output,))
-            collected = collect(meta)
-            findings = await measure(meta, collected)
+            collected = collect(replace(self.source, results=(output,)))
+            findings = await measure(collected, self.settings)
             await to_thread.run_sync(partial(write_meta, sitting.folder, findings, collected))
             measures = tuple(_measures(findings, several=len(recorder.examinee.seats) > 1))
         record = exam_record(
             "agreement with people",
             recorder.examinee,
-            data=str(self.meta.human),
+            data=str(self.source.human),
             measures=measures,
         )
         values = json_text({"card": plain(record)})

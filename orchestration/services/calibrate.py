@@ -25,9 +25,7 @@ from spanjury.orchestration.services.marked_texts import (
 from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
 from spanjury.orchestration.studies.calibration.findings import aspect_findings
 from spanjury.orchestration.studies.calibration.fitting import Terms
-from spanjury.orchestration.studies.calibration.tables import (
-    CalibrationFindings,
-)
+from spanjury.orchestration.studies.calibration.tables import CalibrationFindings
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 
 _CALIBRATED = "|calibration:"

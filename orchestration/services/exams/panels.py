@@ -16,9 +16,7 @@ with lazily():
     from spanjury.orchestration.services import (
         panel_study as studying,
     )
-    from spanjury.orchestration.services import (
-        seat_prices,
-    )
+    from spanjury.orchestration.services import seat_prices
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies.panel_study import (
         agreement,

@@ -1,5 +1,6 @@
 """Find the words of words.toml in the project, and say what stands in their place."""
 
+import ast
 import re
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RULES = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 WORDS: dict[str, str] = RULES["words"]
+NAMES: dict[str, str] = RULES["names"]
 WORD = re.compile(rf"(?<![a-z])({'|'.join(WORDS)})(?![a-z])", re.IGNORECASE)
 DOCSTRING = re.compile(rf'^\s*r?"""({"|".join(RULES["docstrings"]["begin"])})\b')
 FOLDERS = ("adapters", "benchmarks", "docs", "judges", "orchestration", "perturbations", "stats")
@@ -28,6 +30,27 @@ def hits(path: str, text: str) -> Iterator[tuple[int, str, str]]:
                 yield number, word, WORDS[word]
 
 
+def name_hits(path: str, text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the same for every name that a module binds and that says nothing of what it holds."""
+    for line, bound in _bound(text):
+        name = bound.strip("_").lower()
+        allowed = (*RULES["unchecked"], *RULES["allowed_names"].get(name, ()))
+        if name in NAMES and not path.startswith(allowed):
+            yield line, name, NAMES[name]
+
+
+def _bound(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of variables, parameters, fields, functions and classes."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+
+
 def files() -> Iterator[tuple[str, str]]:
     """Yield path and text of all that people read."""
     inside = (file for folder in (*FOLDERS, "tests") for file in sorted((ROOT / folder).rglob("*")))
@@ -40,7 +63,8 @@ def main(*flags: str) -> int:
     """Print every hit, or with ``--counts`` how many there are of each word and folder."""
     counts: Counter[tuple[str, str]] = Counter()
     for path, text in files():
-        for line, word, instead in hits(path, text):
+        of_names = name_hits(path, text) if path.endswith(".py") else ()
+        for line, word, instead in (*hits(path, text), *of_names):
             counts[word, path.partition("/")[0]] += 1
             if "--counts" not in flags:
                 print(f"{path}:{line}: {word!r}: {instead}")

@@ -80,7 +80,7 @@ def hub_folder(
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
     """Return digits for the files with these suffixes; evenly spread samples of large ones."""
     digest = hashlib.sha256()
-    for file in sorted(one for one in folder.iterdir() if one.suffix in suffixes):
+    for file in sorted(path for path in folder.iterdir() if path.suffix in suffixes):
         size = file.stat().st_size
         digest.update(f"{file.name}:{size}:".encode())
         with file.open("rb") as stream:

@@ -124,7 +124,7 @@ def promptfoo(course: Course, rows: int) -> object:
         "providers": ["echo"],
         "defaultTest": {"assert": [rubric]},
         "tests": [
-            {"vars": {"text": "\n\n".join(said["content"] for said in said_all)}}
+            {"vars": {"text": "\n\n".join(message["content"] for message in said_all)}}
             for said_all in conversations
         ],
     }
@@ -132,12 +132,12 @@ def promptfoo(course: Course, rows: int) -> object:
 
 def version(named: Peer, folder: Path) -> str:
     """Return the version that is installed."""
-    found = next(folder.glob(named.version.format(package=named.package)), None)
-    if found is None:
+    match = next(folder.glob(named.version.format(package=named.package)), None)
+    if match is None:
         return "unknown"
-    if found.suffix == ".json":
-        return str(json.loads(found.read_text())["version"])
-    return found.name.removesuffix(".dist-info").rpartition("-")[2]
+    if match.suffix == ".json":
+        return str(json.loads(match.read_text())["version"])
+    return match.name.removesuffix(".dist-info").rpartition("-")[2]
 
 
 def print_peers(rounds: Mapping[str, Sequence[RowCost]], versions: Mapping[str, str]) -> None:

@@ -72,8 +72,8 @@ def cost_of(
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             errors.seek(0)
-            said = errors.read()[-_TAIL:].decode(errors="replace")
-            raise RuntimeError(f"{' '.join(command)} exited with {child.returncode}: …{said}")
+            text = errors.read()[-_TAIL:].decode(errors="replace")
+            raise RuntimeError(f"{' '.join(command)} exited with {child.returncode}: …{text}")
     return Cost(cpu=used.ru_utime + used.ru_stime, wall=wall, peak_mb=used.ru_maxrss * 1024 / 1e6)
 
 

@@ -28,7 +28,7 @@ def segment(number: int) -> Segment:
     """Return one row as a segment."""
     year = 1900 + number % 100
     paragraphs = (
-        _ARTICLE.format(number=number + place, year=year + place) for place in range(_PARAGRAPHS)
+        _ARTICLE.format(number=number + index, year=year + index) for index in range(_PARAGRAPHS)
     )
     return Segment(
         segment_id=f"row-{number}",
@@ -71,5 +71,7 @@ def _call(prompt: Prompt) -> object:
         "model": "stub",
         "temperature": 0.0,
         "max_tokens": 1024,
-        "messages": [{"role": said.role, "content": said.content} for said in prompt.messages],
+        "messages": [
+            {"role": message.role, "content": message.content} for message in prompt.messages
+        ],
     }

@@ -96,7 +96,7 @@ def counts(address: str) -> Counts:
 
 
 def _serve(delay: float, sender: Connection) -> None:
-    answers = {f"POST {path}/v1/".encode(): _answer(said) for path, said in _MESSAGES.items()}
+    answers = {f"POST {path}/v1/".encode(): _answer(message) for path, message in _MESSAGES.items()}
     answering = partial(_Answering, answers, delay=delay, asked=Counts())
 
     async def main() -> None:

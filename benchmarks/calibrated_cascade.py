@@ -53,8 +53,8 @@ def read_staged(folder: Path) -> tuple[StagedTexts, CalibrationTexts]:
     read = read_marked(
         MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl")
     ).texts
-    texts = [one for one in read if one.human is not None]
-    table = np.array([[_said(one, seat) for one in texts] for seat in PANEL])
+    texts = [text for text in read if text.human is not None]
+    table = np.array([[_verdict_of(text, seat) for text in texts] for seat in PANEL])
     costs = np.array([0.0, *(1.0 for _ in SEATS)])
     bounds = np.cumsum([0, *map(len, STAGES)])
     numbers = tuple(tuple(range(*pair)) for pair in pairwise(bounds))
@@ -68,19 +68,19 @@ def read_staged(folder: Path) -> tuple[StagedTexts, CalibrationTexts]:
     )
     marked = tuple(
         TextOnAspect(
-            source=one.source,
+            source=text.source,
             score=0.0,
-            is_clean=one.human == max(other.human or 0.0 for other in texts),
+            is_clean=text.human == max(other.human or 0.0 for other in texts),
             scored=frozenset(PANEL),
         )
-        for one in texts
+        for text in texts
     )
     aspect = find_aspect("summarization", "consistency")
     return staged, CalibrationTexts(aspect=aspect, texts=marked, made_on="QAGS")
 
 
-def _said(text: JudgedText, name: str) -> tuple[float, float]:
-    seat = next(one for one in text.row.seats if one.judge == name)
+def _verdict_of(text: JudgedText, name: str) -> tuple[float, float]:
+    seat = next(of_seat for of_seat in text.row.seats if of_seat.judge == name)
     if seat.score is None:
         return math.nan, math.nan
     report = Report(score=seat.score, error_probability=seat.error_probability)
@@ -97,7 +97,7 @@ def split(
     whole, cascaded = _scored(people, staged.whole), _scored(people, ended.places)
     calls = float(ended.costs[rest].mean() / staged.costs.sum())
     by_whole, by_cascade = (
-        fit_thresholds(one.part(marked), Terms(rate=rate)) for one in (whole, cascaded)
+        fit_thresholds(scored.part(marked), Terms(rate=rate)) for scored in (whole, cascaded)
     )
     return {
         "all seats": _attained(by_whole, whole.part(rest), calls=1.0),
@@ -109,15 +109,15 @@ def split(
 def _thirds(sources: tuple[str, ...], rng: Generator) -> tuple[Part, Part, Part]:
     names = sorted(set(sources))
     dealt = dict(zip(names, rng.permutation(len(names)) % 3, strict=True))
-    part = np.array([dealt[one] for one in sources])
+    part = np.array([dealt[source] for source in sources])
     return part == 0, part == 1, part == 2  # noqa: PLR2004  thirds
 
 
-def _scored(people: CalibrationTexts, places: FloatArray) -> CalibrationTexts:
+def _scored(people: CalibrationTexts, scores: FloatArray) -> CalibrationTexts:
     width = SCALE.high - SCALE.low
     texts = tuple(
-        replace(one, score=SCALE.low + width * float(place))
-        for one, place in zip(people.texts, places, strict=True)
+        replace(text, score=SCALE.low + width * float(score))
+        for text, score in zip(people.texts, scores, strict=True)
     )
     return replace(people, texts=texts)
 
@@ -133,12 +133,13 @@ def lines(folder: Path, *, splits: int, share: float, rate: float) -> Iterator[s
     """Yield the rows of the table."""
     staged, people = read_staged(folder)
     rng = default_rng(1)
-    found = [split(staged, people, rng=rng, share=share, rate=rate) for _ in range(splits)]
+    results = [split(staged, people, rng=rng, share=share, rate=rate) for _ in range(splits)]
     yield f"| panel | calls | false alarms, {rate:.0%} promised | texts with an error, caught |"
     yield "|---|---:|---:|---:|"
-    for name in found[0]:
+    for name in results[0]:
         calls, clean, faulty = (
-            [getattr(one[name], column) for one in found] for column in ("calls", "clean", "faulty")
+            [getattr(result[name], column) for result in results]
+            for column in ("calls", "clean", "faulty")
         )
         yield f"| {name} | {fmean(calls):.0%} | {_mean(clean)} | {_mean(faulty)} |"
 

@@ -60,7 +60,7 @@ def read_texts(data: Path = DATA) -> CalibrationTexts:
             scored=frozenset({"four"}),
         )
         for row in rows
-        if (scores := [one for one in row["scores"].values() if one is not None])
+        if (scores := [score for score in row["scores"].values() if score is not None])
     )
     aspect = find_aspect("summarization", "consistency")
     return CalibrationTexts(aspect=aspect, texts=texts, made_on=f"{len(texts)} summaries of QAGS")
@@ -86,31 +86,31 @@ def _promises(texts: CalibrationTexts, *, splits: int) -> Iterator[str]:
     yield f"| marked | {' | '.join(f'promised {rate:.0%}' for rate in RATES)} |"
     yield f"|---|{'---|' * len(RATES)}"
     for marked in MARKED:
-        found = [attained(texts, rate=rate, marked=marked, splits=splits) for rate in RATES]
-        yield f"| {marked} | {' | '.join(map(_shown, found))} |"
+        rates = [attained(texts, rate=rate, marked=marked, splits=splits) for rate in RATES]
+        yield f"| {marked} | {' | '.join(map(_shown, rates))} |"
 
 
-def _shown(one: Attained) -> str:
-    none = f" (none set in {one.silent:.0%})" if one.silent else ""
-    return f"{one.share:.1%} ± {1.96 * one.error:.1%}{none}"
+def _shown(rate: Attained) -> str:
+    none = f" (none set in {rate.silent:.0%})" if rate.silent else ""
+    return f"{rate.share:.1%} ± {1.96 * rate.error:.1%}{none}"
 
 
 def _calibrations(named: Sequence[tuple[str, CalibrationTexts]]) -> Iterator[str]:
     for name, texts in named:
-        found = aspect_findings(texts, Terms())
-        yield f"\n{name}: {found.clean} without error; kept: {', '.join(found.kept)}"
-        yield from _figures(found)
-        yield from (f"  {one}" for one in enough(found))
+        findings = aspect_findings(texts, Terms())
+        yield f"\n{name}: {findings.clean} without error; kept: {', '.join(findings.kept)}"
+        yield from _figures(findings)
+        yield from (f"  {line}" for line in enough(findings))
 
 
-def _figures(found: AspectFindings) -> Iterator[str]:
-    for one in found.changes:
-        before, after = one.before, one.after
+def _figures(findings: AspectFindings) -> Iterator[str]:
+    for change in findings.changes:
+        before, after = change.before, change.after
         yield (
-            f"  {one.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
+            f"  {change.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
             f"{after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
         )
-    for alarm in found.alarms[:1]:  # without errors in the data, no score makes a text faulty
+    for alarm in findings.alarms[:1]:  # without errors in the data, no score makes a text faulty
         raised, caught = alarm.attained, alarm.caught
         yield (
             f"  {alarm.level}: promised {alarm.promised:.0%}, attained {raised.value:.1%}"

@@ -40,10 +40,10 @@ def lines(folder: Path, *, seeds: int, share: float) -> Iterator[str]:
     yield "| first | texts | calls | of the four's agreement | of all seats' |"
     yield "|---|---|---:|---:|---:|"
     for first in FIRST:
-        drawn = [kept(folder, first, seed=1 + one, share=share) for one in range(seeds)]
+        drawn = [kept(folder, first, seed=1 + number, share=share) for number in range(seeds)]
         for parts in zip(*drawn, strict=True):
             cells = (
-                _spread([getattr(one, name) for one in parts])
+                _spread([getattr(part, name) for part in parts])
                 for name in ("cost", "of_paid", "of_whole")
             )
             yield f"| {' + '.join(first)} | {parts[0].part} | {' | '.join(cells)} |"

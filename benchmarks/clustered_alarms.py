@@ -27,7 +27,7 @@ def rates(sources: int, between: float, *, sets: int, confidence: float | None) 
     """Return the true rates of alarms, shape ``(2, sets)``: before and after."""
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(sources), TEXTS)
-    found = []
+    columns = []
     for _ in range(sets):
         own, shared = rng.normal(size=(sources, TEXTS)), rng.normal(size=(sources, 1))
         scores = (math.sqrt(1 - between) * own + math.sqrt(between) * shared).ravel()
@@ -35,8 +35,8 @@ def rates(sources: int, between: float, *, sets: int, confidence: float | None) 
             conformal_threshold(scores, rate=RATE, confidence=confidence, clusters=clusters).value
             for clusters in (None, labels)
         ]
-        found.append(norm.sf(values))
-    return np.array(found).T
+        columns.append(norm.sf(values))
+    return np.array(columns).T
 
 
 def main(sets: int) -> None:

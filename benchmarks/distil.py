@@ -71,7 +71,7 @@ def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: in
     began = time.perf_counter()
     for request in requests:
         ids = torch.tensor([opened.loaded.chat.prompt(request.messages)], device=model.device)
-        found = model.generate(
+        generated = model.generate(
             input_ids=ids,
             attention_mask=torch.ones_like(ids),
             max_new_tokens=tokens,
@@ -79,15 +79,15 @@ def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: in
             eos_token_id=sorted(opened.loaded.ends),
             pad_token_id=opened.loaded.chat.padding,
         )
-        written += found.shape[1] - ids.shape[1]
+        written += generated.shape[1] - ids.shape[1]
     return written / (time.perf_counter() - began)
 
 
 def learnt(base: str, *, steps: int) -> tuple[float, float]:
     """Return tokens a second of our steps, and of transformers' Trainer."""
     options = TrainingOptions(batch_size=8, micro_batch_size=2, max_steps=steps, warmup=0.0)
-    found = find_base(base)
-    chat = ChatTokens(found.tokenizer(), name=base)
+    model_base = find_base(base)
+    chat = ChatTokens(model_base.tokenizer(), name=base)
     pairs = [
         TrainingPair(messages=conversation(number), target=ANSWER)
         for number in range(options.batch_size * steps)
@@ -136,13 +136,14 @@ def theirs(base: str, rendered: RenderedPairs, *, options: TrainingOptions, fold
         model=adapted(base, options),
         args=arguments,
         train_dataset=[
-            {"input_ids": list(one.ids), "labels": list(one.labels)} for one in rendered.examples
+            {"input_ids": list(example.ids), "labels": list(example.labels)}
+            for example in rendered.examples
         ],
         data_collator=DataCollatorForSeq2Seq(tokenizer),
     )
     began = time.perf_counter()
     trainer.train()
-    return sum(len(one.ids) for one in rendered.examples) / (time.perf_counter() - began)
+    return sum(len(example.ids) for example in rendered.examples) / (time.perf_counter() - began)
 
 
 def main() -> None:

@@ -28,9 +28,11 @@ LABELS = FILE.with_name("label_pairs.jsonl.gz")
 ASPECT = Catalogue.load().aspect("summarization", "consistency")
 SHOWN = ("severity-1", "severity+1", "severity-2", "severity+2", "critical-error")
 CONDITIONS = tuple(
-    Condition(name=one.name, perturbation=one.perturbation, options=one.options)
-    for one in paper_perturbations()
-    if one.name in SHOWN
+    Condition(
+        name=perturbation.name, perturbation=perturbation.perturbation, options=perturbation.options
+    )
+    for perturbation in paper_perturbations()
+    if perturbation.name in SHOWN
 )
 
 
@@ -83,7 +85,7 @@ def findings_by_judge(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]
 
 def main() -> None:
     """Print the table."""
-    own = [one for one in read_changes(LABELS) if "qags" in one.dataset.lower()]
+    own = [change for change in read_changes(LABELS) if "qags" in change.dataset.lower()]
     scored = anyio.run(computed, anyio.run(read, Path(FILE), ASPECT))
     table = Table()
     for heading in ("judge", "change", "reports with room", "toward", "with room", "against"):

@@ -86,14 +86,14 @@ def agreement(values: Sequence[float], rows: Sequence[Row]) -> float:
 
 def characters(intervals: Iterable[Interval]) -> set[int]:
     """Return the places of all characters of intervals."""
-    return {place for start, end in intervals for place in range(start, end)}
+    return {offset for start, end in intervals for offset in range(start, end)}
 
 
-def right(rows: Sequence[Row], found: Sequence[Iterable[Interval]]) -> str:
+def right(rows: Sequence[Row], marked: Sequence[Iterable[Interval]]) -> str:
     """Compare places of errors with those that people marked."""
     hits = claimed = due = flagged = clean = 0
-    for row, places in zip(rows, found, strict=True):
-        ours, theirs = characters(places), characters(row.marked)
+    for row, intervals in zip(rows, marked, strict=True):
+        ours, theirs = characters(intervals), characters(row.marked)
         hits, claimed, due = hits + len(ours & theirs), claimed + len(ours), due + len(theirs)
         clean, flagged = clean + (not theirs), flagged + bool(ours and not theirs)
     precision, recall = hits / max(1, claimed), hits / max(1, due)
@@ -103,11 +103,11 @@ def right(rows: Sequence[Row], found: Sequence[Iterable[Interval]]) -> str:
 
 def new_words(row: Row) -> list[Interval]:
     """Return the words of four letters and more that the source has not."""
-    known = {word.folded for text in row.segment.inputs.values() for word in words(text)}
+    seen = {word.folded for text in row.segment.inputs.values() for word in words(text)}
     return [
         (word.start, word.end)
         for word in words(row.segment.output)
-        if len(word.text) > 3 and word.folded not in known  # noqa: PLR2004
+        if len(word.text) > 3 and word.folded not in seen  # noqa: PLR2004
     ]
 
 
@@ -121,9 +121,9 @@ async def reports(judge: Panel, rows: Sequence[Row]) -> list[Report]:
     return [await judge.assess(row.segment, CONSISTENCY) for row in rows]
 
 
-def scores(found: Sequence[Report]) -> list[float]:
+def scores(judged: Sequence[Report]) -> list[float]:
     """Return scores; a report without is taken for the middle."""
-    return [3.0 if report.score is None else report.score for report in found]
+    return [3.0 if report.score is None else report.score for report in judged]
 
 
 async def print_agreement(model: str, most: int) -> None:

@@ -63,10 +63,10 @@ def main() -> None:
         )
     )
     for aspect, texts in read.aspects.items():
-        known = [one for one in texts if one.people]
-        if known:
-            print(f"{aspect}: {given.marks} marks of {len(known)} texts, {given.draws} draws")
-            figures = _figures(known, marks=given.marks, draws=given.draws, seed=given.seed)
+        marked = [text for text in texts if text.people]
+        if marked:
+            print(f"{aspect}: {given.marks} marks of {len(marked)} texts, {given.draws} draws")
+            figures = _figures(marked, marks=given.marks, draws=given.draws, seed=given.seed)
             print(*figures.lines(), sep="\n")
 
 
@@ -77,7 +77,8 @@ def _figures(texts: Sequence[RankedText], *, marks: int, draws: int, seed: int) 
     for _ in range(draws):
         kept = set(rng.choice(len(texts), marks, replace=False).tolist())
         hidden = [
-            one if number in kept else replace(one, people={}) for number, one in enumerate(texts)
+            text if number in kept else replace(text, people={})
+            for number, text in enumerate(texts)
         ]
         table = score_table(hidden, aspect="")
         _add_textbook(figures, table, truth)
@@ -88,13 +89,13 @@ def _figures(texts: Sequence[RankedText], *, marks: int, draws: int, seed: int) 
 
 def _truth(texts: Sequence[RankedText]) -> Mapping[str, float]:
     scores: dict[str, list[float]] = {}
-    for one in texts:
-        scores.setdefault(one.system, []).append(one.mark or 0.0)
+    for text in texts:
+        scores.setdefault(text.system, []).append(text.mark or 0.0)
     return {system: fmean(marks) for system, marks in scores.items()}
 
 
 def _unmarked(texts: Sequence[RankedText]) -> list[RankedText]:
-    return [replace(one, people={}) for one in texts]
+    return [replace(text, people={}) for text in texts]
 
 
 def _add_textbook(figures: Figures, table: ScoreTable, truth: Mapping[str, float]) -> None:
@@ -105,9 +106,9 @@ def _add_textbook(figures: Figures, table: ScoreTable, truth: Mapping[str, float
             figures.add("systems: the textbook's hold", mean.low <= truth[system] <= mean.high)
 
 
-def _add(figures: Figures, found: AspectRanking, truth: Mapping[str, float]) -> None:
-    for one in found.systems:
-        powered, right = one.powered, truth[one.system]
+def _add(figures: Figures, ranking: AspectRanking, truth: Mapping[str, float]) -> None:
+    for system in ranking.systems:
+        powered, right = system.powered, truth[system.system]
         if powered is None or not powered.error > 0:
             continue
         figures.add("systems: people alone hold", powered.plain_low <= right <= powered.plain_high)
@@ -117,35 +118,39 @@ def _add(figures: Figures, found: AspectRanking, truth: Mapping[str, float]) -> 
         figures.add("systems: squared error, people alone", (powered.plain - right) ** 2)
         figures.add("systems: squared error, people and judges", (powered.value - right) ** 2)
         figures.add("systems: bias, people and judges", powered.value - right)
-    for pair in found.pairs:
+    for pair in ranking.pairs:
         if pair.powered is not None and pair.powered.error > 0:
             right = truth[pair.first] - truth[pair.second]
             powered = pair.powered
             figures.add("pairs: people and judges hold", powered.low <= right <= powered.high)
-    figures.add("pairs shown to differ, rightly", _shown(found, truth, rightly=True))
-    figures.add("pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
+    figures.add("pairs shown to differ, rightly", _shown(ranking, truth, rightly=True))
+    figures.add("pairs shown to differ, wrongly", _shown(ranking, truth, rightly=False))
 
 
-def _add_judges(figures: Figures, found: AspectRanking, truth: Mapping[str, float]) -> None:
-    for one in found.systems:
-        held = one.judged.low <= truth[one.system] <= one.judged.high
+def _add_judges(figures: Figures, ranking: AspectRanking, truth: Mapping[str, float]) -> None:
+    for system in ranking.systems:
+        held = system.judged.low <= truth[system.system] <= system.judged.high
         figures.add("judges alone: systems hold", held)
-    for pair in found.pairs:
+    for pair in ranking.pairs:
         right = truth[pair.first] - truth[pair.second]
         figures.add("judges alone: pairs hold", pair.judged.low <= right <= pair.judged.high)
-    figures.add("judges alone: pairs shown to differ, rightly", _shown(found, truth, rightly=True))
-    figures.add("judges alone: pairs shown to differ, wrongly", _shown(found, truth, rightly=False))
-
-
-def _shown(found: AspectRanking, truth: Mapping[str, float], *, rightly: bool) -> int:
-    return sum(
-        pair.is_apart(found.basis) and _is_right(pair, found, truth) == rightly
-        for pair in found.pairs
+    figures.add(
+        "judges alone: pairs shown to differ, rightly", _shown(ranking, truth, rightly=True)
+    )
+    figures.add(
+        "judges alone: pairs shown to differ, wrongly", _shown(ranking, truth, rightly=False)
     )
 
 
-def _is_right(pair: PairFinding, found: AspectRanking, truth: Mapping[str, float]) -> bool:
-    return pair.value_on(found.basis) * (truth[pair.first] - truth[pair.second]) > 0
+def _shown(ranking: AspectRanking, truth: Mapping[str, float], *, rightly: bool) -> int:
+    return sum(
+        pair.is_apart(ranking.basis) and _is_right(pair, ranking, truth) == rightly
+        for pair in ranking.pairs
+    )
+
+
+def _is_right(pair: PairFinding, ranking: AspectRanking, truth: Mapping[str, float]) -> bool:
+    return pair.value_on(ranking.basis) * (truth[pair.first] - truth[pair.second]) > 0
 
 
 if __name__ == "__main__":

@@ -128,8 +128,8 @@ async def main(folder: Path) -> None:
             remembered = RememberedJudge(judge, memory)
             bare = await microseconds(judge)
             first = await microseconds(remembered)
-            known = await microseconds(remembered)
-            print(f"| {name} | {bare:.1f} | {first:.1f} | {known:.1f} | {known / bare:.2f} |")
+            recalled = await microseconds(remembered)
+            print(f"| {name} | {bare:.1f} | {first:.1f} | {recalled:.1f} | {recalled / bare:.2f} |")
         rounds: dict[bool, list[float]] = {False: [], True: []}
         for is_kept in (False, True) * ROUNDS:
             rounds[is_kept].append(await microseconds_of_calls(memory, is_kept=is_kept))

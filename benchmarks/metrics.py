@@ -53,10 +53,10 @@ def compare(pairs: int) -> None:
     print(f"{'':<44}{'25 words':>9}{'60 words':>9}{'bar':>6}{'us a pair, ours':>18}{'apart':>9}")
     for comparison in comparisons():
         count = max(1, min(pairs, comparison.pairs or pairs) // ROUNDS)
-        found = [_beside(comparison, words, pairs=count) for words in WORDS]
-        ratios = "".join(f"{theirs / ours:>8.1f}x" for ours, theirs, _ in found)
-        own = "".join(f"{1e6 * ours / count:>9.1f}" for ours, _, _ in found)
-        apart = max(apart for _, _, apart in found)
+        timings = [_beside(comparison, words, pairs=count) for words in WORDS]
+        ratios = "".join(f"{theirs / ours:>8.1f}x" for ours, theirs, _ in timings)
+        own = "".join(f"{1e6 * ours / count:>9.1f}" for ours, _, _ in timings)
+        apart = max(apart for _, _, apart in timings)
         print(f"{comparison.name:<44}{ratios}{comparison.bar:>6g}{own}{apart:>9.0e}", flush=True)
     if missing := absent_peers():
         print(f"not installed, so not compared: {', '.join(missing)}")
@@ -73,8 +73,8 @@ def _beside(comparison: Comparison, words: int, *, pairs: int) -> tuple[float, f
             samples_of(words=words, pairs=pairs, seed=seed + number, language=1, new=comparison.new)
         )
         theirs, expected = timed(partial(comparison.theirs, texts))
-        ours, found = timed(partial(comparison.ours, texts))
-        apart = max(abs(one - other) for one, other in zip(found, expected, strict=True))
+        ours, scores = timed(partial(comparison.ours, texts))
+        apart = max(abs(score - other) for score, other in zip(scores, expected, strict=True))
         rounds.append((ours, theirs, apart))
     ours, theirs, _ = map(min, zip(*rounds, strict=True))
     return ours, theirs, max(apart for *_, apart in rounds)
@@ -104,10 +104,10 @@ def _both_roads(
         samples = samples_of(words=words, pairs=pairs, seed=seed)
         batches = [samples[start : start + at_once] for start in range(0, pairs, at_once)]
         work = partial(_scores, metric, batches)
-        fast, found = timed(work)
+        fast, result = timed(work)
         with patch.object(eed, "KERNELS", None), patch.object(character, "KERNELS", None):
             slow, expected = timed(work)
-        if found != expected:
+        if result != expected:
             raise ValueError(f"{metric.signature} differs from its values in Python")
         rounds.append((1e6 * fast / pairs, 1e6 * slow / pairs))
     fast, slow = map(min, zip(*rounds, strict=True))

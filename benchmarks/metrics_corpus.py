@@ -45,11 +45,11 @@ def samples_of(
         drawn = rng.choice(vocabulary, size=(pairs, _SOURCE, words), p=chances / chances.sum())
     return [
         Sample(
-            output=_sentences(_edited(parts[0].tolist(), vocabulary, rng, moved=place % 3 == 0)),
+            output=_sentences(_edited(parts[0].tolist(), vocabulary, rng, moved=index % 3 == 0)),
             references=(_sentences(parts[0].tolist()),),
             source=" ".join(_sentences(part.tolist()) for part in parts),
         )
-        for place, parts in enumerate(drawn)
+        for index, parts in enumerate(drawn)
     ]
 
 

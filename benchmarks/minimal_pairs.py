@@ -66,7 +66,7 @@ class Figures:
 
 def figures_of(pairs: Sequence[Pair]) -> Figures:
     """Count over pairs."""
-    decided = [one.is_decided for pair in pairs for one in (pair.right, pair.wrong)]
+    decided = [verdict.is_decided for pair in pairs for verdict in (pair.right, pair.wrong)]
     rightly = [
         verdict.decision == due
         for pair in pairs
@@ -79,8 +79,8 @@ def figures_of(pairs: Sequence[Pair]) -> Figures:
         right_faulty=_share(pair.right.decision == "faulty" for pair in pairs),
         decided=_share(decided),
         right_of_decided=_share(rightly),
-        order_by_score=_order(pairs, lambda one: one.suspicion),
-        order_by_probability=_order(pairs, lambda one: one.probability),
+        order_by_score=_order(pairs, lambda verdict: verdict.suspicion),
+        order_by_probability=_order(pairs, lambda verdict: verdict.probability),
     )
 
 
@@ -103,17 +103,17 @@ def judged_pairs(folder: Path, name: str) -> list[Pair]:
     """Read the pairs of a file with what the panel of a bench says of them."""
     lines = (WRITTEN / f"{name}.jsonl").read_text().splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
-    said = {
-        one["id"].partition("/")[2]: _verdict(next(iter(one["judges"].values())))
-        for one in map(json.loads, (folder / "texts.jsonl").read_text().splitlines())
-        if one["set"] == name
+    verdicts = {
+        row["id"].partition("/")[2]: _verdict(next(iter(row["judges"].values())))
+        for row in map(json.loads, (folder / "texts.jsonl").read_text().splitlines())
+        if row["set"] == name
     }
     return [
         Pair(
             kind=row["kind"],
             is_reworded=bool(row.get("reworded")),
-            right=said[f"{row['pair']}-right"],
-            wrong=said[f"{row['pair']}-wrong"],
+            right=verdicts[f"{row['pair']}-right"],
+            wrong=verdicts[f"{row['pair']}-wrong"],
         )
         for row in rows.values()
         if not row["supported"]
@@ -148,9 +148,9 @@ OF_LINES = {
 def demands(pairs: Sequence[Pair], lines: Sequence[Pair]) -> Iterator[tuple[str, bool]]:
     """Yield each demand on the default panel with its figure, and whether it is met."""
     for some, wanted in ((pairs, OF_PAIRS), (lines, OF_LINES)):
-        found = figures_of(some)
+        figures = figures_of(some)
         for name, demand in wanted.items():
-            value = getattr(found, name)
+            value = getattr(figures, name)
             yield f"{demand.says}: {value:.1%}", demand.at_least <= value <= demand.at_most
 
 
@@ -169,16 +169,16 @@ def table(pairs: Sequence[Pair]) -> str:
     return "\n".join(["| | " + " | ".join((*heads, *order)) + " |", "|---" * 8 + "|", *rows])
 
 
-def _row(name: str, one: Figures) -> str:
+def _row(name: str, figures: Figures) -> str:
     shares = (
-        one.wrong_ok,
-        one.right_faulty,
-        one.decided,
-        one.right_of_decided,
-        one.order_by_score,
-        one.order_by_probability,
+        figures.wrong_ok,
+        figures.right_faulty,
+        figures.decided,
+        figures.right_of_decided,
+        figures.order_by_score,
+        figures.order_by_probability,
     )
-    return f"| {name} | {one.pairs} | " + " | ".join(map(_percent, shares)) + " |"
+    return f"| {name} | {figures.pairs} | " + " | ".join(map(_percent, shares)) + " |"
 
 
 def _percent(share: float) -> str:

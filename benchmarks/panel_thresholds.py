@@ -71,15 +71,17 @@ class JudgedSet:
 
 def judged_set(name: str, *, judges: Sequence[str], most: int | None) -> JudgedSet:
     """Judge the texts of a file of which is known whether they have an error."""
-    known = (one for one in spanjury.read_segments(Path(name)) if _is_faulty(one) is not None)
-    segments = list(islice(known, most))
+    labelled = (
+        segment for segment in spanjury.read_segments(Path(name)) if _is_faulty(segment) is not None
+    )
+    segments = list(islice(labelled, most))
     reports = spanjury.evaluate(segments, aspects="consistency", judges=list(judges))
     return JudgedSet(
         name=Path(name).name.partition(".")[0].removeprefix("train_"),
-        odds=np.array([list(_odds(one.reports["consistency"], judges)) for one in reports]),
-        surest=np.array([_surest(one.reports["consistency"]) for one in reports]),
-        faulty=np.array([_is_faulty(one) for one in segments]),
-        wordings=[_wording(one) for one in segments],
+        odds=np.array([list(_odds(report.reports["consistency"], judges)) for report in reports]),
+        surest=np.array([_surest(report.reports["consistency"]) for report in reports]),
+        faulty=np.array([_is_faulty(segment) for segment in segments]),
+        wordings=[_wording(segment) for segment in segments],
     )
 
 
@@ -114,9 +116,9 @@ def _wording(segment: Segment) -> str:
 
 def fitted(sets: Sequence[JudgedSet]) -> Floats:
     """Return the weights of the judges' log odds and the constant, ``(judges + 1,)``."""
-    odds = np.concatenate([one.odds for one in sets])
-    faulty = np.concatenate([one.faulty for one in sets]).astype(float)
-    weights = np.concatenate([one.weights for one in sets]) / len(sets)
+    odds = np.concatenate([judged.odds for judged in sets])
+    faulty = np.concatenate([judged.faulty for judged in sets]).astype(float)
+    weights = np.concatenate([judged.weights for judged in sets]) / len(sets)
     columns = np.column_stack([odds, np.ones(len(odds))])
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
@@ -130,10 +132,10 @@ def fitted(sets: Sequence[JudgedSet]) -> Floats:
     return np.asarray(minimize(loss, np.zeros(columns.shape[1]), jac=True, bounds=least).x)
 
 
-def probabilities(one: JudgedSet, parameters: Floats) -> Floats:
+def probabilities(judged: JudgedSet, parameters: Floats) -> Floats:
     """Return the probability of an error of each text, ``(texts,)``."""
-    logits = one.odds @ parameters[:-1] + parameters[-1]
-    return np.asarray(np.maximum(1 / (1 + np.exp(-logits)), one.surest))
+    logits = judged.odds @ parameters[:-1] + parameters[-1]
+    return np.asarray(np.maximum(1 / (1 + np.exp(-logits)), judged.surest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +157,10 @@ class Held:
     ) -> list[float]:
         """Return the share of each set that has enough of them."""
         rates = []
-        for one, shares in zip(self.sets, self.shares, strict=True):
-            chosen = one.faulty == faulty
+        for judged, shares in zip(self.sets, self.shares, strict=True):
+            chosen = judged.faulty == faulty
             if wording:
-                chosen = chosen & np.array([name == wording for name in one.wordings])
+                chosen = chosen & np.array([name == wording for name in judged.wordings])
             if chosen.sum() >= FEWEST:
                 rates.append(float(such(shares[chosen]).mean()))
         return rates
@@ -206,9 +208,10 @@ def main() -> None:
         path, limit = (name, int(most)) if equals else (file, None)
         sets.append(judged_set(path, judges=judges, most=limit))
     parameters = fitted(sets)
-    without = [fitted([other for other in sets if other is not one]) for one in sets]
+    without = [fitted([other for other in sets if other is not judged]) for judged in sets]
     held = Held(
-        sets=sets, shares=[probabilities(one, fit) for one, fit in zip(sets, without, strict=True)]
+        sets=sets,
+        shares=[probabilities(judged, fit) for judged, fit in zip(sets, without, strict=True)],
     )
     ok, faulty = thresholds(held, misses=options.misses, alarms=options.alarms)
     total = parameters[:-1].sum()
@@ -216,8 +219,8 @@ def main() -> None:
     print(f"slope {total:.3f}, intercept {parameters[-1]:.3f}, ok below {ok}, faulty from {faulty}")
     print("\n| | wrong | right | misses | false alarms | wrong decided | right decided |")
     print(f"{'|---' * 7}|")
-    for one, shares in zip(sets, held.shares, strict=True):
-        _print_row(one.name, Held(sets=[one], shares=[shares]), ok=ok, faulty=faulty)
+    for judged, shares in zip(sets, held.shares, strict=True):
+        _print_row(judged.name, Held(sets=[judged], shares=[shares]), ok=ok, faulty=faulty)
     for name, _ in WORDINGS:
         _print_row(name, held, ok=ok, faulty=faulty, wording=name)
     _print_row("mean of the sets", held, ok=ok, faulty=faulty)
@@ -230,8 +233,8 @@ def _print_row(name: str, held: Held, *, ok: float, faulty: float, wording: str 
     def counted(*, of: bool) -> int:
         return sum(
             is_faulty == of and wording in {"", name}
-            for one in held.sets
-            for is_faulty, name in zip(one.faulty.tolist(), one.wordings, strict=True)
+            for judged in held.sets
+            for is_faulty, name in zip(judged.faulty.tolist(), judged.wordings, strict=True)
         )
 
     def decided(shares: Floats) -> NDArray[np.bool_]:

@@ -53,15 +53,15 @@ def read_rows(path: Path) -> list[Row]:
 
 def overlap(row: Row, *, order: int) -> float:
     """Return the share of the summary's n-grams that the article has."""
-    source, said = (
+    source, grams = (
         [tuple(words[at : at + order]) for at in range(len(words) - order + 1)]
         for words in (
             re.findall(r"[a-z0-9]+", text.lower())
             for text in (*row.segment.inputs.values(), row.segment.output)
         )
     )
-    known = set(source)
-    return sum(gram in known for gram in said) / len(said) if said else 1.0
+    seen = set(source)
+    return sum(gram in seen for gram in grams) / len(grams) if grams else 1.0
 
 
 def judged(row: Row) -> float:

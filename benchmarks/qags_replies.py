@@ -68,9 +68,9 @@ class Counts:
     def _locate(self, read: ParsedReply, *, output: str) -> None:
         locator = Locator(output)
         for error in read.errors:
-            place = locator.find(error.quote)
-            self.errors[place.located if place else Located.UNLOCATED] += 1
-            self.described += place is None and not (error.quoted and error.quote)
+            passage = locator.find(error.quote)
+            self.errors[passage.located if passage else Located.UNLOCATED] += 1
+            self.described += passage is None and not (error.quoted and error.quote)
 
 
 def tell(counts_by_judge: dict[str, Counts]) -> Table:
@@ -82,7 +82,7 @@ def tell(counts_by_judge: dict[str, Counts]) -> Table:
         table.add_column(head, justify="right")
     for judge, counts in counts_by_judge.items():
         more = ", ".join(f"{count} x {score}" for score, count in counts.more.items())
-        shares = (f"{counts.errors[way] / counts.errors.total():.2%}" for way in Located)
+        shares = (f"{counts.errors[located] / counts.errors.total():.2%}" for located in Located)
         quotes = f"{counts.quotes}/{counts.locations}"
         right = f"{counts.same}/{counts.labels}"
         table.add_row(judge, right, more, quotes, *shares, str(counts.described))

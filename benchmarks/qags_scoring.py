@@ -220,7 +220,7 @@ def moved(rows: Sequence[Judged]) -> Table:
             if seat.report.spans
             and (moved_by := _after(row, seat.report.spans, step=step)) is not None
         )
-        shares = (f"{ways[way] / ways.total():.3f}" for way in (-1.0, 0.0, 1.0))
+        shares = (f"{ways[direction] / ways.total():.3f}" for direction in (-1.0, 0.0, 1.0))
         table.add_row(f"{step:+d}", *shares)
     return table
 

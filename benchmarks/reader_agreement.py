@@ -29,19 +29,19 @@ ASPECT = spanjury.find_aspect("summarization", "consistency")
 
 async def said_now() -> dict[str, dict[str, object]]:
     """Judge all texts, and return decision, P(error) and spans of each."""
-    said: dict[str, dict[str, object]] = {}
+    results: dict[str, dict[str, object]] = {}
     for name, judges in PANELS.items():
-        said[name] = {}
+        results[name] = {}
         async with spanjury.open_panel(judges=judges) as panel:
             for file in FILES:
                 for segment in spanjury.read_segments(file):
                     report = await panel.assess(segment, ASPECT)
-                    said[name][f"{file.name} {segment.segment_id}"] = {
+                    results[name][f"{file.name} {segment.segment_id}"] = {
                         "decision": str(report.decision),
                         "probability": report.error_probability,
                         "spans": [[span.start, span.end] for span in report.spans],
                     }
-    return said
+    return results
 
 
 def compare(before: Path, after: Path) -> None:
@@ -51,7 +51,7 @@ def compare(before: Path, after: Path) -> None:
     for name in PANELS:
         pairs = [(old[name][text], new[name][text]) for text in old[name]]
         same = [
-            np.mean([one[key] == other[key] for one, other in pairs])
+            np.mean([left[key] == right[key] for left, right in pairs])
             for key in ("decision", "spans")
         ]
         apart = [abs((a["probability"] or 0) - (b["probability"] or 0)) for a, b in pairs]

@@ -179,8 +179,8 @@ def _replayed(run: Path) -> Iterator[Seat]:
             row = json.loads(line)
             for seat in row["seats"]:
                 reports.setdefault(seat["judge"], {})[row["id"]] = _report(seat)
-    for name, said in reports.items():
-        yield Seat(name=name, judge=Recorded(name=name, reports=said))
+    for name, report in reports.items():
+        yield Seat(name=name, judge=Recorded(name=name, reports=report))
 
 
 def _report(seat: Row) -> Report:

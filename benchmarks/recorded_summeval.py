@@ -92,13 +92,13 @@ def _text(row: Row, articles: Mapping[str, Mapping[str, str]]) -> Row:
 
 def _labels(data: Path) -> Mapping[str, Mapping[tuple[str, str], int]]:
     """Return model -> id and aspect -> label; one that differs between readings is the first."""
-    found: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+    scores: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     ours = {theirs: name for name, theirs in ASPECTS.items()}
     for row in _rows(data / LABELS):
         if row.get("ds") == "summeval":
             base = row["b"] if isinstance(row["b"], int) else next(filter(None, row["b"]), 0)
-            found[row["m"]][row["id"], ours[row["asp"]]] = base
-    return found
+            scores[row["m"]][row["id"], ours[row["asp"]]] = base
+    return scores
 
 
 async def _judge(

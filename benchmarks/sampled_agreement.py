@@ -35,9 +35,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=300)
     given = parser.parse_args()
     run = MarkedRun(given.run, data=given.data)
-    people = {one.segment_id: one.human_score(given.aspect) for one in read_texts(given.human)}
-    texts = [one for one in texts_of_run(run) if people.get(one.segment.segment_id) is not None]
-    scores = np.array([people[one.segment.segment_id] for one in texts], dtype=np.float64)
+    people = {text.segment_id: text.human_score(given.aspect) for text in read_texts(given.human)}
+    texts = [text for text in texts_of_run(run) if people.get(text.segment.segment_id) is not None]
+    scores = np.array([people[text.segment.segment_id] for text in texts], dtype=np.float64)
     features = features_of(run, texts, aspects=(given.aspect,))
     if np.isnan(features.quality).any():
         parser.error("some texts have no score by the panel")
@@ -46,9 +46,9 @@ def main() -> None:
     print(f"{'for':<14}{'size':>5}{'bare':>8}{'off':>7}{'weighed':>9}{'off':>7}{'held':>7}")
     for size in SIZES:
         for purpose in get_args(Purpose):
-            found = _draws(scores, features, size=size, purpose=purpose, draws=given.draws)
-            bare, weighed = found[:, 0], found[:, 1]
-            held = np.mean((found[:, 2] <= whole) & (whole <= found[:, 3]))
+            estimates = _draws(scores, features, size=size, purpose=purpose, draws=given.draws)
+            bare, weighed = estimates[:, 0], estimates[:, 1]
+            held = np.mean((estimates[:, 2] <= whole) & (whole <= estimates[:, 3]))
             print(
                 f"{purpose:<14}{size:>5}{bare.mean():>8.3f}{_off(bare, whole):>7.3f}"
                 f"{weighed.mean():>9.3f}{_off(weighed, whole):>7.3f}{held:>7.2f}"

@@ -37,19 +37,20 @@ def main() -> None:
     parser.add_argument("--below", type=float, default=4.0)
     given = parser.parse_args()
     run = MarkedRun(given.run, data=given.data)
-    people = {one.segment_id: one.human_score(given.aspect) for one in read_texts(given.human)}
-    texts = [one for one in texts_of_run(run) if people.get(one.segment.segment_id) is not None]
-    scores = np.array([people[one.segment.segment_id] for one in texts], dtype=np.float64)
+    people = {text.segment_id: text.human_score(given.aspect) for text in read_texts(given.human)}
+    texts = [text for text in texts_of_run(run) if people.get(text.segment.segment_id) is not None]
+    scores = np.array([people[text.segment.segment_id] for text in texts], dtype=np.float64)
     features = features_of(run, texts, aspects=(given.aspect,))
     print(f"{len(texts)} texts, mean {scores.mean():.3f}, {np.sum(scores < given.below)} below")
     print(f"{'for':<14}{'size':>5}{'mean':>8}{'sd':>7}{'held':>7}{'bare':>7}{'below':>7}")
     for size in SIZES:
         for purpose in (*PURPOSES, None):
-            found = _draws(scores, features, size=size, purpose=purpose, draws=given.draws)
+            estimates = _draws(scores, features, size=size, purpose=purpose, draws=given.draws)
             print(
-                f"{purpose or 'random':<14}{size:>5}{found[:, 0].mean():>8.3f}"
-                f"{found[:, 0].std():>7.3f}{found[:, 1].mean():>7.2f}{found[:, 2].mean():>7.3f}"
-                f"{_below(scores, found[:, 3:], given.below):>7.1f}"
+                f"{purpose or 'random':<14}{size:>5}{estimates[:, 0].mean():>8.3f}"
+                f"{estimates[:, 0].std():>7.3f}{estimates[:, 1].mean():>7.2f}"
+                f"{estimates[:, 2].mean():>7.3f}"
+                f"{_below(scores, estimates[:, 3:], given.below):>7.1f}"
             )
 
 
@@ -65,9 +66,9 @@ def _draws(
         else:
             sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
             chosen, chances = sample.chosen, sample.inclusion[sample.chosen]
-        found = weighted_mean(scores[chosen], chances)
-        held = found.low <= scores.mean() <= found.high
-        rows.append([found.value, held, scores[chosen].mean(), *chosen])
+        estimate = weighted_mean(scores[chosen], chances)
+        held = estimate.low <= scores.mean() <= estimate.high
+        rows.append([estimate.value, held, scores[chosen].mean(), *chosen])
     return np.array(rows, dtype=np.float64)
 
 

@@ -132,9 +132,9 @@ def _plugin_in(folder: Path) -> Path:
 def opened(folder: str | None) -> Iterator[Bench]:
     """Make a bench whose files are deleted at the end."""
     with ExitStack() as stack:
-        place = stack.enter_context(TemporaryDirectory(dir=folder))
+        folder_name = stack.enter_context(TemporaryDirectory(dir=folder))
         address = stack.enter_context(served(delay=0.0))
-        yield Bench(Path(place), address=address)
+        yield Bench(Path(folder_name), address=address)
 
 
 def show(bench: Bench, all_rows: Sequence[int], *, is_asked: Callable[[str], bool]) -> None:

@@ -163,11 +163,11 @@ def _size(received: bytes) -> int:
 
 
 @contextmanager
-def bare_service(known: Mapping[bytes, bytes]) -> Iterator[tuple[int, int]]:
+def bare_service(replies: Mapping[bytes, bytes]) -> Iterator[tuple[int, int]]:
     """Run a service that answers each body with known bytes; yield its port and its process."""
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
-    server = spawn.Process(target=_serve, args=(dict(known), sender), daemon=True)
+    server = spawn.Process(target=_serve, args=(dict(replies), sender), daemon=True)
     server.start()
     try:
         yield receiver.recv(), server.pid or 0
@@ -176,7 +176,7 @@ def bare_service(known: Mapping[bytes, bytes]) -> Iterator[tuple[int, int]]:
         server.join()
 
 
-def _serve(known: Mapping[bytes, bytes], sender: Connection) -> None:
+def _serve(replies: Mapping[bytes, bytes], sender: Connection) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
         body, more = b"", True
@@ -184,7 +184,7 @@ def _serve(known: Mapping[bytes, bytes], sender: Connection) -> None:
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        answer = known[body]
+        answer = replies[body]
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(answer)).encode()),

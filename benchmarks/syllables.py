@@ -42,7 +42,7 @@ class Words:
     def part(self, chosen: NDArray[np.intp]) -> "Words":
         """Return those at the places `chosen`."""
         return Words(
-            words=[self.words[place] for place in chosen],
+            words=[self.words[index] for index in chosen],
             syllables=self.syllables[chosen],
             frequency=self.frequency[chosen],
         )
@@ -50,13 +50,13 @@ class Words:
 
 def read(dictionary: str, frequencies: str) -> Words:
     """Read the words of a dictionary that occur."""
-    known = read_dictionary(dictionary)
+    syllables_of = read_dictionary(dictionary)
     lines = Path(frequencies).read_text(encoding="utf-8").splitlines()
     often = {word: float(count) for word, count in (line.split() for line in lines)}
-    words = [word for word in known if _WORD.fullmatch(word) and often.get(word)]
+    words = [word for word in syllables_of if _WORD.fullmatch(word) and often.get(word)]
     return Words(
         words=words,
-        syllables=np.array([known[word] for word in words], dtype=float),
+        syllables=np.array([syllables_of[word] for word in words], dtype=float),
         frequency=np.array([often[word] for word in words]),
     )
 
@@ -82,16 +82,16 @@ def fit(dictionary: Words, *, steps: int) -> Mapping[str, int]:
 
 def _pieces(words: Sequence[str]) -> tuple[list[str], csc_matrix]:
     """Return the pieces of some words at least, and which word has which."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(words):
         bounded = f"^{word}$"
         starts = range(len(bounded))
         parts = {bounded[at : at + n] for at in starts for n in range(1, LONGEST + 1)}
         for piece in sorted(parts):  # so that ties are decided alike in every run
-            places[piece].append(number)
-    kept = {piece: found for piece, found in places.items() if len(found) >= FEWEST}
-    rows = np.concatenate([np.array(found) for found in kept.values()])
-    columns = np.repeat(np.arange(len(kept)), [len(found) for found in kept.values()])
+            rows_of[piece].append(number)
+    kept = {piece: numbers for piece, numbers in rows_of.items() if len(numbers) >= FEWEST}
+    rows = np.concatenate([np.array(numbers) for numbers in kept.values()])
+    columns = np.repeat(np.arange(len(kept)), [len(numbers) for numbers in kept.values()])
     table = csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(words), len(kept)))
     return list(kept), table
 
@@ -123,19 +123,19 @@ def ease(texts: Iterable[str], *, dictionary: str) -> float:
 
 def main(dictionary: str, frequencies: str, *files: str) -> None:
     """Print the measurements and the pieces."""
-    known = read(dictionary, frequencies)
-    order = np.random.default_rng(1).permutation(len(known.words))
+    sample = read(dictionary, frequencies)
+    order = np.random.default_rng(1).permutation(len(sample.words))
     cut = len(order) * 4 // 5
-    seen, unseen = known.part(order[:cut]), known.part(order[cut:])
+    seen, unseen = sample.part(order[:cut]), sample.part(order[cut:])
     pieces = fit(seen, steps=STEPS)
     held = [counted(word, pieces) for word in unseen.words]
     lines = [f"four fifths fitted, the last: {accuracy(unseen, held)}"]
-    lines += [f"as shipped, all: {accuracy(known, list(map(syllable_count, known.words)))}"]
+    lines += [f"as shipped, all: {accuracy(sample, list(map(syllable_count, sample.words)))}"]
     for file in files:
         texts = Path(file).read_text(encoding="utf-8").splitlines()
         rule, truth = (ease(texts, dictionary=path) for path in ("", dictionary))
         lines.append(f"{file}: reading ease {rule:.1f} by rule, {truth:.1f} by dictionary")
-    whole = fit(known, steps=STEPS)
+    whole = fit(sample, steps=STEPS)
     for name, sign in (("more", 1), ("fewer", -1)):
         repeated = (
             " ".join([piece] * abs(step)) for piece, step in whole.items() if step * sign > 0

@@ -56,9 +56,9 @@ async def judged(panel: Panel, row: dict[str, object], aspect: str) -> Result:
     assert isinstance(source, dict)
     inputs = {"Article": str(source["article"])}
     segment = Segment(segment_id=str(row["id"]), output=str(row["output"]), inputs=inputs)
-    known = find_aspect("summarization", aspect)
-    report = await panel.assess(segment, known)
-    return Result(segment=segment, aspect=known, report=report)
+    definition = find_aspect("summarization", aspect)
+    report = await panel.assess(segment, definition)
+    return Result(segment=segment, aspect=definition, report=report)
 
 
 async def compare_all(groups: Iterable[list[dict[str, object]]]) -> list[Pair]:
@@ -98,9 +98,9 @@ def main() -> None:
     pairs = anyio.run(compare_all, grouped(parser.parse_args().data))
     for aspect in ASPECTS:
         for answer, is_better in (("one is better", True), ("no difference", False)):
-            named = [one for one in pairs if (one.aspect, one.is_better) == (aspect, is_better)]
-            differ = [one for one in named if abs(one.people) > _ROUNDING and one.panel]
-            agree = sum(one.panel * one.people > 0 for one in differ)
+            named = [pair for pair in pairs if (pair.aspect, pair.is_better) == (aspect, is_better)]
+            differ = [pair for pair in named if abs(pair.people) > _ROUNDING and pair.panel]
+            agree = sum(pair.panel * pair.people > 0 for pair in differ)
             share = agree / len(differ) if differ else float("nan")
             print(
                 f"{aspect}, {answer}: {len(named)} pairs; people's scores and the panel's differ in"

@@ -165,10 +165,10 @@ def measure(rows: int) -> str:
 def _measured(served: Served, rows: int) -> str:
     begun = time.perf_counter()
     served.ask("head")
-    known = len(served.ask("columns?from=0")["id"])
+    loaded = len(served.ask("columns?from=0")["id"])
     first, waited = served.cpu, time.perf_counter() - begun
-    while known < rows:
-        known += len(served.ask(f"columns?from={known}")["id"])
+    while loaded < rows:
+        loaded += len(served.ask(f"columns?from={loaded}")["id"])
     whole, (_, resident) = served.cpu, served.memory
     numbers = ",".join(map(str, range(rows // 2, min(rows // 2 + 50, rows))))
     details = served.milliseconds(f"rows?numbers={numbers}")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from spanjury.judges.text.words import words
 
 _BLANKS_OR_SIGNS = re.compile(r"\s+|\S+")
-_place = attrgetter("start", "end")  # which other tuples do not have: they are refused
+_interval = attrgetter("start", "end")  # which other tuples do not have: they are refused
 
 
 class Edit(NamedTuple):  # a tuple is made in a third of the time that a frozen dataclass takes
@@ -77,7 +77,7 @@ class Damage:
             if clean[start:end] != text:
                 plain = type(start) is type(end) is int
                 effective.append(edit if plain else Edit(int(start), int(end), text))
-        return cls(clean=clean, edits=tuple(sorted(effective, key=_place)))
+        return cls(clean=clean, edits=tuple(sorted(effective, key=_interval)))
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
@@ -85,13 +85,13 @@ class Damage:
 
         What was deleted has left no text: its place is empty, between its old neighbours.
         """
-        found = []
+        intervals = []
         shift = 0
         for edit in self.edits:
             start = edit.start + shift
-            found.append((start, start + len(edit.text)))
+            intervals.append((start, start + len(edit.text)))
             shift += len(edit.text) - (edit.end - edit.start)
-        return tuple(found)
+        return tuple(intervals)
 
     def carried(self, start: int, end: int) -> tuple[int, int]:
         """Return where ``[start, end)`` of the clean text has come to in the damaged one.

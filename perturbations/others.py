@@ -29,7 +29,7 @@ class _Task:
     text_codes
         Text -> its number.
     texts, inputs
-        Of each output the number of its text and of its inputs.
+        Number of the text and of the inputs of each output.
     holds_words
         Whether each output is more than blanks.
     """
@@ -48,7 +48,7 @@ class OtherTexts(Sequence[str]):
 
     task: _Task = field(repr=False)
     _: KW_ONLY
-    place: int
+    position: int
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._has_other_input()))
@@ -73,11 +73,11 @@ class OtherTexts(Sequence[str]):
 
     def _has_other_input(self) -> NDArray[np.bool_]:
         inputs = self.task.inputs
-        other: NDArray[np.bool_] = inputs != inputs[self.place]
+        other: NDArray[np.bool_] = inputs != inputs[self.position]
         return other
 
-    def _at(self, places: _Codes) -> Sequence[str]:
-        return _Picked(self.task.outputs, places, first=int(np.searchsorted(places, self.place)))
+    def _at(self, codes: _Codes) -> Sequence[str]:
+        return _Picked(self.task.outputs, codes, first=int(np.searchsorted(codes, self.position)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,15 +85,15 @@ class _Picked(Sequence[str]):
     """Some outputs, in the order of the data from the `first` one on, and round."""
 
     outputs: Sequence[str]
-    places: _Codes
+    positions: _Codes
     _: KW_ONLY
     first: int
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.positions)
 
     def __iter__(self) -> Iterator[str]:
-        order = chain(self.places[self.first :].tolist(), self.places[: self.first].tolist())
+        order = chain(self.positions[self.first :].tolist(), self.positions[: self.first].tolist())
         return map(self.outputs.__getitem__, order)
 
     @overload
@@ -105,23 +105,23 @@ class _Picked(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         if isinstance(index, slice):
             return tuple(self)[index]
-        count = len(self.places)
+        count = len(self.positions)
         if not -count <= index < count:
             raise IndexError(index)
-        return self.outputs[int(self.places[(self.first + index) % count])]
+        return self.outputs[int(self.positions[(self.first + index) % count])]
 
 
 def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
     """Yield for each segment the outputs for other inputs of its task."""
     by_task: defaultdict[str, list[Segment]] = defaultdict(list)
-    places = []
+    positions = []
     for segment in segments:
         beside = by_task[segment.task]
-        places.append((segment.task, len(beside)))
+        positions.append((segment.task, len(beside)))
         beside.append(segment)
     tasks = {name: _task(beside) for name, beside in by_task.items()}
-    for name, place in places:
-        yield OtherTexts(tasks[name], place=place)
+    for name, position in positions:
+        yield OtherTexts(tasks[name], position=position)
 
 
 def _task(segments: Sequence[Segment]) -> _Task:
@@ -137,10 +137,10 @@ def _task(segments: Sequence[Segment]) -> _Task:
     )
 
 
-def _numbered(things: Iterable[T]) -> dict[T, int]:
+def _numbered(items: Iterable[T]) -> dict[T, int]:
     """Return thing -> its number, from 0 on."""
-    return {thing: number for number, thing in enumerate(dict.fromkeys(things))}
+    return {thing: number for number, thing in enumerate(dict.fromkeys(items))}
 
 
-def _coded(things: Sequence[T], numbers: Mapping[T, int]) -> _Codes:
-    return np.array([numbers[thing] for thing in things], dtype=np.intp)
+def _coded(items: Sequence[T], numbers: Mapping[T, int]) -> _Codes:
+    return np.array([numbers[thing] for thing in items], dtype=np.intp)

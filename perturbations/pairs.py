@@ -151,8 +151,8 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     """Mark the damage as a judge should; of a deletion the characters beside it are marked."""
     text = damage.text
     spans = []
-    for place, edit in zip(damage.places, damage.edits, strict=True):
-        start, end = _visible(place, length=len(text))
+    for interval, edit in zip(damage.places, damage.edits, strict=True):
+        start, end = _visible(interval, length=len(text))
         was = damage.clean[edit.start : edit.end]
         explanation = f"{condition.name}: {was!r} was replaced by {edit.text!r}."
         offsets = {"start": start, "end": end, "located": Located.EXACT} if start < end else {}
@@ -168,7 +168,7 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     return tuple(spans)
 
 
-def _visible(place: tuple[int, int], *, length: int) -> tuple[int, int]:
+def _visible(interval: tuple[int, int], *, length: int) -> tuple[int, int]:
     """Widen an empty place by the characters beside it."""
-    start, end = place
-    return place if start < end else (max(0, start - 1), min(length, end + 1))
+    start, end = interval
+    return interval if start < end else (max(0, start - 1), min(length, end + 1))

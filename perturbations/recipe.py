@@ -137,9 +137,9 @@ def find_recipe(name: str) -> Recipe:
 
 def _built_in() -> dict[str, Traversable]:
     folder = files("spanjury.perturbations").joinpath("recipes")
-    found = dict(_files(folder, ""))
-    del found[_WEIGHTS]
-    return found
+    by_name = dict(_files(folder, ""))
+    del by_name[_WEIGHTS]
+    return by_name
 
 
 def _files(folder: Traversable, before: str) -> Iterator[tuple[str, Traversable]]:
@@ -165,7 +165,7 @@ def _read(file: Traversable, *, name: str) -> Recipe:
 
 
 def _recipe(table: Mapping[str, object], *, name: str) -> Recipe:
-    _only(table, known=_KEYS)
+    _only(table, allowed=_KEYS)
     task = _text(table, "task", default="")
     aspects, items = table.get("aspects", []), table.get("items", [])
     if not isinstance(aspects, list) or not all(isinstance(aspect, str) for aspect in aspects):
@@ -177,7 +177,7 @@ def _recipe(table: Mapping[str, object], *, name: str) -> Recipe:
 
 
 def _item(table: Mapping[str, object], *, task: str) -> RecipeItem:
-    _only(table, known=_ITEM_KEYS)
+    _only(table, allowed=_ITEM_KEYS)
     level, degree = _text(table, "level"), _text(table, "degree", default="")
     if level not in get_args(Level):
         raise ConfigError(f"'level' must be one of {', '.join(get_args(Level))}, got {level!r}")
@@ -200,11 +200,11 @@ def _item(table: Mapping[str, object], *, task: str) -> RecipeItem:
 def _weights(given: object, *, task: str) -> Mapping[str, float]:
     """Return the weights that a table gives, or that go by a name for `task`."""
     if isinstance(given, str):
-        known = _default_weights().get(task, {})
-        if given not in known:
-            choices = ", ".join(known) or "none"
+        weights = _default_weights().get(task, {})
+        if given not in weights:
+            choices = ", ".join(weights) or "none"
             raise ConfigError(f"no weights of {task!r} are called {given!r}; there are {choices}")
-        given = known[given]
+        given = weights[given]
     if not isinstance(given, dict):
         raise ConfigError(f"'weights' must be a name or a table, got {given!r}")
     for aspect, weight in given.items():
@@ -219,10 +219,10 @@ def _default_weights() -> Mapping[str, Mapping[str, object]]:
     return MappingProxyType(tomllib.loads(file.read_text("utf-8")))
 
 
-def _only(table: Mapping[str, object], *, known: frozenset[str]) -> None:
-    unknown = sorted(table.keys() - known)
+def _only(table: Mapping[str, object], *, allowed: frozenset[str]) -> None:
+    unknown = sorted(table.keys() - allowed)
     if unknown:
-        choices = ", ".join(sorted(known))
+        choices = ", ".join(sorted(allowed))
         raise ConfigError(f"{unknown[0]!r} is not known here; choose from {choices}")
 
 

@@ -44,9 +44,9 @@ def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
     divided, divisor = np.broadcast_arrays(
         np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     )
-    found = np.full(divided.shape, np.nan)
-    np.divide(divided, divisor, out=found, where=divisor != 0)
-    return found
+    quotient = np.full(divided.shape, np.nan)
+    np.divide(divided, divisor, out=quotient, where=divisor != 0)
+    return quotient
 
 
 def cluster_numbers(clusters: ArrayLike | None, *, items: int) -> NDArray[np.intp]:

@@ -68,7 +68,9 @@ def calibration_error_effect(
     def weighted(counts: FloatArray) -> FloatArray:
         has, lacks = at_levels(counts)
         if balanced:
-            has, lacks = (safe_divide(one, one.sum(axis=1, keepdims=True)) for one in (has, lacks))
+            has, lacks = (
+                safe_divide(column, column.sum(axis=1, keepdims=True)) for column in (has, lacks)
+            )
         weights = has + lacks
         gaps = _by_bin(weights * levels - has, weights, bins)  # [1] eq. 2: stated less come true
         return safe_divide(np.abs(gaps).sum(axis=0), weights.sum(axis=1))

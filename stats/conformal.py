@@ -33,7 +33,7 @@ class ConformalThreshold(NamedTuple):
     items: int
     """Items without the property that it was set on."""
     alarms: int
-    """Of these, those that raise an alarm."""
+    """Number of these that raise an alarm."""
     low: float
     high: float
     """Bounds of the rate of alarms among new items, 95 % sure."""
@@ -105,17 +105,17 @@ def conformal_threshold(
     numbers = cluster_numbers(clusters, items=values.size)
     if np.bincount(numbers, minlength=1).max() > 1:
         return _of_clusters(values, numbers, rate=rate, confidence=confidence)
-    known = np.sort(values)
-    most = _most_alarms(known.size, rate=checked_share("rate", rate), confidence=confidence)
+    ordered = np.sort(values)
+    most = _most_alarms(ordered.size, rate=checked_share("rate", rate), confidence=confidence)
     if most < 0:
-        return ConformalThreshold(math.inf, known.size, 0, 0.0, 0.0)
+        return ConformalThreshold(math.inf, ordered.size, 0, 0.0, 0.0)
     # An alarm more than may be sets the bound, which scores equal to it must not reach.
-    value = float(np.nextafter(known[-most - 1], math.inf))
-    alarms = int((known >= value).sum())
-    low = float(betaincinv(alarms, known.size - alarms + 1, 0.025)) if alarms else 0.0
+    value = float(np.nextafter(ordered[-most - 1], math.inf))
+    alarms = int((ordered >= value).sum())
+    low = float(betaincinv(alarms, ordered.size - alarms + 1, 0.025)) if alarms else 0.0
     # [2] Above the order statistic lies a share of Beta(most + 1, items - most), ties or not.
-    high = float(betaincinv(most + 1, known.size - most, 0.975))
-    return ConformalThreshold(value, known.size, alarms, low, high)
+    high = float(betaincinv(most + 1, ordered.size - most, 0.975))
+    return ConformalThreshold(value, ordered.size, alarms, low, high)
 
 
 def items_for_rate(rate: float, *, confidence: float | None = None, clustered: bool = False) -> int:

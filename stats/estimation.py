@@ -27,7 +27,7 @@ def estimated_total(
     population
         How many values there are.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------

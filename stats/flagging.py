@@ -51,7 +51,7 @@ def cutoff(spared: ArrayLike, *, rate: float) -> float:
     4.0
     """
     _check_rate(rate)
-    scores = np.sort(_known(one_axis(spared)))
+    scores = np.sort(_without_missing(one_axis(spared)))
     return float(scores[math.floor(rate * scores.size + NOISE)]) if scores.size else math.nan
 
 
@@ -148,9 +148,9 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
     texts, clean
         0 or more, and 1 or more.
     rate
-        Of false alarms among `clean`, in ``(0, 1)``.
+        Rate of false alarms among `clean`, in ``(0, 1)``.
     confidence
-        Of the two-sided interval whose upper end this is, in ``(0, 1)``.
+        Level of the two-sided interval whose upper end this is, in ``(0, 1)``.
 
     Returns
     -------
@@ -214,7 +214,7 @@ class _Pool:
         return np.where(total > 0, highest, np.nan)
 
 
-def _known(scores: FloatArray) -> FloatArray:
+def _without_missing(scores: FloatArray) -> FloatArray:
     return scores[~np.isnan(scores)]
 
 

@@ -21,7 +21,7 @@ class MarkVariance(NamedTuple):
     """The variance of one mark around the mean of its system."""
 
     powered: float
-    """Of what a judge leaves of it."""
+    """Variance that a judge leaves of it."""
     plain: float
 
 
@@ -52,17 +52,17 @@ def mark_variance(estimates: Sequence[PoweredEstimate], sizes: Sequence[float]) 
     >>> mark_variance(means, [2, 2]).plain
     1.0
     """
-    known = [
+    groups = [
         (estimate.clusters - 1, estimate.error**2 * size, estimate.plain_error**2 * size)
         for estimate, size in zip(estimates, sizes, strict=True)
         if estimate.clusters > 1
     ]
-    freedom = sum(one for one, _, _ in known)
+    freedom = sum(freedom_of for freedom_of, _, _ in groups)
     if not freedom:
         return MarkVariance(np.nan, np.nan)
     return MarkVariance(
-        sum(own * powered for own, powered, _ in known) / freedom,
-        sum(own * plain for own, _, plain in known) / freedom,
+        sum(own * powered for own, powered, _ in groups) / freedom,
+        sum(own * plain for own, _, plain in groups) / freedom,
     )
 
 
@@ -84,7 +84,7 @@ def moderated(
     sizes
         The marks of the one system, or of both, counted as in `mark_variance`.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------

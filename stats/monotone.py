@@ -69,9 +69,9 @@ def decreasing_fit(x: ArrayLike, y: ArrayLike) -> DecreasingFit:
     >>> decreasing_fit([0, 1, 2, 3], [5, 2, 4, 1]).values.tolist()
     [5.0, 3.0, 3.0, 1.0]
     """
-    places, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
-    _same_length(places, values)
-    knots, where, weights = np.unique(places, return_inverse=True, return_counts=True)
+    xs, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
+    _same_length(xs, values)
+    knots, where, weights = np.unique(xs, return_inverse=True, return_counts=True)
     means = np.bincount(where, weights=values) / weights
     fitted = isotonic_regression(means, weights=weights, increasing=False).x
     # The means of pooled blocks may miss each other's order by a rounding error.
@@ -86,7 +86,7 @@ def increasing_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> I
     x, y
         As in `decreasing_fit`.
     weights
-        Of the squares, above 0; shape ``(n,)``, or one for all.
+        Weights of the squares, above 0; shape ``(n,)``, or one for all.
 
     Raises
     ------
@@ -98,12 +98,12 @@ def increasing_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> I
     >>> increasing_fit([0, 1, 2, 3], [1, 4, 2, 5], weights=[1, 3, 1, 1]).values.tolist()
     [1.0, 3.5, 3.5, 5.0]
     """
-    places, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
-    _same_length(places, values)
-    counts = _finite("weights", np.broadcast_to(weights, places.shape), dimensions=1)
+    xs, values = _finite("x", x, dimensions=1), _finite("y", y, dimensions=1)
+    _same_length(xs, values)
+    counts = _finite("weights", np.broadcast_to(weights, xs.shape), dimensions=1)
     if not (counts > 0).all():
         raise ValueError(f"expected weights above 0, got {counts.min()}")
-    knots, where = np.unique(places, return_inverse=True)
+    knots, where = np.unique(xs, return_inverse=True)
     totals = np.bincount(where, weights=counts)
     means = np.bincount(where, weights=counts * values) / totals
     fitted = isotonic_regression(means, weights=totals).x
@@ -139,12 +139,12 @@ def centred_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> Incr
     ([0.0, 1.5, 3.0], [1.0, 3.0, 5.0])
     """
     fitted = increasing_fit(x, y, weights=weights)
-    places = np.asarray(x, dtype=np.float64)
-    counts = np.broadcast_to(np.asarray(weights, dtype=np.float64), places.shape)
+    xs = np.asarray(x, dtype=np.float64)
+    counts = np.broadcast_to(np.asarray(weights, dtype=np.float64), xs.shape)
     values, block = np.unique(fitted.values, return_inverse=True)
-    of_items = block[np.searchsorted(fitted.knots, places)]
+    of_items = block[np.searchsorted(fitted.knots, xs)]
     totals = np.bincount(of_items, weights=counts)
-    centres = np.bincount(of_items, weights=counts * places) / totals
+    centres = np.bincount(of_items, weights=counts * xs) / totals
     return IncreasingFit(centres, values)
 
 

@@ -39,7 +39,7 @@ class PoweredEstimate(NamedTuple):
     clusters: int
     """Those with a mark: of the system that has fewer, for a difference."""
     effective_marks: float
-    """As many marks without a judge would have that error; infinite where there is none."""
+    """Number of marks that would give that error without a judge; infinite if it is 0."""
     floor: float
     """The standard error that more marks of these items leave, of the items themselves."""
     plain_error: float

@@ -53,7 +53,7 @@ def powered_mean(
         One that was chosen from much more than these marks, as by `powered_tuning`; None for
         the one of least error here.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
@@ -143,17 +143,17 @@ def powered_difference(
     scores = np.stack(_pair(people, judged))
     if scores.ndim != 3 or scores.shape[1] != 2:  # noqa: PLR2004 - people and judge, two rows, inputs
         raise ValueError(f"expected shape (2, inputs), got {np.shape(judged)}")
-    one, other = _all_parts(scores, weights=weights, clusters=clusters)
+    left, right = _all_parts(scores, weights=weights, clusters=clusters)
     parts = Parts(
-        one.plain - other.plain,
-        one.gap - other.gap,
-        one.people - other.people,
-        one.judge - other.judge,
-        one.whole - other.whole,
-        np.maximum(one.share, other.share),
-        marked=one.marked + other.marked,
-        items=one.items + other.items,
-        clusters=min(one.clusters, other.clusters),
+        left.plain - right.plain,
+        left.gap - right.gap,
+        left.people - right.people,
+        left.judge - right.judge,
+        left.whole - right.whole,
+        np.maximum(left.share, right.share),
+        marked=left.marked + right.marked,
+        items=left.items + right.items,
+        clusters=min(left.clusters, right.clusters),
     )
     return tuned_estimate(parts, confidence=checked_share("confidence", confidence), given=tuning)
 
@@ -221,7 +221,7 @@ def marks_needed(
     estimate
         From `powered_difference`, or from `powered_mean` if 0 is of interest.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
     power
         The chance that it excludes 0, in ``(0, 1)``.
 

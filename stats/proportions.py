@@ -37,7 +37,7 @@ def clustered_proportion(
         Shape ``(clusters,)``; whole numbers with ``0 <= successes <= trials``. A cluster
         without trials is skipped.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------

@@ -107,10 +107,10 @@ def rater_redundancy(
         raise ValueError(f"expected two raters or more of {marks.size} items, got {scores.shape}")
     where = cluster_numbers(clusters, items=marks.size)
     first, second = np.triu_indices(len(scores), k=1)
-    known = ~np.isnan(marks + scores[first] + scores[second])
+    complete = ~np.isnan(marks + scores[first] + scores[second])
     effects = [
-        _partial(np.stack([marks, scores[one], scores[other]])[:, both], where[both])
-        for one, other, both in zip(first, second, known, strict=True)
+        _partial(np.stack([marks, scores[left], scores[right]])[:, both], where[both])
+        for left, right, both in zip(first, second, complete, strict=True)
     ]
 
     def every_pair(counts: FloatArray) -> FloatArray:
@@ -137,8 +137,8 @@ def rater_redundancy(
 
 def _effective(partial: FloatArray, raters: int) -> FloatArray:
     """Return the number of independent raters, of pairs in the last axis, [2] eq. 5."""
-    known = ~np.isnan(partial)
-    mean = safe_divide(np.where(known, partial, 0.0).sum(axis=-1), known.sum(axis=-1))
+    defined = ~np.isnan(partial)
+    mean = safe_divide(np.where(defined, partial, 0.0).sum(axis=-1), defined.sum(axis=-1))
     size = 1 + (raters - 1) * mean
     return safe_divide(raters, np.where(size > NOISE, size, np.nan))
 
@@ -160,10 +160,10 @@ def _partial(scores: FloatArray, where: NDArray[np.intp]) -> Weighted:
     def weighted(counts: FloatArray) -> FloatArray:
         drawn = counts[:, where]
         total = drawn.sum(axis=1, keepdims=True)
-        people, one, other = (ranking(drawn) for ranking in rankings)
+        people, first_ranks, second_ranks = (ranking(drawn) for ranking in rankings)
         parts = [
             part - safe_divide((drawn * part).sum(axis=1, keepdims=True), total)
-            for part in (people, one, other)
+            for part in (people, first_ranks, second_ranks)
         ]
         by_one, by_other = (_correlation(parts[0], part, drawn) for part in parts[1:])
         together = _correlation(parts[1], parts[2], drawn)
@@ -191,9 +191,9 @@ def _ranking(scores: FloatArray) -> Weighted:
 
 def _correlation(first: FloatArray, second: FloatArray, counts: FloatArray) -> FloatArray:
     """Return Pearson's of centred rows, whose items count so often; NaN where one is constant."""
-    one, other, both = (
+    left_squares, right_squares, both = (
         (counts * left * right).sum(axis=1)
         for left, right in ((first, first), (second, second), (first, second))
     )
-    squares = one * other
+    squares = left_squares * right_squares
     return safe_divide(both, np.sqrt(np.where(squares > NOISE**2, squares, np.nan)))

@@ -133,7 +133,9 @@ def by_level(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatArray, ByLeve
         if not kept.size:  # there is no level to add up
             return np.zeros((len(counts), 0)), np.zeros((len(counts), 0))
         drawn, sort = counts[:, kept], has[kept]
-        having, lacking = (np.add.reduceat(drawn * one, starts, axis=1) for one in (sort, 1 - sort))
+        having, lacking = (
+            np.add.reduceat(drawn * kind, starts, axis=1) for kind in (sort, 1 - sort)
+        )
         return having, lacking
 
     return levels, counted

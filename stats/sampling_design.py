@@ -41,7 +41,7 @@ class WeightedMean(NamedTuple):
     clusters: int
     """Clusters with one."""
     effective: float
-    """As many values of equal chances would weigh as much."""
+    """Number of values of equal chances that would weigh as much."""
 
 
 def stratified(
@@ -64,7 +64,7 @@ def stratified(
     rng
         Draws them.
     least
-        Of each stratum, at least 1, so that each item has a chance.
+        Minimum drawn from each stratum, at least 1, so that each item has a chance.
     weights
         Shape ``(items,)``, finite, at least 0: how much is to be learnt from each item. A stratum
         gets its part of their sum: in proportion to its items where None, and with the standard
@@ -102,8 +102,8 @@ def stratified(
     drawn = _allocated(parts, lowest, counts, size=size)
     order = rng.permutation(labels.size)
     order = order[np.argsort(where[order], kind="stable")]
-    place = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    chosen = order[place < np.repeat(drawn, counts)]
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    chosen = order[rank < np.repeat(drawn, counts)]
     return StratifiedSample(np.sort(chosen), (drawn / counts)[where])
 
 
@@ -126,7 +126,7 @@ def weighted_mean(
     clusters
         Shape ``(n,)``; labels of items that hang together, or None if each is alone.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
@@ -156,9 +156,9 @@ def weighted_mean(
     if chances.shape != numbers.shape or not ((chances > 0) & (chances <= 1)).all():
         raise ValueError(f"expected {numbers.size} chances in (0, 1], got {inclusion!r}")
     where = cluster_numbers(clusters, items=numbers.size)
-    known = ~np.isnan(numbers)
-    numbers, where = numbers[known], where[known]
-    shares = 1 / chances[known]
+    present = ~np.isnan(numbers)
+    numbers, where = numbers[present], where[present]
+    shares = 1 / chances[present]
     shares = safe_divide(shares, shares.sum())
     if not numbers.size:
         return WeightedMean(np.nan, np.nan, np.nan, np.nan, 0, 0, 0.0)

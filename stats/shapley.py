@@ -18,7 +18,7 @@ def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> 
     Parameters
     ----------
     worth
-        Of some of the players, who are numbered from 0; asked once a subset, the empty one first.
+        Worth of some players, who are numbered from 0; asked once a subset, the empty one first.
     players
         From 1 to 12.
 
@@ -77,18 +77,18 @@ def shapley_values(worths: ArrayLike) -> FloatArray:
     >>> shapley_values([0, 0, 0, 1]).tolist()
     [0.5, 0.5]
     """
-    known = np.asarray(worths, dtype=np.float64)
-    players = known.size.bit_length() - 1
-    if known.shape != (2**players,) or not 1 <= players <= MOST_PLAYERS:
-        raise ValueError(f"expected 2 to 2**{MOST_PLAYERS} worths, a power, got {known.shape}")
-    if np.isinf(known).any():
+    values = np.asarray(worths, dtype=np.float64)
+    players = values.size.bit_length() - 1
+    if values.shape != (2**players,) or not 1 <= players <= MOST_PLAYERS:
+        raise ValueError(f"expected 2 to 2**{MOST_PLAYERS} worths, a power, got {values.shape}")
+    if np.isinf(values).any():
         raise ValueError("expected finite worths or NaN, got an infinite one")
-    masks = np.arange(known.size)
+    masks = np.arange(values.size)
     sizes = np.bitwise_count(masks)
     orders = np.array([1 / (players * comb(players - 1, size)) for size in range(players)])
     shares = np.empty(players)
     for player in range(players):
         before = masks[masks >> player & 1 == 0]
-        added = known[before | 1 << player] - known[before]
+        added = values[before | 1 << player] - values[before]
         shares[player] = orders[sizes[before]] @ added
     return shares

@@ -33,7 +33,7 @@ def test_a_part_that_an_installed_package_lacks_is_an_error() -> None:
         imported("json.no_such_part")
 
 
-def test_what_is_there_is_returned() -> None:
+def test_an_installed_module_is_returned() -> None:
     assert imported("json").loads("[1]") == [1]
 
 

@@ -103,7 +103,7 @@ def _forward(  # noqa: PLR0917  transformers calls it so
         bias = _bias(attention_mask, like=query)
     elif query.shape[2] > 1 and getattr(module, "is_causal", True):
         bias = kernel.causal()
-    found = kernel.attend(
+    attended = kernel.attend(
         query.transpose(1, 2),
         key.transpose(1, 2),
         value.transpose(1, 2),
@@ -111,7 +111,7 @@ def _forward(  # noqa: PLR0917  transformers calls it so
         dropout if module.training else 0.0,
         scale=scaling,
     )
-    return found, None
+    return attended, None
 
 
 def _bias(mask: torch.Tensor, *, like: torch.Tensor) -> torch.Tensor:

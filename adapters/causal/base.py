@@ -120,10 +120,10 @@ def _embedded() -> Base:
     if spec is None or find_spec("gguf") is None:
         raise ConfigError(_INSTALL_EMBEDDED)
     folders = map(Path, spec.submodule_search_locations or ())
-    found = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
-    if not found:
+    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
+    if not files:
         raise ConfigError(f"the package {_EMBEDDED_PACKAGE} holds no weights; {_INSTALL_EMBEDDED}")
-    weights = found[0]
+    weights = files[0]
     return Base(
         name=EMBEDDED,
         identity=f"{weights.stem}@{model_digest(weights.parent, suffixes=_DIGESTED)}",

@@ -97,10 +97,10 @@ class ChatTokens:
 
     def text(self, ids: Sequence[int]) -> str:
         """Return what the tokens say, without the template's marks."""
-        said: str = self._tokenizer.decode(
+        text: str = self._tokenizer.decode(
             list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
-        return said
+        return text
 
     def save(self, folder: str) -> None:
         """Write the tokenizer's files into a folder."""
@@ -108,10 +108,8 @@ class ChatTokens:
 
     def _ids(self, text: str) -> list[int]:
         # The template writes the marks of a beginning itself.
-        found: list[int] = self._tokenizer(text, add_special_tokens=False, verbose=False)[
-            "input_ids"
-        ]
-        return found
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return ids
 
     def _plain(self, text: str) -> str:
         """Return the text as tokenizers take it: well formed, and free of the template's marks."""

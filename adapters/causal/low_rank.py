@@ -74,8 +74,8 @@ def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base
     if not (folder / _CONFIG).is_file():
         if folder.is_dir() and not (folder / "config.json").is_file():
             raise ConfigError(_NEITHER.format(folder))
-        found = find_base(name)
-        return found, found.load(device=device, attention=attention)
+        plain = find_base(name)
+        return plain, plain.load(device=device, attention=attention)
     base = _base_of(folder)
     model = base.load(device=device, attention=attention)
     try:

@@ -54,7 +54,7 @@ class Written:
 class _Row:
     """A continuation under way."""
 
-    place: int
+    number: int
     prompt: Prompt
     chance: torch.Generator
     ids: list[int] = field(default_factory=list)
@@ -87,8 +87,8 @@ def write(
     then.
     """
     rows = [
-        _Row(place=place, prompt=prompt, chance=_chance(prompt.seed, model.device))
-        for place, prompt in enumerate(prompts)
+        _Row(number=number, prompt=prompt, chance=_chance(prompt.seed, model.device))
+        for number, prompt in enumerate(prompts)
     ]
     ended = [False] * len(rows)
     alive = rows
@@ -103,8 +103,8 @@ def write(
             for at, row in enumerate(alive):
                 token = row.take(logits[at]) if _is_drawn(row.prompt) else _add(row, greedy[at])
                 if token in ends:
-                    ended[row.place] = True
-                elif len(row.ids) < row.prompt.most and not dropped(row.place):
+                    ended[row.number] = True
+                elif len(row.ids) < row.prompt.most and not dropped(row.number):
                     kept.append(at)
                     drawn.append(token)
             if len(kept) < len(alive):
@@ -123,8 +123,8 @@ def score(model: PreTrainedModel, prompt: Prompt) -> Written:
     loose: Any = model
     with torch.inference_mode():
         ids = torch.tensor([[*prompt.ids, *prompt.forced]], device=model.device)
-        found: torch.Tensor = loose(input_ids=ids, logits_to_keep=len(prompt.forced) + 1).logits
-        logprobs = found[0, :-1].float().log_softmax(dim=-1)
+        logits: torch.Tensor = loose(input_ids=ids, logits_to_keep=len(prompt.forced) + 1).logits
+        logprobs = logits[0, :-1].float().log_softmax(dim=-1)
         own = logprobs.gather(1, ids[0, len(prompt.ids) :, None])[:, 0].tolist()
     tokens = [Token(logprob=logprob, rivals=()) for logprob in own]
     return Written(ids=prompt.forced, ended=True, tokens=tokens)
@@ -146,7 +146,7 @@ def _next_logits(
     """Return what the model thinks of every next token, ``(rows, vocabulary)``."""
     positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
     loose: Any = model
-    found: torch.Tensor = loose(
+    logits: torch.Tensor = loose(
         input_ids=ids,
         attention_mask=mask,
         position_ids=positions,
@@ -154,7 +154,7 @@ def _next_logits(
         use_cache=True,
         logits_to_keep=1,
     ).logits
-    return found[:, -1].float()
+    return logits[:, -1].float()
 
 
 def _drawn(logits: torch.Tensor, temperature: float, *, chance: torch.Generator) -> int:

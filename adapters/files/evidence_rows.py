@@ -6,6 +6,11 @@ from spanjury.judges.core import ErrorSpan
 def evidence_rows(span: ErrorSpan) -> list[dict[str, object]]:
     """Return each place, its offsets half-open code points of the input that it names."""
     return [
-        {"input": place.input, "start": place.start, "end": place.end, "text": place.text}
-        for place in span.evidence
+        {
+            "input": evidence.input,
+            "start": evidence.start,
+            "end": evidence.end,
+            "text": evidence.text,
+        }
+        for evidence in span.evidence
     ]

@@ -64,17 +64,17 @@ class Spool:
         base = self._ends[first]
         ends = [end - base for end in self._ends[first + 1 : last + 1]]
         number, size = 0, len(needle)
-        place = block.find(needle)
-        while place >= 0:
-            if ends[number] <= place:  # mostly in the next piece: most hold what many hold
+        offset = block.find(needle)
+        while offset >= 0:
+            if ends[number] <= offset:  # mostly in the next piece: most hold what many hold
                 number += 1
-                if ends[number] <= place:
-                    number = bisect_right(ends, place, lo=number)
-            if place + size <= ends[number]:
+                if ends[number] <= offset:
+                    number = bisect_right(ends, offset, lo=number)
+            if offset + size <= ends[number]:
                 yield first + number
-                place = block.find(needle, ends[number])
+                offset = block.find(needle, ends[number])
             else:  # it lies across two pieces
-                place = block.find(needle, place + 1)
+                offset = block.find(needle, offset + 1)
 
     def _read(self, start: int, end: int) -> bytes:
         with self._lock:

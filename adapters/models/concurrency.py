@@ -43,7 +43,7 @@ class AdaptiveLimiter:
         self._least = least
         self._most = most
         self._limit = most
-        self._places = anyio.CapacityLimiter(most)
+        self._limiter = anyio.CapacityLimiter(most)
         self._cuts = 0
         self._successes = 0
         self._was_full = False
@@ -56,23 +56,23 @@ class AdaptiveLimiter:
     @property
     def under_way(self) -> int:
         """Places that are taken; more than `limit` for a while after it fell."""
-        return self._places.borrowed_tokens
+        return self._limiter.borrowed_tokens
 
     @property
     def outstanding(self) -> int:
         """Places that are taken or waited for."""
-        return self._places.borrowed_tokens + self._places.statistics().tasks_waiting
+        return self._limiter.borrowed_tokens + self._limiter.statistics().tasks_waiting
 
     async def acquire(self) -> None:
         """Wait for a place and take it."""
         try:
-            self._places.acquire_nowait()  # spares a turn of the event loop
+            self._limiter.acquire_nowait()  # spares a turn of the event loop
         except anyio.WouldBlock:
-            await self._places.acquire()
+            await self._limiter.acquire()
 
     def release(self) -> None:
         """Give the place back."""
-        self._places.release()
+        self._limiter.release()
 
     async def __aenter__(self) -> None:
         await self.acquire()
@@ -112,4 +112,4 @@ class AdaptiveLimiter:
         self._successes = 0
         self._was_full = False
         if limit != self._limit:
-            self._limit = self._places.total_tokens = limit
+            self._limit = self._limiter.total_tokens = limit

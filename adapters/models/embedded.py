@@ -98,10 +98,10 @@ def _find_weights() -> Path:
     if spec is None or find_spec(_ENGINE) is None:
         raise ConfigError(_INSTALL)
     folders = map(Path, spec.submodule_search_locations or ())
-    found = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
-    if not found:
+    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
+    if not files:
         raise ConfigError(f"the package {_WEIGHTS} holds no weights; {_INSTALL}")
-    return found[0]
+    return files[0]
 
 
 def _start(weights: Path) -> tuple[Any, _Server]:

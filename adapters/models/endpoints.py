@@ -4,7 +4,7 @@ The gateway keeps one set of endpoints, of one where there is one server, and ne
 each attempt of a call, from the outside in::
 
     Gateway                tries again, and for each attempt
-      Endpoints.place      chooses a server and waits for a place there (AdaptiveLimiter)
+      Endpoints.slot       chooses a server and waits for a place there (AdaptiveLimiter)
         RateLimit.admit    waits until the minute allows it
           Endpoint.ended   learns how it ends, for the server's limit and health
             CancelScope    bounds its time, so that no wait counts against it
@@ -178,9 +178,9 @@ class Endpoints:
         """Calls that have a place now."""
         return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
 
-    def place(self, *, tried: list[Endpoint]) -> AbstractAsyncContextManager[Endpoint]:
+    def slot(self, *, tried: list[Endpoint]) -> AbstractAsyncContextManager[Endpoint]:
         """Return a place at a server, held for one attempt; it is added to those `tried`."""
-        return _Place(self, tried)
+        return _Slot(self, tried)
 
     async def take(self, tried: list[Endpoint]) -> Endpoint:
         """Wait for a place at the best server, and take it."""
@@ -215,7 +215,7 @@ class Endpoints:
         return min(self._endpoints, key=badness)
 
 
-class _Place:
+class _Slot:
     """A place at a server; a class, since a generator's context takes as long as all it does."""
 
     __slots__ = ("_endpoint", "_endpoints", "_is_probe", "_tried")

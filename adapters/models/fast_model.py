@@ -160,8 +160,8 @@ class FastModel:
             raise unreached from None
         except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            said = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
-            raise TransientModelError(f"{self.source}: {said}") from None
+            problem = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
+            raise TransientModelError(f"{self.source}: {problem}") from None
 
     async def template_tokens(self) -> TemplateTokens | None:
         """Return the special tokens of the model; raise `TransientModelError` as `ask_server`."""

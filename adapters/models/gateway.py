@@ -244,13 +244,13 @@ class Gateway:
         """Ask once the circuit is closed; it may open while the call waits for its place."""
         while True:
             await self.ready()
-            async with self._endpoints.place(tried=tried) as endpoint:
+            async with self._endpoints.slot(tried=tried) as endpoint:
                 if self.circuit is None or self.circuit.is_closed:
                     return await self._ask_at(endpoint, request, maker=maker)
 
     async def _ask(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
         """Ask once, whatever the circuit says."""
-        async with self._endpoints.place(tried=tried) as endpoint:
+        async with self._endpoints.slot(tried=tried) as endpoint:
             return await self._ask_at(endpoint, request, maker=_PROBES)
 
     async def _ask_at(self, endpoint: Endpoint, request: ChatRequest, *, maker: str) -> Reply:

@@ -152,7 +152,7 @@ def _keep_quiet() -> None:
     """Put the filter first, where a host or its tests have set up theirs since."""
     filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is one
     if filters[:1] != [_QUIET]:
-        filters[:] = [_QUIET, *(one for one in filters if one is not _QUIET)]
+        filters[:] = [_QUIET, *(existing for existing in filters if existing is not _QUIET)]
 
 
 @contextmanager

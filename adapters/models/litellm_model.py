@@ -191,9 +191,9 @@ def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     read the status that it came with.
     """
     status = _status(error)
-    said = str(error).partition("Traceback (most recent call last)")[0].strip()
-    message = f"{source}: {short_line(said or type(error).__name__, status=status, key=key)}"
-    if _NO_KEY.search(said):
+    problem = str(error).partition("Traceback (most recent call last)")[0].strip()
+    message = f"{source}: {short_line(problem or type(error).__name__, status=status, key=key)}"
+    if _NO_KEY.search(problem):
         return UnusableModelError(message)
     wait = retry_after(_headers(error))
     if isinstance(error, TimeoutError | openai.APITimeoutError):

@@ -59,7 +59,7 @@ class Loaded:
         """The tokens that end a reply: the tokenizer's, and what the model names besides."""
         end = getattr(self.model.generation_config, "eos_token_id", None)
         named = end if isinstance(end, list) else [end]
-        return frozenset({self.chat.end, *(one for one in named if isinstance(one, int))})
+        return frozenset({self.chat.end, *(token for token in named if isinstance(token, int))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,10 +178,10 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
     """
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")
-    place = name.partition("/")[2]
-    if not place:
+    folder = name.partition("/")[2]
+    if not folder:
         raise ConfigError(f"name what is to be loaded: {_PREFIX}/FOLDER")
-    loaded = await anyio.to_thread.run_sync(_load, place)
+    loaded = await anyio.to_thread.run_sync(_load, folder)
     worker = Worker(write=partial(_write, loaded), batching=Batching())
     try:
         yield LocalModel(loaded=loaded, worker=worker)
@@ -192,9 +192,9 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
 def _load(name: str) -> Loaded:
     device = find_device("auto")
-    found, model = load_model(name, device=device, attention=best_attention(device))
-    chat = ChatTokens(found.tokenizer(), name=name)
-    return Loaded(identity=found.identity, chat=chat, model=model)
+    base, model = load_model(name, device=device, attention=best_attention(device))
+    chat = ChatTokens(base.tokenizer(), name=name)
+    return Loaded(identity=base.identity, chat=chat, model=model)
 
 
 def _write(
@@ -216,7 +216,7 @@ def _write(
             ) from error
     half = len(prompts) // 2
     first = _write(loaded, prompts[:half], dropped)
-    return first + _write(loaded, prompts[half:], lambda place: dropped(place + half))
+    return first + _write(loaded, prompts[half:], lambda row: dropped(row + half))
 
 
 def _logprob(chat: ChatTokens, token: int, scored: Token) -> TokenLogprob:

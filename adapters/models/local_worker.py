@@ -139,7 +139,7 @@ class Worker:
         try:
             written = self.write(
                 [ticket.prompt for ticket in batch],
-                lambda place: batch[place].dropped or self._closed,
+                lambda row: batch[row].dropped or self._closed,
             )
         except ModelError as error:
             return [error] * len(batch)

@@ -120,11 +120,11 @@ def names_policy(reply: str) -> bool:
     return _POLICY.search(reply) is not None
 
 
-def short_line(said: str, *, status: int | None = None, key: str = "") -> str:
-    """Return what was `said` as one short line without secrets, `key` among them."""
-    said = " ".join(scrub(said, known=[key]).split())
-    said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
-    return said if status is None else f"status {status}: {said}"
+def short_line(message: str, *, status: int | None = None, key: str = "") -> str:
+    """Return what was `message` as one short line without secrets, `key` among them."""
+    message = " ".join(scrub(message, secrets=[key]).split())
+    message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+    return message if status is None else f"status {status}: {message}"
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:

@@ -64,8 +64,8 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     if not is_success(answer.status):
         raise _failure(answer, content, status=answer.status, source=source, key=key)
     if isinstance(content, _NotJson):
-        said = short_line("the reply is not JSON", status=answer.status)
-        raise TransientModelError(f"{source}: {said}")
+        problem = short_line("the reply is not JSON", status=answer.status)
+        raise TransientModelError(f"{source}: {problem}")
     if isinstance(content, Mapping) and _is_failure(content.get("error")):
         status = _code(content["error"])
         raise _failure(answer, content, status=status, source=source, key=key)
@@ -112,16 +112,16 @@ def _code(error: object) -> int | None:
 def _failure(
     answer: HttpAnswer, content: object, *, status: int | None, source: str, key: str
 ) -> ModelError:
-    said = _said(content) or answer.reason or "no reason given"
+    problem = _reason_in(content) or answer.reason or "no reason given"
     return error_by_status(
-        f"{source}: {short_line(said, status=answer.status, key=key)}",
+        f"{source}: {short_line(problem, status=answer.status, key=key)}",
         status=status,
         wait=retry_after(answer.headers),
         refused=names_policy(answer.body.decode(errors="replace")),
     )
 
 
-def _said(content: object) -> str:
+def _reason_in(content: object) -> str:
     """Return the server's own words: OpenAI's, TGI's and Ollama's, old vLLM's, FastAPI's."""
     if not isinstance(content, Mapping):
         return ""
@@ -169,7 +169,7 @@ def _reply(body: Mapping[str, object], *, prefix: str) -> Reply:
         reasoning=reasoning,
         usage=_usage(_object(body.get("usage"), "usage")),
         logprobs=_logprobs(_object(choice.get("logprobs"), "logprobs")),
-        tool_calls=tuple(_tool_call(call, place=place) for place, call in enumerate(calls)),
+        tool_calls=tuple(_tool_call(call, index=index) for index, call in enumerate(calls)),
     )
 
 
@@ -191,7 +191,7 @@ def _finish(reason: str, *, refused: bool, calls: bool) -> Finish:
     return _FINISHES.get(reason, Finish.STOP)
 
 
-def _tool_call(call: object, *, place: int) -> ToolCall:
+def _tool_call(call: object, *, index: int) -> ToolCall:
     made = _object(call, "tool call")
     if made.get("function") is None:
         raise _ShapeError("a tool call names no function")
@@ -201,7 +201,7 @@ def _tool_call(call: object, *, place: int) -> ToolCall:
         arguments = json.dumps(arguments)
     return ToolCall(
         # An answer must be able to name its call, also where the server did not.
-        call_id=_text(made.get("id"), "id") or f"call_{place}",
+        call_id=_text(made.get("id"), "id") or f"call_{index}",
         name=_text(function.get("name"), "name"),
         arguments=_text(arguments, "arguments"),
     )

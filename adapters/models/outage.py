@@ -122,9 +122,9 @@ class Complaints:
 
     def add(self, error: ModelError) -> None:
         """Note a complaint."""
-        said = str(error)
-        self._alike = self._alike + 1 if said == self._last else 1
-        self._last = said
+        message = str(error)
+        self._alike = self._alike + 1 if message == self._last else 1
+        self._last = message
 
     def add_of_probe(self, error: ModelError) -> None:
         """Note that the complaint that was added last is of the probe."""

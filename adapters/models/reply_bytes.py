@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from spanjury.judges.core import Decoding, PermanentModelError, TransientModelError
 
 IDENTITY = {"Accept-Encoding": "identity"}
-"""Asks a server not to pack its answer: answers are short, and unpacking them can be dear."""
+"""Asks a server not to pack its answer: answers are short, and unpacking them can be expensive."""
 
 _MOST_ERROR_BYTES = 2**16
 """Bytes that are read of the answer that says what went wrong; the rest is not asked for."""

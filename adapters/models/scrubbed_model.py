@@ -34,7 +34,7 @@ from spanjury.judges.core import (
 class ScrubbedModel:
     """A model in whose replies, and in the messages of whose errors, secrets are masked.
 
-    The request goes to it as it is.
+    The request goes to it unchanged.
     """
 
     model: ChatModel
@@ -103,13 +103,13 @@ def _scrubbed_tokens(
     tokens: Sequence[TokenLogprob], secrets: SecretFinder
 ) -> tuple[TokenLogprob, ...]:
     """Mask each token that a secret runs through, and its rivals, which may spell it too."""
-    places = secrets.places("".join(token.token for token in tokens))
-    if not places:
+    intervals = secrets.intervals("".join(token.token for token in tokens))
+    if not intervals:
         return tuple(tokens)
     edges = pairwise([0, *accumulate(len(token.token) for token in tokens)])
     return tuple(
         TokenLogprob(token=MASK, logprob=token.logprob)
-        if any(first < end and start < last for first, last in places)
+        if any(first < end and start < last for first, last in intervals)
         else token
         for token, (start, end) in zip(tokens, edges, strict=True)
     )

@@ -107,11 +107,11 @@ def redirect_refused(
     The message names the status and the host, without path and query, which may hold a key, and
     without `key`.
     """
-    said = (
+    problem = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"
         " server's final address as the base URL"
     )
-    return UnusableModelError(f"{source}: {short_line(said, status=status, key=key)}")
+    return UnusableModelError(f"{source}: {short_line(problem, status=status, key=key)}")
 
 
 def _host(location: str, *, asked: str) -> str:

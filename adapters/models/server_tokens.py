@@ -85,23 +85,23 @@ async def _from_llama_cpp(server: _Server, served: Mapping[str, Any]) -> Templat
         {"content": marks, "parse_special": True, "add_special": False, "with_pieces": True},
     )
     pieces = {piece["piece"] for piece in cut["tokens"] if isinstance(piece["piece"], str)}
-    return _found(filter(_MARK.fullmatch, pieces), "llama.cpp's /tokenize")
+    return _template_tokens(filter(_MARK.fullmatch, pieces), "llama.cpp's /tokenize")
 
 
 async def _from_vllm(server: _Server) -> TemplateTokens | None:
     info = await server.get(server.root / "tokenizer_info")
     if info is not None:
-        return _found(named_tokens(info), "vLLM's /tokenizer_info")
+        return _template_tokens(named_tokens(info), "vLLM's /tokenizer_info")
     for turns in (_TURNS, _TURNS[1:]):
         fields = {"model": server.model, "messages": turns, "return_token_strs": True}
         cut = await server.post("tokenize", fields)
         if cut is not None:
             pieces = (str(piece).strip("▁ĠĊ \n") for piece in cut["token_strs"])
-            return _found(filter(_MARK.fullmatch, pieces), "vLLM's /tokenize")
+            return _template_tokens(filter(_MARK.fullmatch, pieces), "vLLM's /tokenize")
     return None
 
 
-def _found(tokens: Iterable[str], source: str) -> TemplateTokens | None:
+def _template_tokens(tokens: Iterable[str], source: str) -> TemplateTokens | None:
     named = tuple(sorted(set(tokens)))
     return TemplateTokens(tokens=named, source=source) if named else None
 
@@ -110,8 +110,8 @@ def _served(models: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as ab
     """Return what a list of models says of the one called `name`, or else of the first."""
     if not isinstance(models, dict) or not isinstance(models.get("data"), list):
         return {}
-    listed = [one for one in models["data"] if isinstance(one, dict)]
-    return next((one for one in listed if one.get("id") == name), listed[0] if listed else {})
+    listed = [model for model in models["data"] if isinstance(model, dict)]
+    return next((model for model in listed if model.get("id") == name), listed[0] if listed else {})
 
 
 def _session(key: str) -> aiohttp.ClientSession:

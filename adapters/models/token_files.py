@@ -96,15 +96,15 @@ def _gguf_tokens(file: BinaryIO) -> Iterator[str]:
     version, _, count = _numbers(file, "IQQ")
     if version < 2:  # noqa: PLR2004 - the first had narrower lengths
         raise ValueError(f"GGUF version {version} is not known")
-    found: dict[str, list[object]] = {}
+    fields: dict[str, list[object]] = {}
     for _ in range(count):
         key = _string(file).decode()
         value = _value(file, *_numbers(file, "I"))
         if key in {_TOKENS, _TYPES} and isinstance(value, list):
-            found[key] = value
-            if len(found) == len((_TOKENS, _TYPES)):
+            fields[key] = value
+            if len(fields) == len((_TOKENS, _TYPES)):
                 break
-    for token, kind in zip(found.get(_TOKENS, ()), found.get(_TYPES, ()), strict=True):
+    for token, kind in zip(fields.get(_TOKENS, ()), fields.get(_TYPES, ()), strict=True):
         if kind in _SPECIAL and isinstance(token, bytes):
             yield token.decode(errors="replace")
 

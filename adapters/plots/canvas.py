@@ -20,7 +20,7 @@ from matplotlib.font_manager import findfont, get_font
 from spanjury.judges.core import ConfigError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-"""Of Okabe and Ito: they differ for every kind of colour vision. Yellow is too pale on white."""
+"""Colours of Okabe and Ito, distinct in every colour vision; yellow is too pale on white."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 _ENDINGS = (".png", ".svg")
@@ -87,10 +87,10 @@ def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
     """Return a label a name; those that would read alike are numbered."""
     made = [label(name, width=width) for name in names]
     times, seen = Counter(made), Counter[str]()
-    for number, one in enumerate(made):
-        if times[one] > 1:
-            seen[one] += 1
-            made[number] = f"{one} ({seen[one]})"
+    for number, name in enumerate(made):
+        if times[name] > 1:
+            seen[name] += 1
+            made[number] = f"{name} ({seen[name]})"
     return made
 
 
@@ -138,9 +138,9 @@ def _note_width(figure: Figure) -> int:
 
 def _drawable(text: str) -> str:
     """Return `text` with an escape for each character that the font has no shape for."""
-    known = _characters()
+    supported = _characters()
     return "".join(
-        letter if ord(letter) in known else letter.encode("unicode_escape").decode()
+        letter if ord(letter) in supported else letter.encode("unicode_escape").decode()
         for letter in text
     )
 

@@ -26,7 +26,7 @@ from spanjury.adapters.plots.meta_inputs import ScorerCost
 Point = tuple[float, float]
 
 _SIZE = 7.0
-"""Of the labels, in points."""
+"""Size of the labels, in points."""
 
 _WIDE = 20.0
 """Costs that differ by more have a power of ten between them, and no room for other numbers."""
@@ -55,7 +55,7 @@ def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure:
     """
     shown = [scorer for scorer in scorers if math.isfinite(scorer.cost + scorer.correlation)]
     free_at = _free_at(shown)
-    points = [(one.cost or free_at, one.correlation) for one in shown]
+    points = [(scorer.cost or free_at, scorer.correlation) for scorer in shown]
     with drawing(path):
         figure, axes = new_figure(9, 6 + 0.05 * max(0, len(shown) - 20))
         axes.set_xscale("log")
@@ -71,22 +71,22 @@ def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure:
         axes.set_ylabel(measure)
         axes.grid(color="#e6e6e6", linewidth=0.6)
         axes.set_axisbelow(True)
-        said = ["Line: no cheaper scorer correlates as well"]
-        paid_from = _free(axes, free_at) if any(one.cost == 0 for one in shown) else 0.0
+        notes = ["Line: no cheaper scorer correlates as well"]
+        paid_from = _free(axes, free_at) if any(scorer.cost == 0 for scorer in shown) else 0.0
         if paid_from:
-            said.append("In the grey strip: at no cost")
+            notes.append("In the grey strip: at no cost")
         _count(axes, paid_from)
-        said += _left_out(scorers, shown)
-        note(figure, said)
+        notes += _left_out(scorers, shown)
+        note(figure, notes)
         figure.draw_without_rendering()  # gives the axes their place
         figure.set_layout_engine("none")
-        _name(figure, points, names=make_labels([one.name for one in shown]), front=front)
+        _name(figure, points, names=make_labels([scorer.name for scorer in shown]), front=front)
         save(figure, path)
 
 
 def _free_at(shown: Sequence[ScorerCost]) -> float:
     """Return where scorers that cost nothing stand: a logarithmic axis has no zero."""
-    paid = [one.cost for one in shown if one.cost > 0]
+    paid = [scorer.cost for scorer in shown if scorer.cost > 0]
     return min(paid) / 10 if paid else 1.0
 
 
@@ -128,9 +128,9 @@ def _marks(
 ) -> tuple[list[Line2D], list[str]]:
     """Draw the points of each kind, and return marks and names for the legend."""
     marks = []
-    kinds = list(dict.fromkeys(one.kind for one in shown))
+    kinds = list(dict.fromkeys(scorer.kind for scorer in shown))
     for number, kind in enumerate(kinds):
-        here = [point for one, point in zip(shown, points, strict=True) if one.kind == kind]
+        here = [point for scorer, point in zip(shown, points, strict=True) if scorer.kind == kind]
         marks += axes.plot(
             [cost for cost, _ in here],
             [correlation for _, correlation in here],
@@ -181,7 +181,7 @@ def _name(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Spot:
     right: float
     up: float
     box: Box
@@ -209,19 +209,19 @@ def place_labels(
     taken += [
         (min(a, c) - 1, min(b, d) - 1, max(a, c) + 1, max(b, d) + 1) for (a, b), (c, d) in lines
     ]
-    found = []
+    labels = []
     for point, name in zip(points, names, strict=True):
         parts = name.split("\n")
         wide = max(map(len, parts)) * size * _LETTER
         high = len(parts) * size * _LINE
-        places = _places(point, wide=wide, high=high)
-        best = min(places, key=lambda place: _cover(place.box, taken, frame))
+        candidates = _spots(point, wide=wide, high=high)
+        best = min(candidates, key=lambda candidate: _cover(candidate.box, taken, frame))
         taken.append(best.box)
-        found.append((best.right, best.up, best.far))
-    return found
+        labels.append((best.right, best.up, best.far))
+    return labels
 
 
-def _places(point: Point, *, wide: float, high: float) -> Iterator[_Place]:
+def _spots(point: Point, *, wide: float, high: float) -> Iterator[_Spot]:
     """Yield places in rings around a point, the nearest first; the right of it first."""
     for ring in range(_RINGS):
         away = _NEAR + ring * high * 0.9
@@ -233,7 +233,7 @@ def _places(point: Point, *, wide: float, high: float) -> Iterator[_Place]:
             )
             box = _around(middle, wide=wide / 2, high=high / 2)
             moved = (box[0] - point[0], box[1] - point[1])
-            yield _Place(right=moved[0], up=moved[1], box=box, far=ring > 0)
+            yield _Spot(right=moved[0], up=moved[1], box=box, far=ring > 0)
 
 
 def _around(middle: Point, *, wide: float, high: float) -> Box:
@@ -245,10 +245,10 @@ def _cover(box: Box, taken: Sequence[Box], frame: Box) -> float:
     """Return how much of a place is not free; what is out of the frame counts most."""
     area = (box[2] - box[0]) * (box[3] - box[1])
     outside = area - _common(box, frame)
-    return round(10 * outside + sum(_common(box, one) for one in taken), 6)
+    return round(10 * outside + sum(_common(box, box_taken) for box_taken in taken), 6)
 
 
-def _common(one: Box, other: Box) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
+def _common(first: Box, other: Box) -> float:
+    wide = min(first[2], other[2]) - max(first[0], other[0])
+    high = min(first[3], other[3]) - max(first[1], other[1])
     return wide * high if wide > 0 and high > 0 else 0.0

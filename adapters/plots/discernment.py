@@ -21,7 +21,7 @@ from spanjury.adapters.plots.canvas import save
 _ROW = 0.3
 """Height of a condition, in inches."""
 _DARK = 0.6
-"""From this size on a cell of the map is so dark that its number is written in white."""
+"""Value from which a cell of the map is so dark that its number is written in white."""
 _BLUE, _ORANGE = "#2c6fa6", "#e08a1e"
 
 FloatArray = NDArray[np.float64]
@@ -115,19 +115,19 @@ def draw_distributions(
     size = (2.2 + 1.9 * len(aspects), 1.9 + _ROW * len(conditions))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, len(aspects), sharey=True, squeeze=False)[0]
-    for number, (one, aspect) in enumerate(zip(axes, aspects, strict=True)):
+    for number, (panel, aspect) in enumerate(zip(axes, aspects, strict=True)):
         scores = after[:, number]
-        known = np.where(np.isnan(scores), np.nan, before[number])
-        _stacks(one, known, bounds, shift=-0.19, palette=palette)
-        _stacks(one, scores + 0 * known, bounds, shift=0.19, palette=palette)
-        if np.isnan(scores + known).all():
-            one.text(0.5, 0.5, "no scores", ha="center", transform=one.transAxes)
-        one.set_title(aspect, fontsize="medium", parse_math=False)
-        one.set_xlim(0, 1)
-        one.tick_params(axis="y", length=0)
-        one.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-        one.set_xlabel("share of texts")
-        one.spines[["top", "right"]].set_visible(False)
+        undamaged = np.where(np.isnan(scores), np.nan, before[number])
+        _stacks(panel, undamaged, bounds, shift=-0.19, palette=palette)
+        _stacks(panel, scores + 0 * undamaged, bounds, shift=0.19, palette=palette)
+        if np.isnan(scores + undamaged).all():
+            panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
+        panel.set_title(aspect, fontsize="medium", parse_math=False)
+        panel.set_xlim(0, 1)
+        panel.tick_params(axis="y", length=0)
+        panel.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        panel.set_xlabel("share of texts")
+        panel.spines[["top", "right"]].set_visible(False)
     _label_rows(axes[0], conditions)
     axes[0].set_ylabel("condition: above clean, below damaged; beside it the mean")
     colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)

@@ -19,7 +19,7 @@ from spanjury.adapters.plots.canvas import save
 
 _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
-"""Of a panel, in inches."""
+"""Size of a panel, in inches."""
 _WORDS = ("#d4d4d4", "#9dc3e0", "#2c6fa6", "#e08a1e")
 """Colours of parts that have no order."""
 _ACROSS = 3
@@ -76,10 +76,10 @@ def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
     across = max((len(stacks) for stacks in rows.values()), default=1)
     figure, axes = _panels(max(1, len(rows)), across)
     for line, (name, stacks) in zip(axes, rows.items(), strict=False):
-        for one, stack in zip(line, stacks, strict=False):
-            _bars(one, stack)
-        for one in line[len(stacks) :]:
-            one.set_visible(False)
+        for panel, stack in zip(line, stacks, strict=False):
+            _bars(panel, stack)
+        for panel in line[len(stacks) :]:
+            panel.set_visible(False)
         line[0].set_ylabel(_broken(name), parse_math=False, fontsize="small")
     first = axes[0][0]
     handles, names = first.get_legend_handles_labels()
@@ -98,17 +98,17 @@ def draw_curves(
     drawn = {name: lines for name, lines in panels.items() if lines}
     across = min(_ACROSS, max(1, len(drawn)))
     figure, grid = _panels(max(1, -(-len(drawn) // across)), across)
-    axes = [one for line in grid for one in line]
-    for one, (name, lines) in zip(axes, drawn.items(), strict=False):
+    axes = [panel for line in grid for panel in line]
+    for panel, (name, lines) in zip(axes, drawn.items(), strict=False):
         for curve in lines:
-            _line(one, curve)
-        one.set_title(_broken(name), fontsize="small", parse_math=False)
-        one.set_xlabel(measure[0])
-        one.xaxis.set_major_locator(MaxNLocator(integer=True))
-        one.set_ylabel(measure[1])
-        one.legend(frameon=False, fontsize="x-small")
-    for one in axes[len(drawn) :]:
-        one.set_visible(False)
+            _line(panel, curve)
+        panel.set_title(_broken(name), fontsize="small", parse_math=False)
+        panel.set_xlabel(measure[0])
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.set_ylabel(measure[1])
+        panel.legend(frameon=False, fontsize="x-small")
+    for panel in axes[len(drawn) :]:
+        panel.set_visible(False)
     save(figure, path, dpi=_DPI)
 
 
@@ -116,8 +116,8 @@ def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
     size = (0.8 + _WIDTH * across, 0.8 + _HEIGHT * down)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
-    for one in grid.flat:
-        one.spines[["top", "right"]].set_visible(False)
+    for panel in grid.flat:
+        panel.spines[["top", "right"]].set_visible(False)
     return figure, [list(line) for line in grid]
 
 
@@ -146,7 +146,7 @@ def _palette(parts: Sequence[str]) -> Sequence[str]:
     """Return a colour a part: from bad to good for scores, apart from each other for words."""
     if not all(part.isdigit() for part in parts):
         return [_WORDS[number % len(_WORDS)] for number in range(len(parts))]
-    return [to_hex(one) for one in colormaps["RdYlBu"](np.linspace(0.1, 0.9, len(parts)))]
+    return [to_hex(colour) for colour in colormaps["RdYlBu"](np.linspace(0.1, 0.9, len(parts)))]
 
 
 def _broken(name: str) -> str:

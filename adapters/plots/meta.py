@@ -44,17 +44,17 @@ __all__ = ["draw_agreement", "draw_correlations", "draw_costs", "draw_ensembles"
 
 FloatArray = NDArray[np.float64]
 _CROWD = 3000
-"""From so many points on they are drawn as one image, also in an SVG."""
+"""Number of points from which they are drawn as one image, also in an SVG."""
 _RUG = 0.025
 """Length of the strokes of the rug, as a share of the picture."""
 _CELL = 0.36
-"""Of a cell, in inches; those of large maps are smaller."""
+"""Size of a cell, in inches; cells of large maps are smaller."""
 _SMALL_CELL = 0.27
 _MANY = 24
 _DARK = 0.62
-"""From this size on a cell is so dark that its number is written in white."""
+"""Value from which a cell is so dark that its number is written in white."""
 _FEW = 3
-"""So many rows have an order that clustering can change."""
+"""Number of rows whose order clustering can change."""
 _STROKES = ("-", "--", "-.", ":")
 _ROW = 0.3
 """Height of a system, in inches."""
@@ -63,26 +63,28 @@ _ROW = 0.3
 def draw_agreement(path: Path, *, agreement: Agreement) -> None:
     """Draw scores against people's, with the line of least squares and a rug."""
     pairs = np.column_stack((agreement.scores, agreement.human)).astype(np.float64)
-    known = pairs[np.isfinite(pairs).all(axis=1)]
-    scores, human = known.T
-    crowded = len(known) > _CROWD
+    complete = pairs[np.isfinite(pairs).all(axis=1)]
+    scores, human = complete.T
+    crowded = len(complete) > _CROWD
     with drawing(path):
         figure, axes = new_figure(6, 5)
-        visible = float(np.clip(40 / np.sqrt(max(1, len(known))) / 4, 0.12, 0.8))
+        visible = float(np.clip(40 / np.sqrt(max(1, len(complete))) / 4, 0.12, 0.8))
         axes.scatter(
             scores, human, s=18, color=COLOURS[0], alpha=visible, linewidths=0, rasterized=crowded
         )
         axes.margins(0.06)
-        said = [_line(axes, scores, human)]
+        notes = [_line(axes, scores, human)]
         _rug(axes, scores, crowded=crowded, across=True)
         _rug(axes, human, crowded=crowded, across=False)
         axes.set_xlabel(label(agreement.scorer, width=48))
         axes.set_ylabel(f"people: {label(agreement.aspect, width=40)}")
         values = [f"{name} {short_number(value)}" for name, value in agreement.correlations]
-        axes.set_title("   ".join([*values, f"n = {len(known):,}"]), loc="left")
-        if len(known) < len(pairs):
-            said.append(f"{len(pairs) - len(known):,} of {len(pairs):,} skipped: without a number")
-        note(figure, said)
+        axes.set_title("   ".join([*values, f"n = {len(complete):,}"]), loc="left")
+        if len(complete) < len(pairs):
+            notes.append(
+                f"{len(pairs) - len(complete):,} of {len(pairs):,} skipped: without a number"
+            )
+        note(figure, notes)
         save(figure, path)
 
 
@@ -135,8 +137,8 @@ def draw_correlations(path: Path, *, correlations: CorrelationMap) -> None:
         axes.spines[:].set_visible(False)
         figure.colorbar(image, ax=axes, label=correlations.measure, shrink=min(1, 5 / size[1]))
         undefined = int(np.isnan(values).sum())
-        said = f"Hatched: undefined ({undefined} of {values.size})" if undefined else ""
-        note(figure, [said])
+        remark = f"Hatched: undefined ({undefined} of {values.size})" if undefined else ""
+        note(figure, [remark])
         save(figure, path)
 
 
@@ -161,13 +163,13 @@ def _orders(correlations: CorrelationMap, values: FloatArray) -> tuple[list[int]
     plain = list(range(values.shape[0])), list(range(values.shape[1]))
     if not correlations.clustered or values.shape[0] < _FEW:
         return plain
-    known = np.nan_to_num(values)  # what is not known is taken for no correlation
+    filled = np.nan_to_num(values)  # what is not known is taken for no correlation
     if correlations.rows == correlations.columns:
-        distances = 1 - (known + known.T) / 2
+        distances = 1 - (filled + filled.T) / 2
         np.fill_diagonal(distances, 0)
         order = _leaves(squareform(np.clip(distances, 0, 2), checks=False))
         return order, order
-    gaps = known[:, None, :] - known[None, :, :]
+    gaps = filled[:, None, :] - filled[None, :, :]
     return _leaves(squareform(np.sqrt((gaps**2).sum(axis=2)), checks=False)), plain[1]
 
 
@@ -210,7 +212,7 @@ def draw_ensembles(path: Path, *, curves: Sequence[EnsembleCurve], measure: str)
 
 def draw_ranking(path: Path, *, systems: Sequence[SystemScore], measure: str) -> None:
     """Draw systems with their intervals, the highest score first."""
-    ranked = sorted(systems, key=_place)
+    ranked = sorted(systems, key=_best_first)
     names = labels([system.name for system in ranked], width=32)
     with drawing(path):
         figure, axes = new_figure(7, 1.6 + _ROW * max(3, len(ranked)))
@@ -227,11 +229,11 @@ def draw_ranking(path: Path, *, systems: Sequence[SystemScore], measure: str) ->
         axes.set_axisbelow(True)
         axes.margins(x=0.12)
         axes.set_xlabel(measure)
-        note(figure, _said(ranked))
+        note(figure, _ranking_notes(ranked))
         save(figure, path)
 
 
-def _place(system: SystemScore) -> tuple[bool, float, str]:
+def _best_first(system: SystemScore) -> tuple[bool, float, str]:
     without = math.isnan(system.score)
     return without, 0.0 if without else -system.score, system.name
 
@@ -265,11 +267,11 @@ def _bands(axes: Axes, ranked: Sequence[SystemScore]) -> None:
             axes.axhspan(row - 0.5, row + 0.5, color="#f0f0f0", zorder=0, linewidth=0)
 
 
-def _said(ranked: Sequence[SystemScore]) -> list[str]:
-    said = []
+def _ranking_notes(ranked: Sequence[SystemScore]) -> list[str]:
+    notes = []
     if any(system.cluster is not None for system in ranked):
-        said.append("Systems on one shade do not differ significantly")
+        notes.append("Systems on one shade do not differ significantly")
     without = sum(math.isnan(system.low + system.high) for system in ranked)
     if without:
-        said.append(f"{without} of {len(ranked)} without an interval")
-    return said
+        notes.append(f"{without} of {len(ranked)} without an interval")
+    return notes

@@ -41,7 +41,7 @@ class ReaderCard:
     Parameters
     ----------
     name, version
-        Of the model, for people and signatures.
+        Name and version of the model, for people and signatures.
     files
         Name of each file -> its SHA-256, in hexadecimal digits.
     max_length
@@ -55,7 +55,7 @@ class ReaderCard:
     constants
         Constants of the judge that were fitted to the model, by name.
     format
-        Of the folder.
+        Format of the folder.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def read_card(folder: Path) -> ReaderCard:
         raise ConfigError(f"{folder} holds no reader: {error}") from error
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"{file} does not fit: {place}: {problem['msg']}") from error
+        entry = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{file} does not fit: {entry}: {problem['msg']}") from error
 
 
 def _plain_card(content: bytes) -> ReaderCard | None:

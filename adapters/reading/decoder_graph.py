@@ -218,9 +218,9 @@ class _Graph:
         """Add a shape or an order."""
         return self.constant(f"numbers{values}", np.array(values, dtype=np.int64))
 
-    def add(self, one: str, other: str, name: str) -> str:
+    def add(self, left: str, other: str, name: str) -> str:
         """Add the sum of two."""
-        return self.node("Add", [one, other], name)
+        return self.node("Add", [left, other], name)
 
     def norm(self, states: str, weight: Floats, name: str) -> str:
         """Add a normalisation by the root of the mean square."""

@@ -84,8 +84,8 @@ class DecoderModel:
         read: dict[int, WindowReading] = {}
         for pack in packs(sources, [prose.sentence for prose in proses]):
             states = self._states(pack)
-            for place in np.unique(pack.sentences[pack.sentences >= 0]).tolist():
-                read[place] = self._reading(proses[place], pack, states, place=place)
+            for number in np.unique(pack.sentences[pack.sentences >= 0]).tolist():
+                read[number] = self._reading(proses[number], pack, states, number=number)
         return [read[index] for index in range(len(windows))]
 
     def _states(self, pack: Pack) -> Floats:
@@ -99,8 +99,8 @@ class DecoderModel:
         states: Floats = self.session.run([decoder_graph.STATES], tensors)[0][0]
         return states
 
-    def _reading(self, prose: Prose, pack: Pack, states: Floats, *, place: int) -> WindowReading:
-        own = np.flatnonzero(pack.sentences == place)
+    def _reading(self, prose: Prose, pack: Pack, states: Floats, *, number: int) -> WindowReading:
+        own = np.flatnonzero(pack.sentences == number)
         surprise = self._log_probabilities(states[pack.befores[own]], prose)
         normed = self._normed(states[own])
         lasts = [last for last in prose.lasts if last is not None]
@@ -185,11 +185,11 @@ def base_file() -> Path:
     Raises `ConfigError` if it is not installed.
     """
     spec = find_spec(_PACKAGE)
-    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
-    found = sorted(file for folder in folders for file in folder.glob("*.gguf"))
-    if not found:
+    folders = [Path(path) for path in (spec and spec.submodule_search_locations) or ()]
+    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
+    if not files:
         raise ConfigError(_INSTALL)
-    return found[0]
+    return files[0]
 
 
 def _made(card: ReaderCard, matrices: Mapping[str, NDArray[Any]]) -> Path:

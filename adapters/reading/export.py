@@ -86,11 +86,11 @@ def export(
     tokenizer
         One that knows ``[CLS]`` and ``[SEP]``; of transformers a fast one.
     name, version
-        Of the model, for signatures.
+        Name and version of the model, for signatures.
     max_length
         The most pieces of a window, as in training.
     constants
-        Of the judge, fitted to this model.
+        Constants of the judge, fitted to this model.
     quantised
         Whether weights become whole numbers of 8 bits: a quarter of the size, twice as fast.
 
@@ -169,8 +169,8 @@ def _has_known_form(model: onnx.ModelProto, *, words: int) -> bool:
     except ValueError:
         return False
     return all(
-        np.allclose(one, other, atol=_ALIKE)
-        for one, other in zip((usual[0][:, :first], usual[1]), faster, strict=True)
+        np.allclose(expected, other, atol=_ALIKE)
+        for expected, other in zip((usual[0][:, :first], usual[1]), faster, strict=True)
     )
 
 

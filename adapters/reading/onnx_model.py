@@ -25,7 +25,7 @@ from spanjury.adapters.reading.pieces import Pieces
 from spanjury.judges.core import JudgeError, Likelihoods, Window, WindowReading
 
 Logits = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Of one window: ``(first pieces, classes)`` and ``(classes,)``, in the model's order."""
+"""Logits of a window: ``(first pieces, classes)`` and ``(classes,)``, in the model's order."""
 
 _NOTHING = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
 _NEEDED = ("input_ids", "token_type_ids")
@@ -60,8 +60,8 @@ class OnnxModel:
             numbers = np.array([part.ids, part.kinds], dtype=np.int32).tobytes()
             by_piece, of_part = map(self._likelihoods, self.run(numbers, part.first))
             words += [
-                _NOTHING if place is None else Likelihoods(*by_piece[place])
-                for place in part.places
+                _NOTHING if position is None else Likelihoods(*by_piece[position])
+                for position in part.positions
             ]
             parts.append(Likelihoods(*of_part))
         worst = min(parts, key=lambda part: part.supported)

@@ -42,16 +42,16 @@ class Pack:
 def packs(sources: Sequence[Ids], sentences: Sequence[Ids]) -> Iterator[Pack]:
     """Yield packs of `sentences`, each beside its own of `sources`; both hold numbers of pieces."""
     by_source: dict[Ids, list[int]] = {}
-    for place, source in enumerate(sources):
-        by_source.setdefault(source, []).append(place)
+    for index, source in enumerate(sources):
+        by_source.setdefault(source, []).append(index)
     group: dict[Ids, list[int]] = {}
     size = 0
-    for source, places in by_source.items():
-        more = len(source) + sum(len(sentences[place]) for place in places)
+    for source, indices in by_source.items():
+        more = len(source) + sum(len(sentences[index]) for index in indices)
         if group and size + more > _MOST:
             yield _pack(group, sentences)
             group, size = {}, 0
-        group[source] = places
+        group[source] = indices
         size += more
     if group:
         yield _pack(group, sentences)
@@ -63,17 +63,17 @@ def _pack(group: dict[Ids, list[int]], sentences: Sequence[Ids]) -> Pack:
     numbers: list[int] = []
     owners: list[int] = []
     befores: list[int] = []
-    for number, (source, places) in enumerate(group.items()):
+    for number, (source, indices) in enumerate(group.items()):
         start, count = len(ids), len(source)
         ids += source
         positions += range(count)
         owners += [-1] * count
         befores += [start, *range(start, start + count - 1)]
-        for place in places:
-            first, own = len(ids), sentences[place]
+        for index in indices:
+            first, own = len(ids), sentences[index]
             ids += own
             positions += range(count, count + len(own))
-            owners += [place] * len(own)
+            owners += [index] * len(own)
             befores += [start + count - 1, *range(first, first + len(own) - 1)]
         numbers += [number] * (len(ids) - start)
     of_source, owner, order = np.array(numbers), np.array(owners), np.arange(len(ids))

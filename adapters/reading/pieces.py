@@ -18,7 +18,7 @@ NO_KIND = 0
 """Kind of the marks ``[CLS]`` and ``[SEP]``."""
 
 _MARKS = 3  # that stand in a window
-_KNOWN = 1 << 15  # words whose pieces are kept: looking a word up costs a tenth of cutting it
+_KEPT_WORDS = 1 << 15  # words whose pieces are kept: looking a word up costs a tenth of cutting it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class PieceWindow:
     Parameters
     ----------
     ids, kinds
-        Of its pieces, as many.
+        Ids and kinds of its pieces, one for each.
     first
         How many of the pieces are ``[CLS]`` and the sentence.
     places
@@ -39,7 +39,7 @@ class PieceWindow:
     ids: Sequence[int]
     kinds: Sequence[int]
     first: int
-    places: Sequence[int | None]
+    positions: Sequence[int | None]
 
 
 class Pieces:
@@ -63,7 +63,7 @@ class Pieces:
         self._begin, self._end = (_mark(tokenizer, mark) for mark in ("[CLS]", "[SEP]"))
         self._max_length = max_length
         self._tokenizer = tokenizer
-        self._of_word = lru_cache(maxsize=_KNOWN)(self._cut)
+        self._of_word = lru_cache(maxsize=_KEPT_WORDS)(self._cut)
 
     def windows(self, window: Window) -> list[PieceWindow]:
         """Return `window` in pieces: one, or several for a sentence of very many pieces."""
@@ -84,11 +84,11 @@ class Pieces:
         source: tuple[Sequence[int], Sequence[int]],
     ) -> PieceWindow:
         half = self._max_length // 2
-        places: list[int | None] = []
-        place = 1
+        positions: list[int | None] = []
+        position = 1
         for pieces in words:
-            places.append(place if pieces else None)
-            place += len(pieces)
+            positions.append(position if pieces else None)
+            position += len(pieces)
         ids, ids_kinds = (part[:half] for part in _spread(words, kinds))
         room = self._max_length - _MARKS - len(ids)
         source_ids, source_kinds = (part[:room] for part in source)
@@ -96,7 +96,7 @@ class Pieces:
             ids=[self._begin, *ids, self._end, *source_ids, self._end],
             kinds=[NO_KIND, *ids_kinds, NO_KIND, *source_kinds, NO_KIND],
             first=1 + len(ids),
-            places=places,
+            positions=positions,
         )
 
     def _cut(self, word: str) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ END = "\n"
 _TIGHT_BEFORE = frozenset(".,;:!?)]}%…/-_'’”")
 _TIGHT_BEHIND = frozenset("([{$£€#/-_“‘")
 _PAIRED = '"'
-_KNOWN = 1 << 15  # words whose pieces are kept
+_KEPT_WORDS = 1 << 15  # words whose pieces are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class ProsePieces:
     """
 
     def __init__(self, cut: Callable[[str], Sequence[int]], *, start: int, max_length: int) -> None:
-        self._word = lru_cache(maxsize=_KNOWN)(lambda text: tuple(cut(text)))
+        self._word = lru_cache(maxsize=_KEPT_WORDS)(lambda text: tuple(cut(text)))
         self._start, self._max_length = start, max_length
 
     def prose(self, window: Window) -> Prose:
@@ -69,11 +69,11 @@ class ProsePieces:
         pieces: list[int] = []
         lasts: list[int | None] = []
         for word in spaced(window.words, first=" "):
-            found = self._word(without_lone_surrogates(word))
-            if len(pieces) + len(found) > most:
-                found = ()
-            pieces += found
-            lasts.append(len(pieces) - 1 if found else None)
+            cut_word = self._word(without_lone_surrogates(word))
+            if len(pieces) + len(cut_word) > most:
+                cut_word = ()
+            pieces += cut_word
+            lasts.append(len(pieces) - 1 if cut_word else None)
         cue = self._word(CUE)
         room = self._max_length - len(pieces) - len(end) - len(cue) - 1
         cut = map(self._word, map(without_lone_surrogates, spaced(window.source)))

@@ -112,12 +112,12 @@ def _columns_of(statement: str) -> Columns:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(statement)
         ((table,),) = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        said = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
     return Columns(
         table=table,
-        names=tuple(name for _, name, *_ in said),
-        types=tuple(_TYPES[kind] for _, _, kind, *_ in said),
-        keys=tuple(name for _, name, *_, key in said if key),
+        names=tuple(name for _, name, *_ in columns),
+        types=tuple(_TYPES[kind] for _, _, kind, *_ in columns),
+        keys=tuple(name for _, name, *_, key in columns if key),
     )
 
 

@@ -290,12 +290,12 @@ def read_marks(path: Path, *, are_whole: bool = False) -> StoredMarks:
     With `are_whole`, raise `StoreError` if any are damaged, too.
     """
     with MarksStore(path) as store:
-        found = store.all()
-    if are_whole and (names := found.damaged):
+        stored = store.all()
+    if are_whole and (names := stored.damaged):
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         shown = "; ".join(names[:_NAMED])
         raise StoreError(f"{path}: {len(names)} marks are damaged: {shown}{more}; {advice(path)}")
-    return found
+    return stored
 
 
 def _restore(connection: sqlite3.Connection, path: Path) -> None:

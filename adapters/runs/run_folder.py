@@ -130,9 +130,9 @@ class RunFolder:
         written.
         """
         manifest = self.manifest()
-        known = {name: {**_noted(manifest, name), **of} for name, of in facts.items() if of}
-        if any(manifest.get(name) != of for name, of in known.items()):
-            self._write({**manifest, **known})
+        updated = {name: {**_noted(manifest, name), **of} for name, of in facts.items() if of}
+        if any(manifest.get(name) != of for name, of in updated.items()):
+            self._write({**manifest, **updated})
 
     def _write(self, manifest: Mapping[str, object]) -> None:
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
@@ -243,8 +243,8 @@ def find_databases(named: Path) -> list[Path]:
         return [named]
     for folder in (named, runs_home() / named):
         names = (MEMORY_NAME, MARKS_NAME)
-        if found := [folder / name for name in names if any(folder.glob(f"{name}*"))]:
-            return found
+        if existing := [folder / name for name in names if any(folder.glob(f"{name}*"))]:
+            return existing
     raise StoreError(
         f"there is no memory {named}, expected the folder or the name of a run, or a file as"
         f" {named / MEMORY_NAME}"

@@ -203,9 +203,9 @@ class DatabasePages:
 
     def _take_size(self) -> None:
         """Find the size of a page: if file and log differ, by what can be read."""
-        said = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
+        candidates = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
         # Two bytes cannot hold 65536: it is written as 1.
-        whole = (2**16 if size == 1 else size for size in said)
+        whole = (2**16 if size == 1 else size for size in candidates)
         sizes = dict.fromkeys(filter(_SIZES.__contains__, whole))
         readable: dict[int, int] = {}
         for size in sizes:
@@ -277,11 +277,11 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
 
 def _columns(record: bytes) -> tuple[str | bytes | int | None, ...]:
     """Split a record into its columns; raise `ValueError` or `IndexError` if it is none."""
-    end, place = _varint(record, 0)
+    end, position = _varint(record, 0)
     columns: list[str | bytes | int | None] = []
     begin = end
-    while place < end:
-        kind, place = _varint(record, place)
+    while position < end:
+        kind, position = _varint(record, position)
         size = (kind - 12) // 2 if kind >= 12 else _INTEGERS.get(kind, 0)  # noqa: PLR2004  [1] 2.1
         data = record[begin : begin + size]
         if len(data) < size:

@@ -107,7 +107,7 @@ class Traced:
     def assessment(
         self, segment: Segment, aspect: Aspect
     ) -> Iterator[Callable[[PanelReport], None]]:
-        """Tell of the assessment by a panel that is done inside, and of its result."""
+        """Trace the assessment by a panel that is made inside, and its result."""
         about_it = _about(segment, aspect)
         with self.span(f"assess {aspect.name}", about_it) as span:
 
@@ -127,7 +127,7 @@ class Traced:
     def span(
         self, name: str, attributes: _Attributes, *, kind: SpanKind = SpanKind.INTERNAL
     ) -> Iterator[Span]:
-        """Tell of what is done inside, and how it fails if it does."""
+        """Trace the work inside, and its failure if it fails."""
         with self.tracer.start_as_current_span(
             name,
             kind=kind,
@@ -294,7 +294,7 @@ def _used(usage: Usage) -> _Attributes:
 def _asked_text(request: ChatRequest) -> _Attributes:
     """Return the conversation, word for word."""
     messages = [
-        {"role": message.role, "parts": _said(message)}
+        {"role": message.role, "parts": _message_parts(message)}
         for message in (*request.messages, Message(role="assistant", content=request.prefix))
         if message.content or message.tool_calls
     ]
@@ -304,16 +304,16 @@ def _asked_text(request: ChatRequest) -> _Attributes:
 def _answered_text(reply: Reply) -> _Attributes:
     """Return the reply, word for word."""
     thought = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
-    said = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
+    answer = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
     message = {
-        "role": said.role,
-        "parts": [*thought, *_said(said)],
+        "role": answer.role,
+        "parts": [*thought, *_message_parts(answer)],
         "finish_reason": reply.finish.value,
     }
     return {"gen_ai.output.messages": json.dumps([message])}
 
 
-def _said(message: Message) -> list[Mapping[str, str]]:
+def _message_parts(message: Message) -> list[Mapping[str, str]]:
     if message.role == "tool":
         response = {"id": message.call_id, "response": message.content}
         return [{"type": "tool_call_response", **response}]

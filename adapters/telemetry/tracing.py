@@ -62,8 +62,8 @@ def find_tracing() -> Tracing:
     """Return the tracing by OpenTelemetry, or `Untraced` if it is not set up by now."""
     if _API not in sys.modules and not any(name in os.environ for name in _PROVIDERS):
         return Untraced()
-    found: Tracing | None = traced.find_traced()
-    return found or Untraced()
+    tracing: Tracing | None = traced.find_traced()
+    return tracing or Untraced()
 
 
 def _ignore(report: PanelReport) -> None:

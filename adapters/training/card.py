@@ -130,13 +130,13 @@ def draw(progress: Progress, folder: Path) -> None:
 
 def package_versions() -> dict[str, str]:
     """Return the version of every package that changes what is learnt, of those installed."""
-    found = {}
+    versions = {}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _threshold_lines(judging: Judging) -> list[str]:
@@ -144,12 +144,12 @@ def _threshold_lines(judging: Judging) -> list[str]:
     chosen = judging.threshold
     if chosen is None:
         return []
-    said = (
+    remark = (
         f"catches {chosen.caught:.0%} of faulty texts, flags {chosen.false_alarms:.0%} of others"
         f" ({chosen.examples} examples)"
     )
     heads = ("threshold on P(error)", "on validation")
-    return ["", *_table(heads, [(f"{chosen.value:.4g}", said)])]
+    return ["", *_table(heads, [(f"{chosen.value:.4g}", remark)])]
 
 
 def _table(heads: tuple[str, str], rows: Iterable[tuple[object, object]]) -> list[str]:

@@ -39,8 +39,8 @@ class CheckpointFile:
         names = _learning(model)
         state = optimizer.state_dict()["state"]
         tensors = {f"weight/{name}": weight.detach() for name, weight in names.items()}
-        for place, name in enumerate(names):
-            for part, value in state.get(place, {}).items():
+        for index, name in enumerate(names):
+            for part, value in state.get(index, {}).items():
                 tensors[f"{part}/{name}"] = value
         tensors[_CPU] = torch.get_rng_state()
         if torch.cuda.is_available():
@@ -81,20 +81,20 @@ class CheckpointFile:
         """Forget the last checkpoint."""
         self.path.unlink(missing_ok=True)
 
-    def _compare(self, found: Mapping[str, object]) -> None:
+    def _compare(self, manifest: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(self.belongs_to)))
-        for key in [*wanted, *(key for key in found if key not in wanted)]:
-            if found.get(key) != wanted.get(key):
+        for key in [*wanted, *(key for key in manifest if key not in wanted)]:
+            if manifest.get(key) != wanted.get(key):
                 raise ConfigError(
                     f"{self.path.parent} holds an unfinished training with another {key}:"
-                    f" {found.get(key)}, not {wanted.get(key)}; name another folder, or remove"
+                    f" {manifest.get(key)}, not {wanted.get(key)}; name another folder, or remove"
                     f" {self.path.name}"
                 )
 
 
 def _learning(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
     """Return the weights that learn, in the order in which the optimizer has them."""
-    return {name: one for name, one in model.named_parameters() if one.requires_grad}
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 
 def _restore(
@@ -105,9 +105,9 @@ def _restore(
 ) -> None:
     state: dict[int, dict[str, torch.Tensor]] = {}
     with torch.no_grad():
-        for place, (name, weight) in enumerate(_learning(model).items()):
+        for index, (name, weight) in enumerate(_learning(model).items()):
             weight.copy_(tensors[f"weight/{name}"])
-            state[place] = {
+            state[index] = {
                 part: tensors[key]
                 for part in ("step", "exp_avg", "exp_avg_sq")
                 if (key := f"{part}/{name}") in tensors

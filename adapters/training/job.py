@@ -30,13 +30,13 @@ class TrainingOptions:
     Parameters
     ----------
     rank, alpha
-        Of the low-rank matrices, which count ``alpha / rank`` times.
+        Rank and weight of the low-rank matrices, which count ``alpha / rank`` times.
     dropout
         The share of their inputs that is dropped, in ``[0, 1)``.
     learning_rate
         The highest; reached after the warm-up, and down to 0 at the end.
     weight_decay
-        Of AdamW.
+        Weight decay of AdamW.
     warmup
         The share of the steps in which the rate rises, in ``[0, 1)``.
     explanation_weight
@@ -55,7 +55,7 @@ class TrainingOptions:
     max_length
         Tokens of an example, at most; None for as many as the model takes.
     seed
-        Of the order of the examples, of the matrices and of what is dropped.
+        Seed for the order of the examples, of the matrices and of what is dropped.
     checkpoint_every, validate_every
         Steps; None to validate at the end of each epoch only.
     device

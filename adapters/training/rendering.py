@@ -62,12 +62,12 @@ class RenderedPairs:
 
 def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -> RenderedPairs:
     """Render pairs, each with at most `limit` tokens; raise `ConfigError` as `ChatTokens` does."""
-    found = [render(pair, chat, limit=limit) for pair in pairs]
-    kept = tuple(one for one in found if one is not None)
+    rendered = [render(pair, chat, limit=limit) for pair in pairs]
+    kept = tuple(example for example in rendered if example is not None)
     return RenderedPairs(
         examples=kept,
-        cut=sum(one.cut for one in kept),
-        skipped=len(found) - len(kept),
+        cut=sum(example.cut for example in kept),
+        skipped=len(rendered) - len(kept),
     )
 
 
@@ -90,11 +90,11 @@ def render(pair: TrainingPair, chat: ChatTokens, *, limit: int) -> Rendered | No
 def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> list[int] | None:
     """Return a prompt of at most `room` tokens, of the `whole` of it, by cutting the sources."""
     messages, tokens = pair.messages, whole
-    for source in sorted((one for one in pair.sources if one), key=len, reverse=True):
-        place = next((at for at, message in enumerate(messages) if source in message.content), None)
-        if place is None:
+    for source in sorted((text for text in pair.sources if text), key=len, reverse=True):
+        index = next((at for at, message in enumerate(messages) if source in message.content), None)
+        if index is None:
             continue
-        cut = _Cut(chat=chat, messages=messages, place=place, source=source)
+        cut = _Cut(chat=chat, messages=messages, index=index, source=source)
         bare = cut.prompt(0)
         if len(bare) <= room:
             return cut.longest(bare, room=room, whole=tokens)
@@ -108,15 +108,15 @@ class _Cut:
 
     chat: ChatTokens
     messages: tuple[Message, ...]
-    place: int
+    index: int
     source: str
 
     def messages_with(self, kept: int) -> tuple[Message, ...]:
         """Return the messages with `kept` characters of the source."""
-        message = self.messages[self.place]
+        message = self.messages[self.index]
         beginning = self.source[:kept].rstrip() + CUT_MARK
         fresh = replace(message, content=message.content.replace(self.source, beginning, 1))
-        return (*self.messages[: self.place], fresh, *self.messages[self.place + 1 :])
+        return (*self.messages[: self.index], fresh, *self.messages[self.index + 1 :])
 
     def prompt(self, kept: int) -> list[int]:
         return self.chat.prompt(self.messages_with(kept))

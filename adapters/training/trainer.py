@@ -50,9 +50,9 @@ class Plan:
 
     def batch(self, step: int) -> list[int]:
         """Return the places of the examples of a step, 0 for the first."""
-        epoch, place = divmod(step, self.steps_per_epoch)
+        epoch, position = divmod(step, self.steps_per_epoch)
         order = _order(self.examples, self.options.seed, epoch)
-        start = place * self.options.batch_size
+        start = position * self.options.batch_size
         return list(order[start : start + self.options.batch_size])
 
     def learning_rate(self, step: int) -> float:
@@ -137,7 +137,7 @@ class Trainer:
     def _learn(self, progress: Progress, optimizer: torch.optim.Optimizer) -> None:
         """Take one step."""
         began = time.monotonic()
-        examples = [self.examples[place] for place in self.plan.batch(progress.step)]
+        examples = [self.examples[index] for index in self.plan.batch(progress.step)]
         loss = self._accumulated(progress, examples)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.max_gradient_norm)
         for group in optimizer.param_groups:

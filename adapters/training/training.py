@@ -114,7 +114,9 @@ def _checkpoints(job: TrainingJob, base: Base) -> CheckpointFile:
         job.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{job.folder} cannot be made: {error.strerror}") from error
-    options = {key: one for key, one in asdict(job.options).items() if key != _CHANGES_NO_WEIGHT}
+    options = {
+        key: value for key, value in asdict(job.options).items() if key != _CHANGES_NO_WEIGHT
+    }
     digests = {"data": pairs_digest(job.pairs), "validation data": pairs_digest(job.validation)}
     return CheckpointFile(
         path=job.folder / CHECKPOINT, belongs_to={"base": base.identity, **digests, **options}
@@ -154,10 +156,11 @@ def _judging(
     """Choose the threshold on what was rendered for validation, where targets have a verdict."""
     if job.verdict is None:
         return Judging(layout=job.layout)
-    known = [example for example in checked.examples if example.faulty is not None]
-    likely = error_probabilities(model, known, chat=chat, words=job.verdict)
+    labelled = [example for example in checked.examples if example.faulty is not None]
+    likely = error_probabilities(model, labelled, chat=chat, words=job.verdict)
     return Judging(
-        layout=job.layout, threshold=best_threshold(likely, [bool(one.faulty) for one in known])
+        layout=job.layout,
+        threshold=best_threshold(likely, [bool(example.faulty) for example in labelled]),
     )
 
 
@@ -211,24 +214,26 @@ def error_probabilities(
 ) -> list[float]:
     """Return the probability of ``yes`` beside ``no`` for each example, in order."""
     yes, no = (chat.answer(f"{words.prefix}{word}")[:-1] for word in (words.yes, words.no))
-    place = next(at for at, (one, other) in enumerate(zip(yes, no, strict=False)) if one != other)
+    offset = next(
+        at for at, (left, right) in enumerate(zip(yes, no, strict=False)) if left != right
+    )
     device = next(model.parameters()).device
     loose: Any = model
-    found = []
+    likely = []
     model.eval()
     with torch.inference_mode():
         for example in examples:
-            ids = torch.tensor([example.ids[: example.answer + place]], device=device)
+            ids = torch.tensor([example.ids[: example.answer + offset]], device=device)
             logits = loose(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
-            both = logits[[yes[place], no[place]]].float().softmax(dim=-1)
-            found.append(float(both[0]))
-    return found
+            both = logits[[yes[offset], no[offset]]].float().softmax(dim=-1)
+            likely.append(float(both[0]))
+    return likely
 
 
 def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Threshold | None:
     """Return the threshold that parts the two best; None where one of them is not there.
 
-    Of equals it is the one nearest to one half.
+    Ties go to the threshold nearest to one half.
 
     Examples
     --------
@@ -239,12 +244,18 @@ def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Th
     if not bad or not good:
         return None
     edges = sorted({0.0, 1.0, *probabilities})
-    found = []
+    thresholds = []
     for value in ((low + high) / 2 for low, high in pairwise(edges)):
         flagged = [probability >= value for probability in probabilities]
-        caught = sum(one and due for one, due in zip(flagged, faulty, strict=True)) / bad
-        alarms = sum(one and not due for one, due in zip(flagged, faulty, strict=True)) / good
-        found.append(
+        caught = sum(flag and due for flag, due in zip(flagged, faulty, strict=True)) / bad
+        alarms = sum(flag and not due for flag, due in zip(flagged, faulty, strict=True)) / good
+        thresholds.append(
             Threshold(value=value, caught=caught, false_alarms=alarms, examples=len(faulty))
         )
-    return max(found, key=lambda one: (one.caught - one.false_alarms, -abs(one.value - 0.5)))
+    return max(
+        thresholds,
+        key=lambda threshold: (
+            threshold.caught - threshold.false_alarms,
+            -abs(threshold.value - 0.5),
+        ),
+    )

@@ -39,7 +39,7 @@ class BERTScore(EncoderMetric):
     model
         A folder or a hub id, as ``roberta-large``.
     measure
-        Of the output's tokens (precision), the reference's (recall), or both (f1).
+        Similarity of the output's tokens (precision), the reference's (recall), or both (f1).
     layer
         Which layer's vectors, from 0, the embeddings; None for the one that ``bert_score`` found
         best for the model, or the last of a model that it does not know.
@@ -91,7 +91,9 @@ class BERTScore(EncoderMetric):
             text: encoder.tokeniser.pieces(text)
             for text in dict.fromkeys(text for pair in texts for text in pair)
         }
-        weight = Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else _one
+        weight = (
+            Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else _weight_one
+        )
         vectors = encoder.pairs(
             texts, pieces, layers=lambda states: states[self._layer], batch_size=self.batch_size
         )
@@ -114,8 +116,8 @@ class BERTScore(EncoderMetric):
         )
         own = [np.flatnonzero(pieces[text].content) for text in texts]
         output, reference = (
-            tuple(encoder.tokeniser.written([pieces[text].ids[place] for place in places]))
-            for text, places in zip(texts, own, strict=True)
+            tuple(encoder.tokeniser.written([pieces[text].ids[index] for index in indices]))
+            for text, indices in zip(texts, own, strict=True)
         )
         if not output or not reference:
             return TokenSimilarities(output, reference, np.zeros((len(output), len(reference))))
@@ -147,7 +149,7 @@ def _start(text: str, *, prefixed: bool) -> str:
     return f" {stripped}" if stripped and prefixed else stripped
 
 
-def _one(_: int) -> float:
+def _weight_one(_: int) -> float:
     return 1.0
 
 
@@ -160,8 +162,8 @@ def _weights(pieces: Pieces, weight: Callable[[int], float]) -> torch.Tensor:
 
 def _layer_of(checkpoint: Checkpoint, asked: int | None) -> int:
     count = checkpoint.config.num_hidden_layers
-    known = model2layers.get(checkpoint.name, model2layers.get(checkpoint.folder.name, count))
-    layer = min(known, count) if asked is None else asked
+    layers = model2layers.get(checkpoint.name, model2layers.get(checkpoint.folder.name, count))
+    layer = min(layers, count) if asked is None else asked
     if not 0 <= layer <= count:
         raise ValueError(f"layer must be from 0 to {count} for {checkpoint.name!r}, got {layer!r}")
     return layer

@@ -36,19 +36,19 @@ class Encoder:
 
         Every text has at least one token.
         """
-        found: list[torch.Tensor] = [torch.empty(0)] * len(texts)
+        encoded: list[torch.Tensor] = [torch.empty(0)] * len(texts)
         for batch in batches([len(text.ids) for text in texts], size=batch_size):
             ids, mask = padded(
-                (texts[place].ids for place in batch),
+                (texts[index].ids for index in batch),
                 padding=self.tokeniser.padding,
                 device=self._device,
             )
             with torch.inference_mode():
                 output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
                 states = layers(output.hidden_states).cpu()
-            for row, place in enumerate(batch):
-                found[place] = states[row, : len(texts[place].ids)].clone()
-        return found
+            for row, index in enumerate(batch):
+                encoded[index] = states[row, : len(texts[index].ids)].clone()
+        return encoded
 
     def pairs(
         self,
@@ -68,9 +68,9 @@ class Encoder:
             texts = [t for t in dict.fromkeys(t for pair in chunk for t in pair) if pieces[t].ids]
             known_pieces = [pieces[text] for text in texts]
             vectors = self.vectors(known_pieces, layers=layers, batch_size=batch_size)
-            known = dict(zip(texts, vectors, strict=True))
+            by_text = dict(zip(texts, vectors, strict=True))
             none = torch.empty(0)
-            yield from ((known.get(a, none), known.get(b, none)) for a, b in chunk)
+            yield from ((by_text.get(a, none), by_text.get(b, none)) for a, b in chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,10 +88,10 @@ class MAUVE(EncoderMetric):
         """Return one score in ``[0, 1]`` for the outputs against all references together."""
         outputs = [sample.output for sample in samples]
         references = [reference for sample in samples for reference in sample.references]
-        known = self._embedded(list(dict.fromkeys(outputs + references)))
+        vectors = self._embedded(list(dict.fromkeys(outputs + references)))
         p, q = histograms(
-            np.stack([known[text] for text in outputs]),
-            np.stack([known[text] for text in references]),
+            np.stack([vectors[text] for text in outputs]),
+            np.stack([vectors[text] for text in references]),
             buckets=self.buckets or _buckets(min(len(outputs), len(references))),
             seed=self.seed,
         )
@@ -101,7 +101,7 @@ class MAUVE(EncoderMetric):
         """Return a vector for each text; zeros for one without a token."""
         encoder = self._encoder.get()
         pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
-        found: dict[str, np.ndarray] = {}
+        pooled: dict[str, np.ndarray] = {}
         kept = [text for text in texts if not pieces[text].empty and text.strip()]
         for start in range(0, len(kept), _CHUNK):
             chunk = kept[start : start + _CHUNK]
@@ -111,9 +111,9 @@ class MAUVE(EncoderMetric):
                 batch_size=self.batch_size,
             )
             for text, vector in zip(chunk, vectors, strict=True):
-                found[text] = self._pooled(pieces[text], vector)
-        size = len(next(iter(found.values()))) if found else 1
-        return {text: found.get(text, np.zeros(size)) for text in texts}
+                pooled[text] = self._pooled(pieces[text], vector)
+        size = len(next(iter(pooled.values()))) if pooled else 1
+        return {text: pooled.get(text, np.zeros(size)) for text in texts}
 
     def _pooled(self, pieces: Pieces, vectors: torch.Tensor) -> np.ndarray:
         own = vectors[torch.tensor(pieces.content)]
@@ -138,8 +138,8 @@ def histograms(
     count = min(buckets, len(rows))
     centres, _ = kmeans(points[ordered], count, iter=_ROUNDS, rng=rng)
     nearest, _ = vq(points, centres)
-    places = nearest[number]
-    parts = (places[: len(heaps[0])], places[len(heaps[0]) :])
+    neighbours = nearest[number]
+    parts = (neighbours[: len(heaps[0])], neighbours[len(heaps[0]) :])
     p, q = (np.bincount(part, minlength=len(centres)) / len(part) for part in parts)
     return p, q
 

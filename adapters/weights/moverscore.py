@@ -108,7 +108,7 @@ def _own(
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return a text's own tokens, their vectors and equal weights."""
     own = np.flatnonzero(pieces.content)
-    ids = [pieces.ids[place] for place in own]
+    ids = [pieces.ids[index] for index in own]
     return encoder.tokeniser.written(ids), vectors.numpy()[own], np.ones(len(own))
 
 

@@ -92,7 +92,7 @@ class Perplexity(CheckpointMetric):
         rows = [[0.0, float(max(0, len(tokens) - 1))] for tokens in texts]
         lengths = [window.end - window.start for _, window in windows]
         for batch in batches(lengths, size=self.batch_size, tokens=_TOKENS):
-            members = [windows[place] for place in batch]
+            members = [windows[index] for index in batch]
             losses = reader.losses([(texts[number], window) for number, window in members])
             for (number, _), loss in zip(members, losses, strict=True):
                 rows[number][0] += loss

@@ -39,9 +39,9 @@ class Seq2Seq:
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
         tokenizer = checkpoint.tokenizer()
         if hasattr(tokenizer, "src_lang"):
-            known = set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab())
+            tokens = set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab())
             for code in (languages.read, languages.written):
-                if not any(code and form in known for form in (code, f"__{code}__")):
+                if not any(code and form in tokens for form in (code, f"__{code}__")):
                     raise ConfigError(
                         f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
                     )
@@ -61,21 +61,21 @@ class Seq2Seq:
         above 0. A pair of empty texts has 0; one with one empty text has what a uniform guess
         would have, ``-log(vocabulary)``.
         """
-        found = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
-        places = [place for place, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+        scores = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
+        rows = [row for row, pair in enumerate(pairs) if all(text.strip() for text in pair)]
         cut = [
             (
-                self.tokeniser.pieces(pairs[place][0]),
-                self.tokeniser.pieces(pairs[place][1], target=True),
+                self.tokeniser.pieces(pairs[row][0]),
+                self.tokeniser.pieces(pairs[row][1], target=True),
             )
-            for place in places
+            for row in rows
         ]
         lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
         for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
             means = self._means([cut[n] for n in batch], with_opening=with_opening)
             for number, mean in zip(batch, means, strict=True):
-                found[places[number]] = mean
-        return found
+                scores[rows[number]] = mean
+        return scores
 
     def _means(
         self, batch: Sequence[tuple[Pieces, Pieces]], *, with_opening: bool
@@ -139,8 +139,8 @@ class Likelihood:
     def of_both(self, samples: Sequence[Sample]) -> list[float]:
         """Return the mean of both ways."""
         forth = [(sample.references[0], sample.output) for sample in samples]
-        found = self._of(forth + [(output, reference) for reference, output in forth])
-        halves = zip(found[: len(forth)], found[len(forth) :], strict=True)
+        means = self._of(forth + [(output, reference) for reference, output in forth])
+        halves = zip(means[: len(forth)], means[len(forth) :], strict=True)
         return [(output + reference) / 2 for output, reference in halves]
 
     def from_sources(self, samples: Sequence[Sample]) -> list[float]:

@@ -54,13 +54,13 @@ class Tokeniser:
         key = "text_target" if target else "text"
         arguments = {key: without_lone_surrogates(text), "return_special_tokens_mask": True}
         with self._lock:
-            found = self.tokenizer(**arguments, verbose=False)
-            if len(found["input_ids"]) > self.limit:
+            encoded = self.tokenizer(**arguments, verbose=False)
+            if len(encoded["input_ids"]) > self.limit:
                 self.cut += 1
-                found = self.tokenizer(**arguments, truncation=True, max_length=self.limit)
+                encoded = self.tokenizer(**arguments, truncation=True, max_length=self.limit)
         return Pieces(
-            ids=tuple(found["input_ids"]),
-            content=tuple(not special for special in found["special_tokens_mask"]),
+            ids=tuple(encoded["input_ids"]),
+            content=tuple(not special for special in encoded["special_tokens_mask"]),
         )
 
 
@@ -72,11 +72,11 @@ def batches(lengths: Sequence[int], *, size: int, tokens: int = 1 << 14) -> Iter
     memory is known at once.
     """
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if batch and (len(batch) == size or (len(batch) + 1) * lengths[batch[0]] > tokens):
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch
 

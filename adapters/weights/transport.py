@@ -33,8 +33,8 @@ def transport_cost(
     ----------
     .. [1] Flamary et al. (2021), POT: Python optimal transport, JMLR 22(78)
     """
-    (places, shares), (others, parts) = _heap(*first), _heap(*second)
-    cost = float(emd2(shares, parts, cdist(places, others), numItermax=_MOST_STEPS))
+    (points, shares), (others, parts) = _heap(*first), _heap(*second)
+    cost = float(emd2(shares, parts, cdist(points, others), numItermax=_MOST_STEPS))
     return min(2.0, max(0.0, cost))
 
 
@@ -46,8 +46,8 @@ def transport_plan(
     Shares sum to 1, distances are in ``[0, 2]``; both have the shape ``(n, m)``, with share 0 and
     distance NaN where a vector weighs nothing.
     """
-    (places, shares), (others, parts) = _heap(*first), _heap(*second)
-    distances = cdist(places, others)
+    (points, shares), (others, parts) = _heap(*first), _heap(*second)
+    distances = cdist(points, others)
     moved = emd(shares, parts, distances, numItermax=_MOST_STEPS)
     weighed = np.ix_(*(np.flatnonzero(np.asarray(weights) > 0) for _, weights in (first, second)))
     plan = np.zeros((len(np.asarray(first[1])), len(np.asarray(second[1]))))
@@ -60,9 +60,9 @@ def _heap(vectors: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarra
     """Return unit vectors and shares that sum to 1, without what weighs nothing."""
     shares = np.asarray(weights, dtype=float)
     kept = shares > 0
-    places = np.asarray(vectors, dtype=float)[kept]
-    lengths = np.linalg.norm(places, axis=1, keepdims=True)
-    return places / np.where(lengths > 0, lengths, 1), shares[kept] / shares[kept].sum()
+    points = np.asarray(vectors, dtype=float)[kept]
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    return points / np.where(lengths > 0, lengths, 1), shares[kept] / shares[kept].sum()
 
 
 class TokenSimilarities(NamedTuple):

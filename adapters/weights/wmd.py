@@ -145,17 +145,19 @@ class _FileVectors:
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
         """Look every word up as it is written, and if need be in small letters."""
-        return _bag(Counter(row for row, _ in self._found(text)), self.matrix, self.most)
+        return _bag(
+            Counter(row for row, _ in self._words_with_vectors(text)), self.matrix, self.most
+        )
 
     def words(self, text: str, /) -> list[str]:
         """Return them as they are first written in the text."""
         written: dict[int, str] = {}
-        for row, word in self._found(text):
+        for row, word in self._words_with_vectors(text):
             written.setdefault(row, word)
-        counts = Counter(row for row, _ in self._found(text))
+        counts = Counter(row for row, _ in self._words_with_vectors(text))
         return [written[row] for row, _ in counts.most_common(self.most)]
 
-    def _found(self, text: str) -> Iterator[tuple[int, str]]:
+    def _words_with_vectors(self, text: str) -> Iterator[tuple[int, str]]:
         for word in _WORD.findall(text):
             row = self.rows.get(word, self.rows.get(word.lower()))
             if row is not None:

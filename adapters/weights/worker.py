@@ -71,10 +71,10 @@ def find_environment(
             timeout=_START_LIMIT,
         )
         facts = json.loads(answer.stdout)
-        found, version = bool(facts["found"]), str(facts["version"])
+        is_installed, version = bool(facts["found"]), str(facts["version"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{metric}: {python!r} is not a Python interpreter: {error}") from error
-    if not found:
+    if not is_installed:
         raise ConfigError(
             f"{metric}: the environment of {python!r} lacks {module!r}:"
             f" {python} -m pip install {install}"
@@ -126,7 +126,7 @@ class Worker:
         Raises `MetricError` if it fails, takes too long, or does not give a number for each row.
         It is not started again.
         """
-        found: list[float] = []
+        numbers: list[float] = []
         for start in range(0, len(rows), _ROWS):
             asked = rows[start : start + _ROWS]
             with self._lock:
@@ -135,8 +135,8 @@ class Worker:
             scores = answer if isinstance(answer, list) else []
             if len(scores) != len(asked) or not all(map(_is_score, scores)):
                 raise MetricError(f"{self._script}: no {len(asked)} scores, but {answer!r:.100}")
-            found += map(float, scores)
-        return found
+            numbers += map(float, scores)
+        return numbers
 
     def _write(self, message: Mapping[str, object]) -> None:
         assert self._process.stdin is not None

@@ -28,6 +28,8 @@ def read_order() -> Order:
         conversations = [json.loads(call)["messages"] for call in calls]
     return Order(
         address=order["address"],
-        prompts=["\n\n".join(said["content"] for said in said_all) for said_all in conversations],
+        prompts=[
+            "\n\n".join(message["content"] for message in said_all) for said_all in conversations
+        ],
         connections=order["connections"],
     )

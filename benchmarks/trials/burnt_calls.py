@@ -49,8 +49,8 @@ class _Fault:
     results: int = 0
     failed: int = 0
     is_ready: bool = False
-    said: str = GOOD
-    said_from: int = 0
+    content: str = GOOD
+    content_from: int = 0
     flags: tuple[str, ...] = ("--max-outage", "2")
 
 
@@ -104,15 +104,15 @@ _FAULTS = (
     _Fault(
         name=f"empty replies to each of {ROWS} rows",
         status=_always(FINE),
-        said="",
+        content="",
         calls=_VAIN,
         failed=_VAIN // 2,
     ),
     _Fault(
         name=f"empty replies after {_AFTER} rows",
         status=_always(FINE),
-        said="",
-        said_from=_AFTER + 1,
+        content="",
+        content_from=_AFTER + 1,
         calls=_AFTER + 1 + 2 * (50 + _UNDER_WAY),
         failed=50 + _UNDER_WAY,
         results=_AFTER,
@@ -201,7 +201,7 @@ class _Server:
         fault = self._fault
         if fault.is_ready and _PROBE in body:
             return FINE, "ready"
-        return fault.status(number), fault.said if number >= fault.said_from else GOOD
+        return fault.status(number), fault.content if number >= fault.content_from else GOOD
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -215,11 +215,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat completion."""
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        status, said = self.owner.answer(body)
+        status, text = self.owner.answer(body)
         if status == 0:
             self.close_connection = True
             return
-        message = {"role": "assistant", "content": said}
+        message = {"role": "assistant", "content": text}
         reply = {
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 7, "completion_tokens": 3},

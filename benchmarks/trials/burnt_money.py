@@ -125,8 +125,8 @@ Run = Callable[[Path, str, Bill], list[int]]
 
 
 def _tried(name: str, bill: Bill, run: Run) -> Trial:
-    with tempfile.TemporaryDirectory(prefix="burnt-") as place, serving(bill.answer) as url:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="burnt-") as path, serving(bill.answer) as url:
+        folder = Path(path)
         rows = (
             {"id": str(number), "task": "summarization", "output": f"Text {number} ends here."}
             for number in range(ROWS)

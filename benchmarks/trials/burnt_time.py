@@ -165,7 +165,7 @@ async def _stall(judge: Judge, aspect: Aspect, texts: list[str]) -> float:
 
 
 def _stalls(backend: str) -> list[Trial]:
-    found = []
+    measured = []
     for count, length in ((200, 950), (50, 4_000), (1, _MB)):
         texts = [(_PROSE * (length // len(_PROSE) + 1))[:length]] * count
         # The least of a few: what else the machine does makes the loop wait, too.
@@ -176,7 +176,7 @@ def _stalls(backend: str) -> list[Trial]:
         # Within a megabyte Python searches, and clears up its memory, without interruption: a
         # stall is harm there if it is as long as the judging used to be. See docs/judges.md.
         tolerated = _LONGEST_STALL if length < _MB else _LONGEST_STALL_OF_A_MEGABYTE
-        found.append(
+        measured.append(
             Trial(
                 harm=Harm.BURNT,
                 name=f"{count} texts of {length} characters at once, {backend}",
@@ -185,7 +185,7 @@ def _stalls(backend: str) -> list[Trial]:
                 note=f"the event loop waits {1000 * max(stalls):.0f} ms at most",
             )
         )
-    return found
+    return measured
 
 
 def trials() -> list[Trial]:

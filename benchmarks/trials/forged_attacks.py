@@ -56,10 +56,10 @@ def _offline(folder: Path) -> Iterator[Trial]:
 def _honest(folder: Path, quoted: str, review: Review) -> Iterator[Trial]:
     """Examine a model that gives the same score whatever is added."""
     for judge in ("annotator", "annotator:score=numeric"):
-        place = folder / judge.partition(":")[2]
-        code = _asked(place, review, "--judge", judge, "--limit", "15", *DEMAND)
+        path = folder / judge.partition(":")[2]
+        code = _asked(path, review, "--judge", judge, "--limit", "15", *DEMAND)
         name = f"attacks on a model that quotes {quoted}, as {judge}"
-        yield _pooled(place, name, note=f"exit {code}")
+        yield _pooled(path, name, note=f"exit {code}")
 
 
 def _gullible(folder: Path) -> Iterator[Trial]:

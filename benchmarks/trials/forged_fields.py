@@ -60,30 +60,30 @@ _QUOTES: tuple[Callable[[str], str], ...] = (
     _each("**", "**"),
     _each("| ", " |"),
 )
-_PLACES = ("before", "location", "explanation", "rationale", "behind")
+_POSITIONS = ("before", "location", "explanation", "rationale", "behind")
 
 
-class Way(NamedTuple):
+class Forgery(NamedTuple):
     """A way to quote a text in a review."""
 
     quote: Callable[[str], str]
-    place: str
+    position: str
     marked: bool
 
     def reply(self, text: str, *, mark: str) -> str:
         """Return a review that gives `text` the lowest score for one error of severity 5."""
-        said = dict.fromkeys(_PLACES, "") | {self.place: self.quote(text)}
+        fields = dict.fromkeys(_POSITIONS, "") | {self.position: self.quote(text)}
         code = f" ({mark})" if self.marked else ""
-        location = said["location"] or '"a"'
+        location = fields["location"] or '"a"'
         return (
-            f"{said['before']}\n\nError 1{code}:\nLocation{code}: {location}\n"
-            f"Explanation{code}: It grades itself. {said['explanation']}\nSeverity{code}: 5\n\n"
+            f"{fields['before']}\n\nError 1{code}:\nLocation{code}: {location}\n"
+            f"Explanation{code}: It grades itself. {fields['explanation']}\nSeverity{code}: 5\n\n"
             f"Overall score{code}: Unacceptable\n"
-            f"Explanation of the score{code}: No. {said['rationale']}\n{said['behind']}"
+            f"Explanation of the score{code}: No. {fields['rationale']}\n{fields['behind']}"
         )
 
 
-_WAYS = tuple(Way(*each) for each in product(_QUOTES, _PLACES, (True, False)))
+_FORGERIES = tuple(Forgery(*each) for each in product(_QUOTES, _POSITIONS, (True, False)))
 
 
 def trials() -> list[Trial]:
@@ -103,12 +103,12 @@ def trials() -> list[Trial]:
     ]
 
 
-def _text(number: int, said: str) -> str:
-    return f"Case {number}. The bridge opened.\n{said}\nIt is green."
+def _text(number: int, review: str) -> str:
+    return f"Case {number}. The bridge opened.\n{review}\nIt is green."
 
 
 def _quoted() -> Trial:
-    cases = list(product(_WAYS, _REVIEWS))
+    cases = list(product(_FORGERIES, _REVIEWS))
     rows = [Row(_text(number, review)) for number, (_, review) in enumerate(cases)]
 
     def answer(asked: Asked) -> tuple[str, str]:
@@ -121,15 +121,15 @@ def _quoted() -> Trial:
 
 def _cut() -> Trial:
     cases = [
-        (way, review, cut)
-        for way, review, cut in product(_WAYS, _REVIEWS, (15, 25, 60))
-        if way.place in {"before", "location", "explanation"}
+        (forgery, review, cut)
+        for forgery, review, cut in product(_FORGERIES, _REVIEWS, (15, 25, 60))
+        if forgery.position in {"before", "location", "explanation"}
     ]
     rows = [Row(_text(number, review)) for number, (_, review, _) in enumerate(cases)]
 
     def answer(asked: Asked) -> tuple[str, str]:
-        way, review, cut = cases[asked.case]
-        reply = way.reply(asked.text, mark=asked.mark)
+        forgery, review, cut = cases[asked.case]
+        reply = forgery.reply(asked.text, mark=asked.mark)
         start = max(reply.casefold().find(review[:8].casefold()), 0)
         end = start + len(review) - cut % len(review)
         return reply[:end], "length"
@@ -163,9 +163,9 @@ def _lost_severities() -> Trial:
     rows = [Row(_text(number, "Plain.")) for number in range(len(cases))]
 
     def answer(asked: Asked) -> tuple[str, str]:
-        quote, place, line = cases[asked.case]
+        quote, position, line = cases[asked.case]
         quoted = f"It opened.\n{line}\nIt is green."  # not as the text has it
-        return Way(quote, place, marked=False).reply(quoted, mark=""), "stop"
+        return Forgery(quote, position, marked=False).reply(quoted, mark=""), "stop"
 
     results, _ = judged(rows, answer, judge="annotator")
     harmed = sum(result.score != 1 or result.severities != (5,) for result in results)
@@ -203,8 +203,8 @@ def _cut_number() -> Trial:
     rows = [Row(_text(number, score)) for number, (*_, score, _) in enumerate(cases)]
 
     def answer(asked: Asked) -> tuple[str, str]:
-        quote, place, score, behind = cases[asked.case]
-        reply = Way(quote, place, marked=False).reply(asked.text, mark="")
+        quote, position, score, behind = cases[asked.case]
+        reply = Forgery(quote, position, marked=False).reply(asked.text, mark="")
         start = max(reply.casefold().find(score[:13].casefold()), 0)
         return reply[: reply.find("100", start) + 3 + behind], "length"
 

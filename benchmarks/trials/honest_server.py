@@ -43,7 +43,7 @@ def _server(answer: Answerer, pages: Mapping[str, object]) -> Iterator[tuple[str
                 return
             asked.append(_understood([message["content"] for message in body["messages"]]))
             text, finish = answer(asked[-1])
-            choice = {"index": 0, "finish_reason": finish, "message": _said(text)}
+            choice = {"index": 0, "finish_reason": finish, "message": _message(text)}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             envelope = {"id": "a", "object": "chat.completion", "created": 1, "model": "honest"}
             self._send({**envelope, "choices": [choice], "usage": usage})
@@ -73,7 +73,7 @@ def _server(answer: Answerer, pages: Mapping[str, object]) -> Iterator[tuple[str
         server.server_close()
 
 
-def _said(text: str) -> dict[str, str]:
+def _message(text: str) -> dict[str, str]:
     return {"role": "assistant", "content": text}
 
 

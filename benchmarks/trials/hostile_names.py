@@ -45,8 +45,8 @@ _LIVE = re.compile(r"<[a-zA-Z!/?]|(?<!\\)\]\((?:javascript|http)|(?<!\\)://")
 
 def hostile_trials() -> Iterator[Trial]:
     """Put hostile names through the commands that print or write them."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as path:
+        folder = Path(path)
         yield from _on_screen(folder)
         yield from _on_pages(folder)
     yield _links()
@@ -109,8 +109,8 @@ def _on_pages(folder: Path) -> Iterator[Trial]:
 
 def _links() -> Trial:
     """Read a folder with links that lead out of it, and with a pipe and a device in it."""
-    with tempfile.TemporaryDirectory() as place:
-        folder, outside = Path(place, "texts"), Path(place, "outside")
+    with tempfile.TemporaryDirectory() as path:
+        folder, outside = Path(path, "texts"), Path(path, "outside")
         for made in (folder, outside):
             made.mkdir()
         (folder / "fine.txt").write_text("The bridge is open.")
@@ -121,8 +121,8 @@ def _links() -> Trial:
         (folder / "device.txt").symlink_to("/dev/zero")
         os.mkfifo(folder / "pipe.txt")
         judged = ("evaluate", "texts", "--task", "summarization", "--aspect", "fluency")
-        done = run(Path(place), *judged, "--skip-bad-rows", "--output", "out.jsonl")
-        rows = Path(place, "out.jsonl").read_text()
+        done = run(Path(path), *judged, "--skip-bad-rows", "--output", "out.jsonl")
+        rows = Path(path, "out.jsonl").read_text()
         harmed = ("hunter" in done.stdout + done.stderr + rows) + rows.count("\n") - 1
         return _trial("links and pipes in a folder of texts", harmed, 5)
 

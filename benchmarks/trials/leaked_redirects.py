@@ -44,17 +44,19 @@ def _leaks(name: str, status: int) -> bool:
     with LoopbackServer(chat("Overall score: Excellent")) as elsewhere:
         target = elsewhere.base_url + "/chat/completions?key=" + _KEY
         with LoopbackServer(Answer(status=status, body="", headers={"Location": target})) as server:
-            said = anyio.run(_ask, name, server.base_url)
+            answer = anyio.run(_ask, name, server.base_url)
         asked = len(server.requests)
-        return bool(elsewhere.requests) or asked != 1 or "not followed" not in said or _KEY in said
+        return (
+            bool(elsewhere.requests) or asked != 1 or "not followed" not in answer or _KEY in answer
+        )
 
 
 def _goes_on(name: str, status: int) -> bool:
     """Tell whether the same server is asked a second time at another path."""
     headers = {"Location": "/v1/elsewhere"}
     with LoopbackServer(Answer(status=status, body="", headers=headers), chat("fine")) as server:
-        said = anyio.run(_ask, name, server.base_url)
-        return len(server.requests) != 1 or "not followed" not in said
+        answer = anyio.run(_ask, name, server.base_url)
+        return len(server.requests) != 1 or "not followed" not in answer
 
 
 def _run(name: str) -> bool:

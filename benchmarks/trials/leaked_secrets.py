@@ -139,8 +139,8 @@ def _echoed(road: str, leaks: Sequence[Leak], planted: dict[str, str], *, failin
             return 400, json.dumps({"error": {"message": f"wrong key: {form}", "code": None}})
         return 200, _completion(_REPLY.format(form))
 
-    with tempfile.TemporaryDirectory() as place, _serving(answer) as url:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as path, _serving(answer) as url:
+        folder = Path(path)
         _write_rows(folder, len(leaks))
         flags = ("--model", road, "--model-base-url", url, "--attempts", "1", "--run-dir", "run")
         more = ("--aspect", "fluency", "--log-file", "run.log")
@@ -177,8 +177,8 @@ def _fresh_addresses() -> Trial:
 
 def _address_leaks(form: str, secret: str, environment: dict[str, str]) -> bool:
     url = form.format(quote(secret, safe=""))
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as path:
+        folder = Path(path)
         _write_rows(folder, 1)
         flags = ("--model", _ROADS[0], "--model-base-url", url, "--log-file", "run.log")
         done = run(folder, "evaluate", "rows.jsonl", *flags, environment=environment)

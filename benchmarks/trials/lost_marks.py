@@ -39,8 +39,8 @@ class Counts:
 def trials() -> list[Trial]:
     """Damage the marks of a run, and count what is lost."""
     counts = Counts()
-    with tempfile.TemporaryDirectory() as place:
-        base = _begun(Path(place) / "base")
+    with tempfile.TemporaryDirectory() as path:
+        base = _begun(Path(path) / "base")
         for turn in range(_DAMAGES):
             _damaged(base, turn, counts)
     note = f"{counts.repaired} needed `runs repair`"
@@ -108,9 +108,9 @@ def _damaged(base: Path, turn: int, counts: Counts) -> None:
             counts.repaired += 1
             done += [run(folder, *shlex.split(advice[1])), run(folder, *_EXPORT)]
         missing = {f"text-{number}" for number in range(_ROWS)} - _exported(folder)
-        named = any(one.returncode == 1 and "lost" in one.stderr for one in done)
+        named = any(process.returncode == 1 and "lost" in process.stderr for process in done)
         named |= done[-1].returncode == 1 and "were left out" in done[-1].stderr
         counts.lost += bool(missing) and has_backup
         counts.unnamed += bool(missing) and not named
-        counts.dead_ends += any("Traceback" in one.stderr for one in done)
+        counts.dead_ends += any("Traceback" in process.stderr for process in done)
         counts.dead_ends += done[-1].returncode != 0 and not missing

@@ -154,8 +154,8 @@ class _Bench:
     def go_on(self, name: str, release: Release, *command: str) -> tuple[int, list[_Row]]:
         """Return the calls that `command` makes over a copy of the run, and the results."""
         run = self.runs[name]
-        with tempfile.TemporaryDirectory(dir=self.scratch) as place:
-            folder = Path(place) / "copy"
+        with tempfile.TemporaryDirectory(dir=self.scratch) as path:
+            folder = Path(path) / "copy"
             shutil.copytree(run.folder, folder)
             before = run.server.asked
             release.run(*command, "-o", "new.jsonl", where=folder)

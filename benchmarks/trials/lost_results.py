@@ -63,7 +63,7 @@ class Model:
         return _completion(f"No Error\n\nOverall score: {word}\nExplanation: {mark(number)}")
 
 
-def _completion(said: str) -> str:
+def _completion(text: str) -> str:
     return json.dumps(
         {
             "id": "1",
@@ -73,7 +73,7 @@ def _completion(said: str) -> str:
                 {
                     "index": 0,
                     "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": said},
+                    "message": {"role": "assistant", "content": text},
                 }
             ],
             "usage": {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
@@ -99,9 +99,9 @@ def serving(answer: Callable[[str], str | None]) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            said = answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            data = (said or "{}").encode()
-            self.send_response(200 if said else 500)
+            text = answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            data = (text or "{}").encode()
+            self.send_response(200 if text else 500)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
@@ -308,16 +308,16 @@ def manifest_trial(folder: Path, url: str, model: Model) -> Trial:
     begun(folder / "manifest", url, model)
     path = folder / "manifest" / "run" / "run.json"
     sound = path.read_bytes()
-    places = (0, 1, 100, len(sound) // 2, len(sound) - 3)
+    lengths = (0, 1, 100, len(sound) // 2, len(sound) - 3)
     harmed = 0
-    for place in places:
-        path.write_bytes(sound[:place])
+    for length in lengths:
+        path.write_bytes(sound[:length])
         resumed = spanjury(path.parent.parent, "resume", "run", "--no-progress")
         again = spanjury(path.parent.parent, *evaluate(url))
         advised = resumed.returncode == 1 and "begin the run again" in resumed.stderr
         harmed += not advised or again.returncode != 0 or bool(model.asked)
     name = "a torn run.json: a dead end, or a text paid for again"
-    return Trial(harm=Harm.LOST, name=name, tries=len(places), harmed=harmed)
+    return Trial(harm=Harm.LOST, name=name, tries=len(lengths), harmed=harmed)
 
 
 def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
@@ -331,8 +331,8 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
     plain.write_bytes(before)
     onto = evaluate(url, "--no-memory", "-o", plain.name)
     silent: list[tuple[tuple[str, ...], int]]
-    silent = [(("resume", "run", *other), place) for place in (0, 1, 20, 39)]
-    silent += [(onto, place) for place in (0, 1, 20, 39)]
+    silent = [(("resume", "run", *other), row) for row in (0, 1, 20, 39)]
+    silent += [(onto, row) for row in (0, 1, 20, 39)]
     silent += [(("rescore", "run", "--aggregate", how), 0) for how in ("mean", "median")]
     harmed = 0
     for command, fails_after in silent:

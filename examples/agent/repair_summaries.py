@@ -69,8 +69,8 @@ def words_for(explanation: str, marked: str) -> str:
     if "wrong encoding" in explanation:
         return marked.encode("cp1252").decode("utf-8", "ignore")
     for pattern in (*_RIGHT_WORDS, _TWICE):
-        if found := pattern.search(explanation):
-            return found[1]
+        if match := pattern.search(explanation):
+            return match[1]
     return ""
 
 
@@ -111,8 +111,8 @@ def bracketed(text: str, spans: Sequence[ErrorSpan]) -> str:
     opened = {span.start for span in spans}
     closed = {span.end for span in spans}
     marked = "".join(
-        "]" * (place in closed) + "[" * (place in opened) + letter
-        for place, letter in enumerate(text)
+        "]" * (index in closed) + "[" * (index in opened) + letter
+        for index, letter in enumerate(text)
     )
     return marked + "]" * (len(text) in closed)
 

@@ -116,7 +116,7 @@ from spanjury.judges.core.scrubbing import (
     is_secret_name,
     reason_of,
     scrub,
-    secret_places,
+    secret_intervals,
 )
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.server_address import address_of, check_address
@@ -255,7 +255,7 @@ __all__ = [
     "repetitions_last",
     "score_of_probability",
     "scrub",
-    "secret_places",
+    "secret_intervals",
     "shown",
     "shown_json",
     "signature",

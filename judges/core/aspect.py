@@ -57,10 +57,10 @@ class Task:
 
         A passage, as ``Context [2]``, is called as the list that it is of.
         """
-        known, spelt = _HEADERS.of(self), _spelt(header)
-        if spelt not in known and spelt.endswith("]"):
+        headers, spelt = _HEADERS.of(self), _spelt(header)
+        if spelt not in headers and spelt.endswith("]"):
             spelt = _spelt(unnumbered(header.strip()))
-        return known.get(spelt)
+        return headers.get(spelt)
 
     def fit(self, segment: Segment) -> Segment:
         """Return `segment` with those inputs in one piece that are one text to the task."""
@@ -78,11 +78,11 @@ def _spelt(header: str) -> str:
 
 def _headers(task: Task) -> dict[str, str]:
     """Return every folded name of an input of `task` with the canonical one."""
-    known: dict[str, str] = {}
+    canonicals: dict[str, str] = {}
     for canonical, names in task.input_headers.items():
         for name in (canonical, *names):
-            known.setdefault(name.casefold(), canonical)
-    return known
+            canonicals.setdefault(name.casefold(), canonical)
+    return canonicals
 
 
 _HEADERS = IdentityCache[Task, dict[str, str]](_headers)

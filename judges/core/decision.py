@@ -1,4 +1,4 @@
-"""Decision: whether a text may be used as it is, on one aspect, and what says so."""
+"""Decision: whether a text can be used unchanged, on one aspect, and what says so."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -55,8 +55,8 @@ def _laid_over(written: Sequence[TokenLogprob], text: str) -> tuple[LikelyToken,
     for token in written:
         unplaced += token.logprob
         size = len(token.token)
-        place = text.find(token.token, start, start + size + _SLACK) if size else -1
-        if place >= 0:
-            tokens.append(LikelyToken(start=start, end=place + size, logprob=unplaced))
-            start, unplaced = place + size, 0.0
+        begin = text.find(token.token, start, start + size + _SLACK) if size else -1
+        if begin >= 0:
+            tokens.append(LikelyToken(start=start, end=begin + size, logprob=unplaced))
+            start, unplaced = begin + size, 0.0
     return tuple(tokens)

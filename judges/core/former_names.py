@@ -6,7 +6,7 @@ from collections.abc import Mapping
 def with_todays_names(
     values: object, former: Mapping[str, str], *, texts: Mapping[str, str] | None = None
 ) -> object:
-    """Return the table `values` with the names of today; anything else stays as it is.
+    """Return the table `values` with the names of today; anything else stays unchanged.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ _POINTS = "entry_points.txt"
 def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  where they lie
     """Read the entry points of all our groups, once: it opens a file of every package.
 
-    Of a package that is installed twice, the one that Python imports counts.
+    If a package is installed twice, the one that Python imports counts.
     """
     declared: dict[str, list[EntryPoint]] = {}
     seen: set[str] = set()

@@ -13,7 +13,7 @@ from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
 GRAVE = 4
-"""The severity from which on an error makes a text unusable as it is."""
+"""The severity from which an error makes a text unusable without changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class PanelReport(Report):
     left_out
         How many of the seats' spans it saw and did not take up, over the limit of spans.
     decision, basis
-        Whether the text may be used as it is, and what says so; both None without a score.
+        Whether the text can be used unchanged, and what says so; both None without a score.
 
     Raises
     ------
@@ -259,7 +259,7 @@ class PanelReport(Report):
 
 
 def is_grave(span: ErrorSpan) -> bool:
-    """Say whether the text cannot be used as it is if `span` is right."""
+    """Say whether the text cannot be used unchanged if `span` is right."""
     return (span.severity or 0) >= GRAVE
 
 
@@ -286,8 +286,8 @@ def still_unverified(
     """
     kept: list[Unverified] = []
     marked = [span.interval for span in spans if span.interval is not None]
-    for sentence in sorted(chain(*lists), key=lambda one: (-one.probability, one.start)):
-        others = chain(marked, ((one.start, one.end) for one in kept))
+    for sentence in sorted(chain(*lists), key=lambda part: (-part.probability, part.start)):
+        others = chain(marked, ((chosen.start, chosen.end) for chosen in kept))
         if not any(start < sentence.end and sentence.start < end for start, end in others):
             kept.append(sentence)
-    return tuple(sorted(kept, key=lambda one: one.start))
+    return tuple(sorted(kept, key=lambda part: part.start))

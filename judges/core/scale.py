@@ -46,8 +46,8 @@ class Scale:
     def value(self, label: str) -> int | None:
         """Return the score of `label`, whatever its case, or None if it is not a label."""
         folded = label.strip().casefold()
-        for score, known in enumerate(self.labels, start=1):
-            if known.casefold() == folded:
+        for score, named in enumerate(self.labels, start=1):
+            if named.casefold() == folded:
                 return score
         return None
 

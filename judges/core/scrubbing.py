@@ -31,7 +31,7 @@ __all__ = [
     "is_secret_name",
     "reason_of",
     "scrub",
-    "secret_places",
+    "secret_intervals",
 ]
 
 _SHORTEST = 6
@@ -63,7 +63,7 @@ _SCHEME = re.compile(r"\b(bearer|basic)\s+[^\s\"',;}]+", re.IGNORECASE)
 _KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
 
 
-def scrub(text: str, *, known: Iterable[str] = ()) -> str:
+def scrub(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with every secret replaced by `MASK`, for messages and logs.
 
     Hidden are known secrets, as `hide` does, credentials and keys in addresses, what
@@ -74,28 +74,28 @@ def scrub(text: str, *, known: Iterable[str] = ()) -> str:
     >>> scrub("no access to http://me:pass@host/v1 with Bearer abc123")
     'no access to http://[hidden]@host/v1 with Bearer [hidden]'
     """
-    text = without_credentials(hide(text, known=known), mask=MASK)
+    text = without_credentials(hide(text, secrets=secrets), mask=MASK)
     text = _SCHEME.sub(rf"\1 {MASK}", text)
     return _KEY.sub(MASK, text)
 
 
-def hide(text: str, *, known: Iterable[str] = ()) -> str:
-    """Return `text` with the `known` secrets, and those of the environment, replaced by `MASK`.
+def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
+    """Return `text` with `secrets`, and those of the environment, replaced by `MASK`.
 
-    A text that holds none is returned as it is.
+    A text that holds none is returned unchanged.
 
     Examples
     --------
     >>> hide("It begins with S3CR3T-V4LU3, or czNjcjN0LXY0bHUz.", known=["s3cr3t-v4lu3"])
     'It begins with [hidden], or [hidden].'
     """
-    places = secret_places(text, known=known)
-    return _without(text, places) if places else text
+    intervals = secret_intervals(text, secrets=secrets)
+    return _without(text, intervals) if intervals else text
 
 
-def secret_places(text: str, *, known: Iterable[str] = ()) -> list[tuple[int, int]]:
+def secret_intervals(text: str, *, secrets: Iterable[str] = ()) -> list[tuple[int, int]]:
     """Return where secrets stand in `text`, in ascending order; they may overlap."""
-    return _secrets((*_environment(), *filter(None, known))).places(text)
+    return _secrets((*_environment(), *filter(None, secrets))).intervals(text)
 
 
 class SecretFinder:
@@ -109,19 +109,19 @@ class SecretFinder:
         self._secrets = _secrets(())
         self._until = -math.inf
 
-    def places(self, text: str) -> list[tuple[int, int]]:
+    def intervals(self, text: str) -> list[tuple[int, int]]:
         """Return where secrets stand in `text`, in ascending order; they may overlap."""
         if not text:
             return []
         if (now := time.monotonic()) >= self._until:
             self._secrets = _secrets(_environment())
             self._until = now + _FRESH
-        return self._secrets.places(text)
+        return self._secrets.intervals(text)
 
     def hide(self, text: str) -> str:
         """Return `text` with every secret replaced by `MASK`; the same object if it has none."""
-        places = self.places(text)
-        return _without(text, places) if places else text
+        intervals = self.intervals(text)
+        return _without(text, intervals) if intervals else text
 
 
 def is_secret_name(name: str) -> bool:
@@ -155,18 +155,18 @@ class _Secrets:
     forms: tuple[str, ...]
     exact: tuple[str, ...]
 
-    def places(self, text: str) -> list[tuple[int, int]]:
+    def intervals(self, text: str) -> list[tuple[int, int]]:
         """Return where secrets stand in `text`."""
         if not self.exact:  # then there are no forms of any, either
             return []
-        found = self._places(text)
+        intervals = self._intervals(text)
         bare = _ESCAPE.sub(_character_of, text) if "\\" in text or "&" in text else text
-        if bare != text and (hidden := self._places(bare)):
-            places = _places_without_escapes(text)
-            found += [(places[start][0], places[end - 1][1]) for start, end in hidden]
-        return sorted(found)
+        if bare != text and (hidden := self._intervals(bare)):
+            origins = _origins_without_escapes(text)
+            intervals += [(origins[start][0], origins[end - 1][1]) for start, end in hidden]
+        return sorted(intervals)
 
-    def _places(self, text: str) -> list[tuple[int, int]]:
+    def _intervals(self, text: str) -> list[tuple[int, int]]:
         folded = _letters_of(text)
         lower = text.casefold() if self.exact else ""
         if not any(form in folded for form in self.forms) and not any(
@@ -178,16 +178,16 @@ class _Secrets:
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where forms are, from their first letter to their last."""
         letters: list[str] = []
-        places: list[int] = []
-        for place, character in enumerate(text):
+        origins: list[int] = []
+        for index, character in enumerate(text):
             if not _IGNORED.match(character):
                 folded = character.casefold()
                 letters.append(folded)
-                places.extend([place] * len(folded))
+                origins.extend([index] * len(folded))
         folded_text = "".join(letters)
         for form in self.forms:
             for start in _occurrences(folded_text, form):
-                yield places[start], places[start + len(form) - 1] + 1
+                yield origins[start], origins[start + len(form) - 1] + 1
 
     def _literals(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self.exact:
@@ -195,15 +195,15 @@ class _Secrets:
                 yield match.span()
 
 
-def _places_without_escapes(text: str) -> list[tuple[int, int]]:
+def _origins_without_escapes(text: str) -> list[tuple[int, int]]:
     """Return where each character of `text` stands once its escapes are undone."""
-    places: list[tuple[int, int]] = []
+    origins: list[tuple[int, int]] = []
     end = 0
     for match in _ESCAPE.finditer(text):
-        places += [(index, index + 1) for index in range(end, match.start())]
-        places += [match.span()] * len(_character_of(match))
+        origins += [(index, index + 1) for index in range(end, match.start())]
+        origins += [match.span()] * len(_character_of(match))
         end = match.end()
-    return places + [(place, place + 1) for place in range(end, len(text))]
+    return origins + [(index, index + 1) for index in range(end, len(text))]
 
 
 def _character_of(escaped: re.Match[str]) -> str:

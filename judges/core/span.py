@@ -23,7 +23,7 @@ class Located(StrEnum):
     FUZZY = "fuzzy"
     """Nearly: most of its characters, in order."""
     UNLOCATED = "unlocated"
-    """Not at all: an omission, or a quote that is not in the text."""
+    """Not located: an omission, or a quote that is not in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class ErrorSpan:
             return None
         return self.start, self.end
 
-    def found(self, by: tuple[str, ...]) -> "ErrorSpan":
+    def credited_to(self, by: tuple[str, ...]) -> "ErrorSpan":
         """Return the same error, found by these seats."""
         return ErrorSpan(  # `dataclasses.replace` takes twice as long, for every error of a run
             text=self.text,
@@ -121,13 +121,13 @@ def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
     A span that repeats another's quote and explanation comes behind all others, so that a text
     cannot hide its errors behind one that it repeats.
     """
-    in_place = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
+    in_order = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
     ranked = sorted(
-        range(len(in_place)),
-        key=lambda n: (-(in_place[n].severity or 0), -(in_place[n].probability or 0.0)),
+        range(len(in_order)),
+        key=lambda n: (-(in_order[n].severity or 0), -(in_order[n].probability or 0.0)),
     )
-    kept = repetitions_last(ranked, lambda n: (in_place[n].text, in_place[n].explanation))[:limit]
-    return tuple(in_place[n] for n in sorted(kept))
+    kept = repetitions_last(ranked, lambda n: (in_order[n].text, in_order[n].explanation))[:limit]
+    return tuple(in_order[n] for n in sorted(kept))
 
 
 def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable]) -> list[Item]:
@@ -136,8 +136,8 @@ def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable])
 
     def repeats(item: Item) -> bool:
         key = content(item)
-        known = key in met
+        repeated = key in met
         met.add(key)
-        return known
+        return repeated
 
     return sorted(items, key=repeats)

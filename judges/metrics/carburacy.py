@@ -22,7 +22,7 @@ class Carburacy:
 
         exp(log(R, alpha)) / (1 + beta * C)
 
-    Where the emissions of training are given as well, they are counted likewise, and the score is
+    Where the emissions of training are given as well, they are counted as well, and the score is
     the harmonic mean of both. Raises `ConfigError` if `emissions_kg` is not given.
 
     Parameters

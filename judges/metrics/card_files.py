@@ -23,10 +23,10 @@ def read_cards(package: str) -> dict[str, MetricCard]:
     and the key.
     """
     try:
-        found = sorted(_toml_files(package), key=lambda file: file.name)
+        tables = sorted(_toml_files(package), key=lambda file: file.name)
     except ModuleNotFoundError as error:
         raise PluginError(f"there is no package of cards {package!r}") from error
-    cards = [_card(file.name, file.read_text(encoding="utf-8")) for file in found]
+    cards = [_card(file.name, file.read_text(encoding="utf-8")) for file in tables]
     return {card.name: card for card in cards}
 
 

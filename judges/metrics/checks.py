@@ -23,7 +23,7 @@ def check_cells(sizes: Sequence[tuple[int, int]], *, most: int, what: str) -> No
     Parameters
     ----------
     sizes
-        Of each sample the lengths of both texts.
+        Lengths of both texts of each sample.
     most
         Cells that take some seconds.
     what

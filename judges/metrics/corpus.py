@@ -38,11 +38,11 @@ class Corpus(Sequence[Sample]):
         return samples if isinstance(samples, cls) else cls(samples)
 
     @overload
-    def __getitem__(self, place: int) -> Sample: ...
+    def __getitem__(self, index: int) -> Sample: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Sample]: ...
-    def __getitem__(self, place: int | slice) -> Sample | Sequence[Sample]:
-        return self._samples[place]
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        return self._samples[index]
 
     def __len__(self) -> int:
         return len(self._samples)

@@ -18,7 +18,7 @@ class NamedMetric:
     name
         What its scores are called, unique in a run.
     over_refs
-        Of a metric that takes one reference: which of the scores against several counts.
+        Which of several scores counts, for a metric that takes one reference.
     """
 
     name: str

@@ -52,16 +52,16 @@ async def run_metrics(
     )
     done: dict[int, MetricScores] = {}
 
-    async def run(places: Sequence[int]) -> None:
-        found = await _run([metrics[place] for place in places], samples, limiters=limiters)
-        for place, scores in zip(places, found, strict=True):
-            done[place] = scores
+    async def run(indices: Sequence[int]) -> None:
+        columns = await _run([metrics[index] for index in indices], samples, limiters=limiters)
+        for index, scores in zip(indices, columns, strict=True):
+            done[index] = scores
             show(scores)
 
     with first_error_alone():
         async with create_task_group() as group:
-            for places in _bundles(metrics):
-                group.start_soon(run, places)
+            for bundle in _bundles(metrics):
+                group.start_soon(run, bundle)
     return [done[index] for index in range(len(metrics))]
 
 
@@ -71,9 +71,9 @@ def _bundles(metrics: Sequence[NamedMetric]) -> list[list[int]]:
     All others stand alone, so that a slow one keeps no other one's scores back.
     """
     bundles: dict[Hashable, list[int]] = {}
-    for place, named in enumerate(metrics):
+    for index, named in enumerate(metrics):
         shared = (named.card.runs, _can_be_cut(named))
-        bundles.setdefault(shared if named.card.shares else place, []).append(place)
+        bundles.setdefault(shared if named.card.shares else index, []).append(index)
     return [*bundles.values()]
 
 
@@ -86,12 +86,12 @@ async def _run(
     chunks = [samples[start : start + size] for start in range(0, len(samples), size)]
     parts: dict[int, tuple[Part, ...]] = {}
 
-    async def measure(place: int) -> None:
-        parts[place] = await _measured(bundle, chunks[place], limiters=limiters)
+    async def measure(index: int) -> None:
+        parts[index] = await _measured(bundle, chunks[index], limiters=limiters)
 
     async with create_task_group() as group:
-        for place in range(len(chunks)):
-            group.start_soon(measure, place)
+        for index in range(len(chunks)):
+            group.start_soon(measure, index)
     in_order = [parts[index] for index in range(len(chunks))]
     return [
         put_together(named, of_one)

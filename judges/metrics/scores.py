@@ -150,8 +150,8 @@ def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
 
 
 def _joined(parts: Sequence[tuple[T, ...] | None]) -> tuple[T, ...] | None:
-    known = [part for part in parts if part is not None]
-    return tuple(chain.from_iterable(known)) if len(known) == len(parts) else None
+    present = [part for part in parts if part is not None]
+    return tuple(chain.from_iterable(present)) if len(present) == len(parts) else None
 
 
 def _summed(rows: Sequence[Sequence[float]]) -> list[float]:

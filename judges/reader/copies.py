@@ -26,7 +26,7 @@ class Copies:
 
     text: str
     begins: list[int]
-    places: Mapping[int, int] = field(repr=False)
+    offsets: Mapping[int, int] = field(repr=False)
 
     def holds(self, sentence: str) -> bool:
         """Say whether the words of `sentence` stand in the source side by side, meaning the same.
@@ -34,15 +34,15 @@ class Copies:
         A sentence without words is a copy.
         """
         folded = folded_words(sentence)
-        place = self.places.get(_key(folded[:_FIRST])) if len(folded) >= _FIRST else 0
-        if place is None:
+        begin = self.offsets.get(_key(folded[:_FIRST])) if len(folded) >= _FIRST else 0
+        if begin is None:
             return False
-        found = self.text.find(f" {' '.join(folded)} ", place) if folded else 0
-        return found >= 0 and not self._turned(found)
+        start = self.text.find(f" {' '.join(folded)} ", begin) if folded else 0
+        return start >= 0 and not self._turned(start)
 
-    def _turned(self, found: int) -> bool:
-        begin = self.begins[bisect_right(self.begins, found) - 1] if self.begins else 0
-        return not TURNS.isdisjoint(self.text[begin:found].split())
+    def _turned(self, start: int) -> bool:
+        begin = self.begins[bisect_right(self.begins, start) - 1] if self.begins else 0
+        return not TURNS.isdisjoint(self.text[begin:start].split())
 
 
 def copies_of(inputs: Mapping[str, str]) -> Copies:
@@ -54,7 +54,7 @@ def copies_of(inputs: Mapping[str, str]) -> Copies:
 def _copies(texts: tuple[str, ...]) -> Copies:
     parts: list[str] = []
     begins: list[int] = []
-    places: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     length = 0
     for text in texts:
         words: list[str] = []
@@ -66,11 +66,11 @@ def _copies(texts: tuple[str, ...]) -> Copies:
                 at.append(length)
                 length += 1 + len(word)
         for first in range(len(words) - _FIRST + 1):
-            places.setdefault(_key(words[first : first + _FIRST]), at[first])
+            offsets.setdefault(_key(words[first : first + _FIRST]), at[first])
         parts += [f" {word}" for word in words]
         parts.append(" |")  # no word, so that nothing is a copy across inputs
         length += 2
-    return Copies(text=f"{''.join(parts)} ", begins=begins, places=places)
+    return Copies(text=f"{''.join(parts)} ", begins=begins, offsets=offsets)
 
 
 def _key(words: list[str]) -> int:

@@ -62,12 +62,12 @@ class _Read:
         marked = []
         for window, reading in self.sentences:
             tokens = window.tokens
-            found = [
+            intervals = [
                 (tokens[run.first].start, tokens[run.stop - 1].end)
                 for run in runs(tokens, reading.words, threshold=threshold)
             ]
-            if found:
-                marked.append((sentence_evidence(reading), found))
+            if intervals:
+                marked.append((sentence_evidence(reading), intervals))
         return marked
 
 
@@ -80,8 +80,8 @@ def fitted(encoder: WindowReader, texts: Sequence[CheckedText]) -> Tuning:
     texts of either kind these are the constants of `Tuning` itself.
     """
     read = [_read(encoder, text) for text in texts]
-    faulty = [one for one in read if one.text.faulty]
-    clean = [one for one in read if not one.text.faulty]
+    faulty = [text for text in read if text.text.faulty]
+    clean = [text for text in read if not text.text.faulty]
     if min(len(faulty), len(clean)) < LEAST:
         return Tuning()
     slope, intercept = _logistic(_points(faulty, label=1.0) + _points(clean, label=0.0))
@@ -135,12 +135,12 @@ def _logistic(points: Sequence[tuple[float, float, float]]) -> tuple[float, floa
         down = fsum(weight * (y - p) * x for x, y, weight, p in chances) - _RIDGE * slope
         across = fsum(weight * (y - p) for x, y, weight, p in chances)
         spread = [(x, weight * p * (1 - p)) for x, _, weight, p in chances]
-        xx, x1, one = (fsum(w * x**power for x, w in spread) for power in (2, 1, 0))
+        xx, x1, x0 = (fsum(w * x**power for x, w in spread) for power in (2, 1, 0))
         xx += _RIDGE
-        determinant = xx * one - x1 * x1
+        determinant = xx * x0 - x1 * x1
         if determinant <= 0.0:
             break
-        slope += (one * down - x1 * across) / determinant
+        slope += (x0 * down - x1 * across) / determinant
         intercept += (xx * across - x1 * down) / determinant
     return slope, intercept
 
@@ -148,32 +148,32 @@ def _logistic(points: Sequence[tuple[float, float, float]]) -> tuple[float, floa
 def _gate(clean: Sequence[_Read], threshold: float) -> float:
     """Return the least evidence at which so few texts without an error have marked words."""
     worst = sorted(
-        (max((evidence for evidence, _ in one.marked(threshold)), default=float("-inf")))
-        for one in clean
+        (max((evidence for evidence, _ in text.marked(threshold)), default=float("-inf")))
+        for text in clean
     )
-    place = len(worst) - int(MOST_ALARMS * len(worst)) - 1
-    return max(0.0, worst[place] + 1e-6)
+    index = len(worst) - int(MOST_ALARMS * len(worst)) - 1
+    return max(0.0, worst[index] + 1e-6)
 
 
 def _f1(faulty: Sequence[_Read], threshold: float, *, gate: float) -> float:
     """Return F1 of marked characters over texts whose spans are known."""
-    both = marked = known = 0
-    for one in faulty:
-        if not one.text.spans:
+    both = marked = true = 0
+    for text in faulty:
+        if not text.text.spans:
             continue
-        gold = _characters(one.text.spans)
-        found = _characters(
+        gold = _characters(text.text.spans)
+        marks = _characters(
             [
                 interval
-                for evidence, intervals in one.marked(threshold)
+                for evidence, intervals in text.marked(threshold)
                 if evidence >= gate
                 for interval in intervals
             ]
         )
-        both += len(gold & found)
-        marked += len(found)
-        known += len(gold)
-    return 2 * both / (marked + known) if known else 0.0
+        both += len(gold & marks)
+        marked += len(marks)
+        true += len(gold)
+    return 2 * both / (marked + true) if true else 0.0
 
 
 def _characters(intervals: Sequence[Interval]) -> set[int]:

@@ -144,10 +144,10 @@ class ReaderJudge:
         while batch := await in_turn(partial(self._batch, sentences), length=length):
             evidence = max(evidence, worst_evidence(reading for _, reading in batch))
             for window, reading in batch:
-                found = self._findings(window, reading, output=segment.output, inputs=inputs)
-                spans += found
+                errors = self._findings(window, reading, output=segment.output, inputs=inputs)
+                spans += errors
                 likely = self.tuning.probability(sentence_evidence(reading))
-                if not found and likely >= self.tuning.vouched:
+                if not errors and likely >= self.tuning.vouched:
                     open_sentences.append(
                         unverified(window, reading, output=segment.output, probability=likely)
                     )
@@ -178,7 +178,7 @@ class ReaderJudge:
         """Read the next sentences; none are left if there are none."""
         batch = sentences.next_batch()
         readings = self.encoder.read([sentence.window for sentence in batch]) if batch else []
-        if [len(reading.words) for reading in readings] != [len(one.tokens) for one in batch]:
+        if [len(reading.words) for reading in readings] != [len(window.tokens) for window in batch]:
             raise JudgeError(f"{self.encoder.signature} gave other readings than it was asked for")
         return [
             (sentence, without_copies(reading, sentence.copied))
@@ -284,11 +284,11 @@ def _obstacle(segment: Segment, aspect: Aspect) -> str:
 def _rationale(read: _Read) -> str:
     if not read.read:
         return "The source says all of it word for word."
-    found = _counted(len(read.spans), "place") + " that the source does not support"
+    errors = _counted(len(read.spans), "place") + " that the source does not support"
     copied = f"; {read.copied} more copied from it" if read.copied else ""
     left = f", {len(read.unverified)} of them not verified" if read.unverified else ""
-    said = found if read.spans else "No error found"
-    return f"{said} in {_counted(read.read, 'sentence')} that the judge read{left}{copied}."
+    result = errors if read.spans else "No error found"
+    return f"{result} in {_counted(read.read, 'sentence')} that the judge read{left}{copied}."
 
 
 def _counted(count: int, noun: str) -> str:

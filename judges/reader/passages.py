@@ -74,9 +74,9 @@ def _passages(inputs: tuple[tuple[str, str], ...]) -> Passages:
         for token in passage.tokens:
             if not token.is_content:
                 continue
-            places = where.setdefault(token.stem, [])
-            if not places or places[-1] != position:
-                places.append(position)
+            positions = where.setdefault(token.stem, [])
+            if not positions or positions[-1] != position:
+                positions.append(position)
     return Passages(passages=cut, where=where)
 
 

@@ -69,12 +69,12 @@ def is_negation(token: Token) -> bool:
 
 def tokens(text: str, *, offset: int = 0) -> list[Token]:
     """Return the tokens of `text`, in order; `offset` is where it begins in a longer one."""
-    found = []
+    read = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
-        found.append(Token(start + offset, end + offset, token, _STEMS[token]))
-    return found
+        read.append(Token(start + offset, end + offset, token, _STEMS[token]))
+    return read
 
 
 def _stem(token: str) -> str:

@@ -26,7 +26,7 @@ class Tuning:
     vouched
         Probability of an error below which the judge vouches for a sentence, above 0.
     slope, intercept
-        Of the logistic function that makes a probability of `worst_evidence`; a positive slope.
+        Constants of the logistic function from `worst_evidence` to a probability; a positive slope.
 
     Raises
     ------

@@ -214,7 +214,7 @@ def _source_kinds(words: Sequence[Token], sentence: Sequence[Token]) -> Iterator
 
 
 def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Say of each token whether it and a neighbour stand side by side in `those`, too."""
+    """Return for each token whether it and a neighbour stand side by side in `those`, too."""
     there = Counter((left.stem, right.stem) for left, right in pairwise(those))
     joined = [(left.stem, right.stem) in there for left, right in pairwise(these)]
     return [
@@ -224,30 +224,30 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 
 
 def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Say of each token whether it stands in a run that `those` have word for word.
+    """Return for each token whether it stands in a run that `those` have word for word.
 
     A run is none if words before it, or the one behind it, may turn its meaning around: what is
     left of "will not close" is no copy.
     """
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for at, token in enumerate(those):
-        places.setdefault(token.stem, []).append(at)
+        positions.setdefault(token.stem, []).append(at)
     turned = _turned(those)
     copied = [False] * len(these)
     lengths: dict[int, int] = {}  # of the run that ends at each place of the token before
     for at, token in enumerate(these):
-        lengths = {place: lengths.get(place - 1, 0) + 1 for place in places.get(token.stem, ())}
-        for place, length in lengths.items():
-            if length < _COPIED or turned[place - length + 1]:
+        lengths = {index: lengths.get(index - 1, 0) + 1 for index in positions.get(token.stem, ())}
+        for last, length in lengths.items():
+            if length < _COPIED or turned[last - length + 1]:
                 continue
-            if not any(is_negation(behind) for behind in those[place + 1 : place + 2]):
+            if not any(is_negation(behind) for behind in those[last + 1 : last + 2]):
                 copied[at - length + 1 : at + 1] = [True] * length
     words_are = all(is_copy for is_copy, token in zip(copied, these, strict=True) if token.is_word)
     return [True] * len(these) if words_are else copied
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:
-    """Say of each token whether one before it, in its sentence, may turn its meaning around."""
+    """Return for each token whether one before it, in its sentence, may turn its meaning around."""
     turned = []
     has_turned = False
     for token in words:

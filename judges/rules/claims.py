@@ -44,14 +44,14 @@ class Claim(NamedTuple):
     ----------
     first, stop
         Half-open range of its words within their sentence.
-    known
+    supported
         Whether the source supports it.
     number
         The number it states; None for a word or a name.
     name
         The name it is; None for what is none.
     sure
-        Whether what is not known is an error for sure enough to be reported.
+        Whether what is not supported is an error for sure enough to be reported.
     contradicted
         Whether the source has another name in its place.
     size, lacking
@@ -61,7 +61,7 @@ class Claim(NamedTuple):
     first: int
     stop: int
     sort: Sort
-    known: bool
+    supported: bool
     number: Number | None = None
     name: Name | None = None
     sure: bool = True
@@ -107,40 +107,42 @@ def claims(
 
 def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int, Claim]:
     """Look dates in digits up, by their first word."""
-    found: dict[int, Claim] = {}
+    by_word: dict[int, Claim] = {}
     start, end = words[0].start, words[-1].end
     if sum(word.text[0].isdecimal() for word in words) < 3:  # noqa: PLR2004 - day, month, year
-        return found
+        return by_word
     for match, orders in dates(text[start:end]):
         covered = [
             at
             for at, word in enumerate(words)
             if start + match.start() <= word.start and word.end <= start + match.end()
         ]
-        known = any(all(index.knows(stem(word)) for word in order[:3]) for order in orders)
+        supported = any(all(index.knows(stem(word)) for word in order[:3]) for order in orders)
         if covered:
-            found[covered[0]] = Claim(
+            by_word[covered[0]] = Claim(
                 first=covered[0],
                 stop=covered[-1] + 1,
                 sort="date",
-                known=known or match.group() in index.text,
-                lacking=0 if known else 1,
+                supported=supported or match.group() in index.text,
+                lacking=0 if supported else 1,
             )
-    return found
+    return by_word
 
 
 def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     folded = word.folded
     if folded in FUNCTION_WORDS:
         return None
-    known = index.knows(STEMS[folded])
+    supported = index.knows(STEMS[folded])
     meant = _MEANT_DAYS.get(folded)
     if meant is None or word.text in _NO_MONTHS:
-        return Claim(at, at + 1, "wording", known or folded in _ANSWER, lacking=int(not known))
-    if not known and meant in WEEKDAYS:
+        return Claim(
+            at, at + 1, "wording", supported or folded in _ANSWER, lacking=int(not supported)
+        )
+    if not supported and meant in WEEKDAYS:
         short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
-        known = meant in weekdays(index.text) or bool(re.search(short, index.text))
-    return Claim(at, at + 1, "date", known, lacking=int(not known))
+        supported = meant in weekdays(index.text) or bool(re.search(short, index.text))
+    return Claim(at, at + 1, "date", supported, lacking=int(not supported))
 
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
@@ -153,7 +155,7 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
         stop=name.stop,
         sort="name",
         name=name,
-        known=stands is Standing.KNOWN,
+        supported=stands is Standing.PRESENT,
         sure=stands is not Standing.PARTLY,
         contradicted=stands is Standing.CONTRADICTED,
         size=len(name.parts),
@@ -164,21 +166,21 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
 def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
     """Look a number up, and the numeral that it begins with if no word makes it greater."""
     numeral = words[number.first]
-    known = is_stated(words, index, number=number, text=text)
+    supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)
-    if not known and glued:
-        known = is_in_word(numeral, index, text=text)
-    if not known and not isinf(number.value):
-        known = follows(words, index, number=number, text=text)
+    if not supported and glued:
+        supported = is_in_word(numeral, index, text=text)
+    if not supported and not isinf(number.value):
+        supported = follows(words, index, number=number, text=text)
     year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     return Claim(
         first=number.first,
         stop=number.stop,
         sort="date" if year else "number",
         number=number,
-        known=known,
+        supported=supported,
         sure=not glued and not isinf(number.value),
-        lacking=int(not known),
+        lacking=int(not supported),
     )
 
 

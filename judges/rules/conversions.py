@@ -57,8 +57,8 @@ def is_converted(value: float, unit: str, stated: Sequence[Quantity], *, source:
     if unit not in _SIZE:
         return False
     dimension, size = _SIZE[unit]
-    known = [(quantity.value, quantity.unit) for quantity in stated if quantity.unit != unit]
-    for amount, other in (*known, *_in_words(source)):
+    amounts = [(quantity.value, quantity.unit) for quantity in stated if quantity.unit != unit]
+    for amount, other in (*amounts, *_in_words(source)):
         its = _SIZE.get(other)
         if its and its[0] == dimension and abs(amount * its[1] - value * size) <= 1e-9 * size:
             return True
@@ -80,5 +80,5 @@ def _gaps(source: str) -> frozenset[int]:
     times = {int(hour) * _HOUR + int(minute) for hour, minute in _CLOCK.findall(source)}
     if len(times) > _MOST_TIMES:
         return frozenset()
-    gaps = {abs(one - other) for one, other in combinations(times, 2)}
+    gaps = {abs(later - time) for time, later in combinations(times, 2)}
     return frozenset((*gaps, *(_DAY - gap for gap in gaps)))

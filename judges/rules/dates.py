@@ -31,18 +31,18 @@ def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
     [[('march', '3', '2025', 'monday')], [('december', '31', '2024', 'tuesday')]]
     """
     for match in _DATE.finditer(text):
-        said = [*_readings(match)]
-        if said:
-            yield match, said
+        readings = [*_readings(match)]
+        if readings:
+            yield match, readings
 
 
 def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
     if match["year"]:
         orders = {(int(match["month"]), int(match["day"]))}
     else:
-        one, two = int(match["one"]), int(match["two"])
+        first, two = int(match["one"]), int(match["two"])
         # With full stops the day stands first everywhere.
-        orders = {(two, one)} if match["mark"] == "." else {(one, two), (two, one)}
+        orders = {(two, first)} if match["mark"] == "." else {(first, two), (two, first)}
     year = int(match["year"] or match["late"])
     for month, day in sorted(orders):
         try:
@@ -61,7 +61,7 @@ def weekdays(text: str) -> frozenset[str]:
     >>> sorted(weekdays("3 March 2025, 2025-03-05, May"))
     ['monday', 'wednesday']
     """
-    found = {reading[-1] for _, readings in dates(text) for reading in readings}
+    days = {reading[-1] for _, readings in dates(text) for reading in readings}
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
         try:
@@ -70,5 +70,5 @@ def weekdays(text: str) -> frozenset[str]:
             )
         except ValueError:
             continue
-        found.add(_DAYS[named.weekday()])
-    return frozenset(found)
+        days.add(_DAYS[named.weekday()])
+    return frozenset(days)

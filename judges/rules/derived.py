@@ -60,13 +60,13 @@ def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) 
         The numbers of the source that are near it.
     """
     if not hedges.isdisjoint(_ABOUT | _AT_LEAST | _AT_MOST) and any(
-        abs(value - known) <= _ROUNDING * abs(known) for known in within
+        abs(value - number) <= _ROUNDING * abs(number) for number in within
     ):
         return True
     if not hedges.isdisjoint(_AT_LEAST) and hedges.isdisjoint(_FEWER):
-        return any(value <= known <= (1 + _BOUND) * value for known in within)
+        return any(value <= number <= (1 + _BOUND) * value for number in within)
     if not hedges.isdisjoint(_AT_MOST):
-        return any((1 - _BOUND) * value <= known <= value for known in within)
+        return any((1 - _BOUND) * value <= number <= value for number in within)
     return False
 
 
@@ -75,10 +75,10 @@ def is_rounding(value: float, within: Sequence[float]) -> bool:
     if value < 10:  # noqa: PLR2004
         return False
     return any(
-        known != value and float(f"{known:.{digits}g}") == value
-        for known in within
+        number != value and float(f"{number:.{digits}g}") == value
+        for number in within
         for digits in range(2, _DIGITS + 1)
-        if abs(known - value) < _ROUNDING * value
+        if abs(number - value) < _ROUNDING * value
     )
 
 
@@ -95,8 +95,9 @@ def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: s
         return True
     of_unit = [quantity.value for quantity in stated if unit and quantity.unit == unit]
     return _combines(value, of_unit) or any(
-        _adds_up(value, unit, said) or _multiplies(value, unit, said, stated=stated, source=source)
-        for said in _by_sentence(stated)
+        _adds_up(value, unit, sentence)
+        or _multiplies(value, unit, sentence, stated=stated, source=source)
+        for sentence in _by_sentence(stated)
     )
 
 
@@ -107,10 +108,10 @@ def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
     return [*sentences.values()]
 
 
-def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
+def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
     """Say whether `value` is a sum or a difference of quantities in one sentence, years aside."""
     by_unit: dict[str, list[float]] = defaultdict(list)
-    for quantity in said:
+    for quantity in sentence:
         by_unit[quantity.unit].append(quantity.value)
     if any(
         _combines(value, terms) for other, terms in by_unit.items() if not unit or other == unit
@@ -118,11 +119,11 @@ def _adds_up(value: float, unit: str, said: Sequence[Quantity]) -> bool:
         return True
     if unit not in by_unit and (unit not in _COMPARED or value < _LEAST):
         return False
-    counts = [quantity.value for quantity in said if _counts_things(quantity)]
+    counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
     return unit != "percent" and _combines(value, counts, whole=False)
 
 
-def _counts_things(quantity: Quantity) -> bool:
+def _is_plain_count(quantity: Quantity) -> bool:
     """Say whether a quantity counts things: it is no percentage, no year and no day of a month."""
     day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
     return not day and quantity.unit not in {"percent", "year"}
@@ -131,7 +132,7 @@ def _counts_things(quantity: Quantity) -> bool:
 def _multiplies(
     value: float,
     unit: str,
-    said: Sequence[Quantity],
+    sentence: Sequence[Quantity],
     *,
     stated: Sequence[Quantity],
     source: str,
@@ -141,14 +142,14 @@ def _multiplies(
     The other is in the same sentence, or anywhere if the first has the unit of `value`.
     """
     if value < _LEAST or not _TIMES.search(
-        source, max(0, said[0].start - _NEAR), said[-1].end + _NEAR
+        source, max(0, sentence[0].start - _NEAR), sentence[-1].end + _NEAR
     ):
         return False
     return any(
-        _same(one.value * other.value, value)
-        for one in said
-        for other in (stated if unit and one.unit == unit else said)
-        if one is not other
+        _same(factor.value * other.value, value)
+        for factor in sentence
+        for other in (stated if unit and factor.unit == unit else sentence)
+        if factor is not other
     )
 
 
@@ -173,15 +174,15 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:
     """Say whether a percentage is one that the source says in words, as half for 50%."""
-    known = {*holds}
-    return unit == "percent" and any(stem(word) in known for word in _PARTS.get(value, ()))
+    stems = {*holds}
+    return unit == "percent" and any(stem(word) in stems for word in _PARTS.get(value, ()))
 
 
-def is_count(value: float, said: str, source: str) -> bool:
+def is_count(value: float, sentence: str, source: str) -> bool:
     """Say whether a small number counts what the sentence lists, or the speakers of the source."""
     if value not in _COUNTED:
         return False
-    return value in {*_counts(said)} or value == _speakers(source)
+    return value in {*_counts(sentence)} or value == _speakers(source)
 
 
 @lru_cache(maxsize=4)

@@ -139,23 +139,25 @@ def error_spans(
         for contradiction in contradictions
         if contradiction.category in CONTRADICTIONS and not _follows(contradiction, support, source)
     ]
-    found = [
+    findings = [
         finding
         for sentence in support.sentences
         for finding in _findings(sentence, prose=support.prose)
         if not any(_overlaps(finding.interval, other) for other in against)
     ]
-    found.sort(key=lambda finding: (-finding.severity, finding.interval))
+    findings.sort(key=lambda finding: (-finding.severity, finding.interval))
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
-    errors: list[ErrorSpan | _Finding] = [*certain, *found]
+    errors: list[ErrorSpan | _Finding] = [*certain, *findings]
     ranked = repetitions_last(errors, partial(_content, text))
 
     def explained(error: ErrorSpan | _Finding, *, within: bool) -> ErrorSpan:
         if isinstance(error, ErrorSpan):
             return error
         lacking = "Not in the source.", ()
-        said = _said(error, text=text, source=source, support=support) if within else lacking
-        return _span(text, error, said=said)
+        message = (
+            _with_pointer(error, text=text, source=source, support=support) if within else lacking
+        )
+        return _span(text, error, message=message)
 
     reported = [explained(error, within=True) for error in ranked[:limit]]
     reported.sort(key=lambda span: (span.start, span.end))
@@ -184,7 +186,7 @@ def _follows(contradiction: Contradiction, support: Support, source: Source) -> 
     if contradiction.category != "number" or literally.search(source.text):
         return False
     return any(
-        claim.known
+        claim.supported
         and claim.number is not None
         and _overlaps(_interval(sentence, claim), contradiction)
         for sentence in support.sentences
@@ -210,9 +212,9 @@ def _contradicted(contradiction: Contradiction) -> ErrorSpan:
     )
 
 
-def _span(text: str, finding: _Finding, *, said: tuple[str, tuple[Evidence, ...]]) -> ErrorSpan:
+def _span(text: str, finding: _Finding, *, message: tuple[str, tuple[Evidence, ...]]) -> ErrorSpan:
     start, end = finding.interval
-    explanation, evidence = said
+    explanation, evidence = message
     return ErrorSpan(
         text=text[start:end],
         explanation=explanation,
@@ -228,12 +230,12 @@ def _span(text: str, finding: _Finding, *, said: tuple[str, tuple[Evidence, ...]
 
 def _findings(sentence: SentenceSupport, *, prose: bool) -> Iterator[_Finding]:
     claims = sentence.claims
-    unknown = [claim for claim in claims if not claim.known]
+    unknown = [claim for claim in claims if not claim.supported]
     if prose and _is_strange(claims, unknown):
         yield _Finding(sentence=sentence, claims=claims, severity=3, category=WORDING, whole=True)
         return
-    for known, group in groupby(claims, key=lambda claim: claim.known):
-        run = [] if known else [*group]
+    for supported, group in groupby(claims, key=lambda claim: claim.supported):
+        run = [] if supported else [*group]
         exact = [*filter(_is_exact, run)]
         if prose and _is_telling(run):
             severity = max([3, *map(_severity, exact)])
@@ -275,7 +277,7 @@ def _is_telling(run: Sequence[Claim]) -> bool:
     return len(run) >= _STRETCH or (len(run) >= _BESIDE and exact > 0)
 
 
-def _said(
+def _with_pointer(
     finding: _Finding, *, text: str, source: Source, support: Support
 ) -> tuple[str, tuple[Evidence, ...]]:
     """Explain a finding; point at least to where the source speaks of the same, if it does."""
@@ -294,9 +296,9 @@ def _explained(
     """Say why a finding is an error, and what the source has in its place."""
     sentence, claims = finding.sentence, finding.claims
     if finding.whole:
-        known = sum(claim.known for claim in claims)
-        said = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
-        return f"{said}the source has {known}.", ()
+        supported = sum(claim.supported for claim in claims)
+        opening = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
+        return f"{opening}the source has {supported}.", ()
     lacking = [
         _lacking(sentence, claim, source=source, text=text, prose=support.prose)
         for claim in claims
@@ -316,7 +318,7 @@ def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
 def _lacking(
     sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Say of one claim that the source lacks it, and what is there."""
+    """Say that the source lacks a claim, and what it has instead."""
     quote = _quote(sentence, claim, text=text)
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)
@@ -325,27 +327,27 @@ def _lacking(
         named = ", ".join(f'"{day.text}"' for day in days)
         has = f", which has {named}" if named else ""
         return f'"{quote}" does not occur in the source{has}.', days
-    said = (
+    opening = (
         f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
     )
     field = None if prose else _field(sentence, source=source)
     if field is not None:
-        return f"{said}, which has {field.text}.", (field,)
+        return f"{opening}, which has {field.text}.", (field,)
     counted = unit(sentence.words, claim.number, text=text)
     nearest = _nearest(claim.number, counted, source=source)
     if nearest is None:
-        return f"{said}.", ()
+        return f"{opening}.", ()
     evidence = source.evidence(nearest.start, nearest.end)
-    return f'{said}; the nearest is "{evidence.text}".', (evidence,)
+    return f'{opening}; the nearest is "{evidence.text}".', (evidence,)
 
 
 def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
     """Find the number in data whose key has most words in common with a sentence, if any has."""
-    said = {stem(word.folded) for word in sentence.words}
+    stems = {stem(word.folded) for word in sentence.words}
     best, most = None, 0
     for match in _FIELD.finditer(source.text):
         key = {stem(word) for word in folded_words(_HUMP.sub(" ", match["key"]))}
-        shared = len(key & said)
+        shared = len(key & stems)
         if shared > most and shared * 2 >= len(key):
             best, most = match, shared
     return source.evidence(*best.span()) if best else None
@@ -369,25 +371,25 @@ def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evi
     if called:
         evidence = source.evidence(called[0].start(), called[0].end())
         return f'The source says "{evidence.text}", not "{quote}".', (evidence,)
-    said = f'The name "{quote}" does not occur in the source'
+    opening = f'The name "{quote}" does not occur in the source'
     similar = _similar(quote, source=source)
     if similar is None:
-        return f"{said}.", ()
-    return f'{said}; there is "{similar.text}".', (similar,)
+        return f"{opening}.", ()
+    return f'{opening}; there is "{similar.text}".', (similar,)
 
 
 def _similar(quote: str, *, source: Source) -> Evidence | None:
     """Find the name in the source that is most like `quote`, if any is like it."""
-    places = {fold_word(match.group()): match for match in _CAPITAL.finditer(source.text)}
-    close = get_close_matches(fold_word(quote), places, n=1, cutoff=_SIMILAR)
-    return source.evidence(*places[close[0]].span()) if close else None
+    names = {fold_word(match.group()): match for match in _CAPITAL.finditer(source.text)}
+    close = get_close_matches(fold_word(quote), names, n=1, cutoff=_SIMILAR)
+    return source.evidence(*names[close[0]].span()) if close else None
 
 
 def _other_days(quote: str, *, source: Source) -> tuple[Evidence, ...]:
     """Find the days or the months that the source does have, each where it stands first."""
     days = MONTHS if stem(quote.lower()) in map(stem, MONTHS) else sorted(WEEKDAYS)
-    found = [re.search(rf"\b{day.capitalize()}\b", source.text) for day in days]
-    return tuple(source.evidence(*match.span()) for match in found if match)
+    matches = [re.search(rf"\b{day.capitalize()}\b", source.text) for day in days]
+    return tuple(source.evidence(*match.span()) for match in matches if match)
 
 
 def same_subject(words: Iterable[str], *, source: Source) -> Evidence | None:

@@ -149,23 +149,23 @@ class FormJudge:
             reported = (empty,)[: self.max_spans] if spans is None else spans
             return Report(score=scale.low, spans=reported, rationale="Empty.")
         form = read_form(text)
-        found = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
-        reported = gravest(found, limit=self.max_spans)
+        errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+        reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
-            found = [*spans, *(span for span in found if span not in reported)]
+            errors = [*spans, *(span for span in errors if span not in reported)]
         # What stands there twice makes a text no longer.
-        weight = load(found, sentences=len({sentence.text for sentence in form.sentences}))
+        weight = load(errors, sentences=len({sentence.text for sentence in form.sentences}))
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,
-            rationale=" ".join([_summary(found, words=len(form.words)), *_habits(form)]),
+            rationale=" ".join([_summary(errors, words=len(form.words)), *_habits(form)]),
         )
 
 
-def _summary(found: Sequence[ErrorSpan], *, words: int) -> str:
-    if not found:
+def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:
+    if not errors:
         return "No error of form found."
-    return f"{len(found)} error{'s' if len(found) > 1 else ''} of form in {words} words."
+    return f"{len(errors)} error{'s' if len(errors) > 1 else ''} of form in {words} words."
 
 
 def _habits(form: FormText) -> Iterator[str]:

@@ -156,7 +156,7 @@ class GroundingJudge:
         if obstacle:
             return _abstention(obstacle)
         support = find_support(output, index_source(source.text))
-        if support.known < _FOREIGN:
+        if support.supported < _FOREIGN:
             obstacle = _unlike_languages(output, source.text)
             if obstacle:
                 return _abstention(obstacle)
@@ -167,12 +167,12 @@ class GroundingJudge:
             limit=self.max_spans,
             contradictions=contradictions(output, source.inputs),
         )
-        found = (*reported, *rest)
+        errors = (*reported, *rest)
         return _scored(
-            error_probability(support, found),
+            error_probability(support, errors),
             reported,
             spans=spans,
-            rationale=_rationale(support, found),
+            rationale=_rationale(support, errors),
             unverified=tuple(_unverified_sentences(output, support)),
             aspect=aspect,
         )
@@ -245,9 +245,9 @@ def _different_scripts(output: str, source: str) -> str:
 def _foreign_passage(output: str, source: Source) -> str:
     """Say which passage cannot be compared, though others can: it may hold what they lack."""
     for name, text in passages_in(source.inputs).items():
-        found = _different_scripts(output, text) or _different_languages(output, text)
-        if found:
-            return found.replace("the input", name, 1)
+        obstacle = _different_scripts(output, text) or _different_languages(output, text)
+        if obstacle:
+            return obstacle.replace("the input", name, 1)
     return ""
 
 
@@ -262,14 +262,14 @@ def _different_languages(output: str, source: str) -> str:
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 
-def _rationale(support: Support, found: Sequence[ErrorSpan]) -> str:
+def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
     if not support.sentences:
         return "There are no words that the source would have to support."
-    errors = f"{len(found)} places without support." if found else "No place without support."
-    known = f"The source has {support.known:.0%} of what is said (numbers, dates, names doubly)"
+    errors = f"{len(spans)} places without support." if spans else "No place without support."
+    share = f"The source has {support.supported:.0%} of what is said (numbers, dates, names doubly)"
     if support.joined is None:
-        return f"{errors} {known}; it is data, so that the choice of words hardly counts."
-    return f"{errors} {known} and {support.joined:.0%} of the sequences of words."
+        return f"{errors} {share}; it is data, so that the choice of words hardly counts."
+    return f"{errors} {share} and {support.joined:.0%} of the sequences of words."
 
 
 def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
@@ -284,7 +284,7 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     spans = [span for span in spans if span not in against]
     wording = sum(span.category == WORDING for span in spans)
     doubtful = sum(
-        not claim.known and not claim.sure
+        not claim.supported and not claim.sure
         for sentence in support.sentences
         for claim in sentence.claims
     )
@@ -292,7 +292,7 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
         _CONSTANT
         + _EXACT * min(_MOST_EXACT, len(spans) - wording)
         + _WORDING * min(_MOST_WORDING, wording)
-        + _UNKNOWN * (1 - support.known)
+        + _UNKNOWN * (1 - support.supported)
         + _JOINED * (support.joined or 0.0) ** _POWER
         + _DOUBTFUL * min(_MOST_DOUBTFUL, doubtful)
     )
@@ -303,7 +303,7 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
     """Yield the sentences of `text` of which the source lacks too much to vouch for them."""
     for sentence in support.sentences:
-        lacking = [claim for claim in sentence.claims if not claim.known]
+        lacking = [claim for claim in sentence.claims if not claim.supported]
         if not lacking or len(lacking) < _UNVERIFIED * len(sentence.claims):
             continue
         start, end = sentence.words[0].start, sentence.words[-1].end

@@ -25,7 +25,7 @@ _LONG = 6  # letters of a name from which a derived form is known by its beginni
 class Standing(Enum):
     """Standing of a name in the source."""
 
-    KNOWN = "known"
+    PRESENT = "known"
     PARTLY = "partly"
     """Some of its words stand there, so that it may be the fuller form of a name there."""
     UNKNOWN = "unknown"
@@ -37,7 +37,7 @@ def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
     """Return the standing of `name` in the source, and its words that are not there."""
     lacking = [word for word in name.parts if not _is_known(word, index)]
     if not lacking or _is_spelled_out(name, index):
-        return Standing.KNOWN, []
+        return Standing.PRESENT, []
     if len(lacking) == len(name.parts) or _follows_a_role(name, lacking):
         return Standing.UNKNOWN, lacking
     if len(lacking) == 1 and called_otherwise(name, index.text):
@@ -84,9 +84,9 @@ def spells(acronym: str, source: str) -> bool:
 @lru_cache(maxsize=4)
 def _initials(source: str) -> str:
     """Return the first letters of the names of `source`, with a blank where another word stands."""
-    found = _LETTERS.findall(source[:_FAR])
-    cased = any(word[0].isupper() for word in found)
-    content = (word for word in found if word.lower() not in _SMALL)
+    runs = _LETTERS.findall(source[:_FAR])
+    cased = any(word[0].isupper() for word in runs)
+    content = (word for word in runs if word.lower() not in _SMALL)
     return "".join(word[0].lower() if word[0].isupper() or not cased else " " for word in content)
 
 
@@ -104,10 +104,10 @@ def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
         behind = re.finditer(rf"{re.escape(first.text)} ([A-Z][\w’'-]+)", source)
         return _others(behind, last)
     # What begins with a fixed text is found fast, so that the word before is looked at later.
-    places = re.finditer(rf" {re.escape(last.text)}\b", source)
+    matches = re.finditer(rf" {re.escape(last.text)}\b", source)
     before = (
-        _WORD_BEFORE.search(source, max(0, place.start() - _LONGEST), place.end())
-        for place in islice(places, _MOST)
+        _WORD_BEFORE.search(source, max(0, match.start() - _LONGEST), match.end())
+        for match in islice(matches, _MOST)
     )
     called = _others((match for match in before if match), first)
     people = first.folded in GIVEN_NAMES and any(m[1].lower() in GIVEN_NAMES for m in called)
@@ -116,10 +116,10 @@ def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
 
 def _others(matches: Iterable[re.Match[str]], word: Word) -> list[re.Match[str]]:
     """Return the matches whose group is a name other than `word`; none if one is like it."""
-    found = [
+    names = [
         match
         for match in islice(matches, _MOST)
         if (named := words(match[1])) and not leads(named[0])
     ]
-    alike = any(match[1][0].lower() == word.folded[0] for match in found)
-    return [] if alike else found
+    alike = any(match[1][0].lower() == word.folded[0] for match in names)
+    return [] if alike else names

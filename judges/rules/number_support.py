@@ -34,7 +34,7 @@ def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text
         or (isinf(number.value) and all(stem(word.folded) in index.where for word in stating))
         or (bare and stating[0].folded in index.where)
         or (len(stating) > 1 and _is_torn(stating, index))
-        or (stating[0].text[-1].isalpha() and number.value in index.places)
+        or (stating[0].text[-1].isalpha() and number.value in index.ordinals)
         or any(map(index.states, _readings_around(stating, text)))
     )
 
@@ -44,8 +44,8 @@ def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
     numeral, *scales = stating
     if not numeral.text[0].isdecimal() or numeral.folded.count(".") > 1:
         return False
-    known = float(numeral.folded) in readings(index.text)
-    return known and all(stem(word.folded) in index.where for word in scales)
+    stated = float(numeral.folded) in readings(index.text)
+    return stated and all(stem(word.folded) in index.where for word in scales)
 
 
 def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
@@ -89,14 +89,14 @@ def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
     whole = text[start:end].lower()
     if "q" in whole and len(whole) == 2:  # noqa: PLR2004
         value = float(numeral.folded)
-        return value in index.places or index.states(value) or "quarter" in index.text
+        return value in index.ordinals or index.states(value) or "quarter" in index.text
     return whole in lowered(index.text) or whole.replace("-", "") in lowered(index.text)
 
 
 def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
     """Say whether a number that the source does not state follows from those it states."""
     value = number.value
-    near = [known for known in index.near(value, share=_BOUND) if not _is_year(known)]
+    near = [candidate for candidate in index.near(value, share=_BOUND) if not _is_year(candidate)]
     before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
     if is_hedged(value, hedges=before, within=near):
         return True
@@ -107,11 +107,11 @@ def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: 
         index.states(value / 100) or is_part(value, counted, holds=index.where)
     ):
         return True
-    place = words[number.first].start
-    said = text[max(words[0].start, place - _BESIDE) : min(words[-1].end, place + _BESIDE)]
+    start = words[number.first].start
+    nearby = text[max(words[0].start, start - _BESIDE) : min(words[-1].end, start + _BESIDE)]
     stated = quantities(index.text)
     return (
-        is_count(value, said, index.text)
+        is_count(value, nearby, index.text)
         or is_derived(value, counted, stated, source=index.text)
         or is_converted(value, counted, stated, source=index.text)
     )

@@ -150,8 +150,8 @@ def _quantities(text: str) -> Iterator[Quantity]:
             continue
         sentence = words(text[start:end], offset=start)
         stop = 0
-        for found in numbers([word.folded for word in sentence]):
-            number = with_decimals(sentence, found, text=text)
+        for numeral in numbers([word.folded for word in sentence]):
+            number = with_decimals(sentence, numeral, text=text)
             if number.first < stop or isinf(number.value):
                 continue
             stop = number.stop

@@ -69,11 +69,11 @@ class Sequences:
         )
 
     def held(self, words: Sequence[str], *, size: int) -> list[bool]:
-        """Say of each `size` words in a row, 2 or 3, whether the source has them in a row."""
+        """Return for each `size` words in a row, 2 or 3, whether the source has them in a row."""
         if self._hashes:
             return [*map(self._hashes[size].__contains__, _hashed(words, size))]
-        said, text = "".join([self._signs.get(word, _UNKNOWN) for word in words]), self._text
-        return [said[at : at + size] in text for at in range(len(said) - size + 1)]
+        signs, text = "".join([self._signs.get(word, _UNKNOWN) for word in words]), self._text
+        return [signs[at : at + size] in text for at in range(len(signs) - size + 1)]
 
 
 class SourceIndex:
@@ -102,7 +102,7 @@ class SourceIndex:
         self._source = source
         self._stems = [[*map(STEMS.__getitem__, folded)] for folded in source.folded]
         self._content = [
-            [known for known in stems if known not in FUNCTION_WORDS] for stems in self._stems
+            [stemmed for stemmed in stems if stemmed not in FUNCTION_WORDS] for stems in self._stems
         ]
         self.where: Mapping[str, int] = _where(self._stems, self._content, source)
         size, content = sum(map(len, self._stems)), sum(map(len, self._content))
@@ -122,7 +122,7 @@ class SourceIndex:
     @cached_property
     def prefixes(self) -> AbstractSet[str]:
         """The first five letters of each stem that has as many."""
-        return {known[:_PREFIX] for known in self.where if len(known) >= _PREFIX}
+        return {stemmed[:_PREFIX] for stemmed in self.where if len(stemmed) >= _PREFIX}
 
     @cached_property
     def values(self) -> Sequence[float]:
@@ -131,7 +131,7 @@ class SourceIndex:
         return sorted({*_values(words), *other_readings(self._source.text)})
 
     @cached_property
-    def places(self) -> AbstractSet[float]:
+    def ordinals(self) -> AbstractSet[float]:
         """Places in an order that its ordinals name."""
         return {float(ORDINALS[word]) for word in ORDINALS.keys() & self.where.keys()}
 
@@ -153,13 +153,13 @@ class SourceIndex:
         """Return the nearest of its numbers that are at most `share` of `value` away."""
         at = bisect_left(self.values, value)
         around = self.values[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
-        return [known for known in around if abs(known - value) <= share * abs(value)]
+        return [number for number in around if abs(number - value) <= share * abs(value)]
 
     def nearest(self, value: float) -> float | None:
         """Return the number of the source that is nearest to `value`, if it has any."""
         at = bisect_left(self.values, value)
         around = self.values[max(0, at - 1) : at + 1]
-        return min(around, key=lambda known: abs(known - value), default=None)
+        return min(around, key=lambda number: abs(number - value), default=None)
 
 
 def _indexed(text: str) -> SourceIndex:
@@ -189,9 +189,9 @@ def _where(
 ) -> dict[str, int]:
     """Find the sentences that each stem stands in; add the words that dates in digits imply."""
     where = dict.fromkeys(chain.from_iterable(stems), 0)
-    for number, known in enumerate(content):
+    for number, stemmed in enumerate(content):
         sentence = 1 << number % SENTENCES
-        for word in known:
+        for word in stemmed:
             where[word] |= sentence
     for start, end in _with_digits(source):
         for _, readings in dates(compounds(source.text[start:end])):

@@ -1,6 +1,6 @@
 """Support that a source gives to a text.
 
-Two shares are counted: `known`, of the claims that the source has, a number, a date or a
+Two shares are counted: `supported`, of the claims that the source has, a number, a date or a
 name twice; and `joined`, of the sequences of words that it has.
 """
 
@@ -51,7 +51,7 @@ class Joins(NamedTuple):
     def share(self) -> float:
         """Mean share of the three that the source has, 0 to 1; 1 where there are none."""
         kinds = (self.trigrams, self.pairs, self.triples)
-        return sum(found / made if made else 1.0 for found, made in kinds) / len(kinds)
+        return sum(held / made if made else 1.0 for held, made in kinds) / len(kinds)
 
 
 def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
@@ -89,13 +89,13 @@ class Support:
 
     Parameters
     ----------
-    known
+    supported
         Weighted share of the claims that the source has, 0 to 1; 1 where there are none.
     joined
         Share of the sequences of words that it has, 0 to 1; None where it is data.
     """
 
-    known: float
+    supported: float
     joined: float | None
     sentences: Sequence[SentenceSupport]
 
@@ -121,7 +121,7 @@ def find_support(text: str, index: SourceIndex) -> Support:
     for sentence in sentences:
         made += sentence.joins
     return Support(
-        known=_known(sentences, prose=index.prose),
+        supported=_supported_share(sentences, prose=index.prose),
         joined=made.share if index.prose else None,
         sentences=sentences,
     )
@@ -130,7 +130,7 @@ def find_support(text: str, index: SourceIndex) -> Support:
 def of_sentence(sentence: SentenceSupport, *, prose: bool) -> Support:
     """Return the support of a text that is this sentence alone."""
     return Support(
-        known=_known([sentence], prose=prose),
+        supported=_supported_share([sentence], prose=prose),
         joined=sentence.joins.share if prose else None,
         sentences=[sentence],
     )
@@ -147,14 +147,14 @@ def _sentence(
     )
 
 
-def _known(sentences: Sequence[SentenceSupport], *, prose: bool) -> float:
+def _supported_share(sentences: Sequence[SentenceSupport], *, prose: bool) -> float:
     """Return the weighted share of the claims that the source has."""
     total = lost = 0.0
     for sentence in sentences:
         for claim in sentence.claims:
             weight = _weight(claim, prose=prose)
             total += weight * claim.size
-            lost += 0.0 if claim.known else weight * max(1, claim.lacking)
+            lost += 0.0 if claim.supported else weight * max(1, claim.lacking)
     return 1.0 - lost / total if total else 1.0
 
 

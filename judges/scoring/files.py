@@ -27,8 +27,8 @@ def read_map(path: Path) -> SpanMap:
         raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"the map {path} does not fit: {place} {problem['msg']}") from error
+        field = ".".join(map(str, problem["loc"]))
+        raise ConfigError(f"the map {path} does not fit: {field} {problem['msg']}") from error
 
 
 def _todays(values: object) -> object:

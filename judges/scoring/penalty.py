@@ -114,10 +114,10 @@ class SpanPenalty:
         if self.by == "error":
             grades = [self._severity(span) for span in counted]
             return tuple(self._of_errors(grades, at_least=k) for k in _SEVERITIES)
-        places = list(sentence_intervals(output))
-        by_place = _by_place(counted, places)
-        grades = [max(map(self._severity, errors), default=0) for errors in by_place]
-        return tuple(self._of_places(grades, len(places), at_least=k) for k in _SEVERITIES)
+        sentences = list(sentence_intervals(output))
+        by_sentence = _by_sentence(counted, sentences)
+        grades = [max(map(self._severity, errors), default=0) for errors in by_sentence]
+        return tuple(self._of_sentences(grades, len(sentences), at_least=k) for k in _SEVERITIES)
 
     def misquotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
         """Count the errors that quote what the text does not contain, where nothing else counts.
@@ -143,19 +143,19 @@ class SpanPenalty:
         struck = sum(grade >= at_least for grade in grades)
         return (1 - self.rest) * (struck > 0) + self.rest * struck
 
-    def _of_places(self, grades: Sequence[int], places: int, *, at_least: int) -> float:
+    def _of_sentences(self, grades: Sequence[int], sentences: int, *, at_least: int) -> float:
         struck = sum(grade >= at_least for grade in grades)
-        return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, places))
+        return (1 - self.rest) * (struck > 0) + self.rest * min(1.0, struck / max(1, sentences))
 
 
-def _by_place(
-    spans: Sequence[ErrorSpan], places: Sequence[tuple[int, int]]
+def _by_sentence(
+    spans: Sequence[ErrorSpan], sentences: Sequence[tuple[int, int]]
 ) -> list[list[ErrorSpan]]:
     """Return the spans that touch each place; last, those that touch none."""
-    within: list[list[ErrorSpan]] = [[] for _ in (*places, None)]
+    within: list[list[ErrorSpan]] = [[] for _ in (*sentences, None)]
     for span in spans:
         first, stop = span.interval or (0, 0)
-        touched = [n for n, (start, end) in enumerate(places) if first < end and start < stop]
-        for number in touched or [len(places)]:
+        touched = [n for n, (start, end) in enumerate(sentences) if first < end and start < stop]
+        for number in touched or [len(sentences)]:
             within[number].append(span)
     return within

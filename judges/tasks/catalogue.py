@@ -90,8 +90,8 @@ class Catalogue:
         """Return the catalogue with what some files declare on top of it."""
         shelves, names = dict(self._shelves), self._names
         for table in chain.from_iterable(map(_task_tables, roots)):
-            known = names.get(table.name)
-            shelf = _shelf(table, known=shelves[known] if known else None)
+            claimed = names.get(table.name)
+            shelf = _shelf(table, base=shelves[claimed] if claimed else None)
             shelves[shelf.task.name] = shelf
             names = names.claimed({shelf.task.name: table})
         return Catalogue(_shelves=MappingProxyType(shelves), _names=names)
@@ -134,23 +134,23 @@ def _task_tables(root: Table) -> tuple[Table, ...]:
 def _built_in() -> Catalogue:
     """Read the tasks of the package, once: no caller can change what it has."""
     folder = files("spanjury.judges.tasks")
-    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    children = sorted(folder.iterdir(), key=lambda file: file.name)
     tables = (
         Table.parse(file.read_bytes(), file=file.name)
-        for file in found
+        for file in children
         if file.name.endswith(".toml")
     )
     return Catalogue(_shelves=MappingProxyType({}), _names=Names()).extended(tables)
 
 
-def _shelf(table: Table, *, known: _Shelf | None) -> _Shelf:
-    """Return the shelf of a ``[tasks.NAME]`` table, on top of what is `known` of the task."""
-    names = known.names if known else Names()
+def _shelf(table: Table, *, base: _Shelf | None) -> _Shelf:
+    """Return the shelf of a ``[tasks.NAME]`` table, on top of what is `base` of the task."""
+    names = base.names if base else Names()
     declared = {names.spelling(inner.name): inner for inner in table.tables("aspects")}
     names = names.claimed(declared)
-    task = _read_task(table, known=known.task if known else None)
+    task = _read_task(table, former=base.task if base else None)
     task = _with_defaults(task, table=table, names=names)
-    aspects = dict(known.aspects) if known else {}
+    aspects = dict(base.aspects) if base else {}
     for name, inner in declared.items():
         aspects[name] = _read_aspect(inner, name=name, task=task)
     whole = {name: replace(aspect, task=task) for name, aspect in aspects.items()}
@@ -167,8 +167,8 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
             choices = ", ".join(names.all())
             problem = f"has {name!r}, which is not an aspect of {task.name}; choose from {choices}"
             raise table.error("default_aspects", problem=problem)
-    found = tuple(names.find(name, what="aspect") for name in asked)
-    return replace(task, default_aspects=found)
+    aspects = tuple(names.find(name, what="aspect") for name in asked)
+    return replace(task, default_aspects=aspects)
 
 
 def describe(aspect: Aspect) -> str:
@@ -187,24 +187,24 @@ def _lines(aspect: Aspect) -> Iterator[str]:
         yield from (f"- {other}" for other in aspect.confusable)
 
 
-def _read_task(table: Table, *, known: Task | None) -> Task:
+def _read_task(table: Table, *, former: Task | None) -> Task:
     """Return the task that a ``[tasks.NAME]`` table declares, or what it makes of a known one.
 
     Raises `ConfigError` if a key is unknown, missing or of the wrong form.
 
     Parameters
     ----------
-    known
+    former
         The task as earlier files declare it. The table's aliases, headers and `whole` are added to
         it, its other keys replace what was there.
     """
     table.only(*_TASK_KEYS)
-    base = known or Task(name=table.name.strip(), description="")
+    base = former or Task(name=table.name.strip(), description="")
     task = replace(
         base,
         description=table.text("description", default=base.description or None),
         output_header=table.text("output_header", default=base.output_header),
-        input_headers=_input_headers(table, known=known) or base.input_headers,
+        input_headers=_input_headers(table, base=former) or base.input_headers,
         aliases=tuple(dict.fromkeys((*base.aliases, *table.texts("aliases")))),
         default_aspects=table.texts("default_aspects", default=base.default_aspects),
     )
@@ -248,15 +248,15 @@ def _kind(table: Table) -> Kind:
 
 def _headers(table: Table, key: str, *, task: Task) -> tuple[str, ...]:
     """Return the canonical forms of the headers listed at `key`."""
-    found = []
+    names = []
     for header in table.texts(key):
         canonical = task.canonical_header(header)
         if canonical is None:
             choices = ", ".join(task.input_headers)
             problem = f"has {header!r}, which is not an input of {task.name}; choose from {choices}"
             raise table.error(key, problem=problem)
-        found.append(canonical)
-    return tuple(found)
+        names.append(canonical)
+    return tuple(names)
 
 
 def _scale(table: Table) -> Scale:
@@ -268,9 +268,9 @@ def _scale(table: Table) -> Scale:
         raise table.error("scale", problem=f"cannot be one: {error}") from error
 
 
-def _input_headers(table: Table, *, known: Task | None) -> Mapping[str, tuple[str, ...]]:
+def _input_headers(table: Table, *, base: Task | None) -> Mapping[str, tuple[str, ...]]:
     """Return the known headers and the table's, spelt as `Task.canonical_header` compares."""
-    headers = dict(known.input_headers) if known else {}
+    headers = dict(base.input_headers) if base else {}
     given = table.table("input_headers")
     for header in given.values:
         names = (_spaced(name) for name in given.texts(header))

@@ -57,11 +57,13 @@ class Table:
         where = f"[{'.'.join(self.path)}]: " if self.path else ""
         return ConfigError(f"{self.file}: {where}{key!r} {problem}")
 
-    def only(self, *known: str) -> None:
-        """Refuse keys other than the `known` ones."""
+    def only(self, *allowed: str) -> None:
+        """Refuse keys other than the `allowed` ones."""
         for key in self.values:
-            if key not in known:
-                raise self.error(key, problem=f"is not known here; choose from {', '.join(known)}")
+            if key not in allowed:
+                raise self.error(
+                    key, problem=f"is not known here; choose from {', '.join(allowed)}"
+                )
 
     def text(self, key: str, *, default: str | None) -> str:
         """Return the text at `key` with single spaces; no default means it must be there."""
@@ -76,10 +78,10 @@ class Table:
         """Return the list of texts at `key`, each with single spaces."""
         value = self.values.get(key, default)
         items = value if isinstance(value, list | tuple) else [None]
-        found = [" ".join(item.split()) for item in items if isinstance(item, str)]
-        if len(found) != len(items) or not all(found):
+        texts = [" ".join(item.split()) for item in items if isinstance(item, str)]
+        if len(texts) != len(items) or not all(texts):
             raise self.error(key, problem=f"must be a list of texts, none empty, got {value!r}")
-        return tuple(found)
+        return tuple(texts)
 
     def tables(self, key: str) -> tuple["Table", ...]:
         """Return the tables inside the table at `key`, in the order of the file."""
@@ -113,11 +115,11 @@ class Names:
 
     def find(self, name: str, *, what: str) -> str:
         """Return what `name` refers to; raise `ConfigError` with the choices if nothing."""
-        found = self.get(name)
-        if found is None:
+        value = self.get(name)
+        if value is None:
             choices = ", ".join(sorted(self.all()))
             raise ConfigError(f"unknown {what} {name!r}; choose from {choices}")
-        return found
+        return value
 
     def spelling(self, name: str) -> str:
         """Return the known spelling of `name`, or its own if it is not a name (an alias is not)."""

@@ -1,7 +1,7 @@
 """Text as judges need it: folded, searched, split, fenced, defused, made of templates."""
 
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
-from spanjury.judges.text.locate import Locator, Place
+from spanjury.judges.text.locate import LocatedQuote, Locator
 from spanjury.judges.text.prompts import (
     AnswerMark,
     Fenced,
@@ -22,8 +22,8 @@ __all__ = [
     "DefusedModel",
     "Fenced",
     "Folded",
+    "LocatedQuote",
     "Locator",
-    "Place",
     "Template",
     "defused",
     "fence",

@@ -30,14 +30,14 @@ _GAP_COST = 1.0  # of a character that one side lacks, in characters that both h
 _LONGEST_WORD = 24  # a cut inside anything longer stays where it is
 _GRAM = 8
 _STRIDE = 8  # one n-gram in eight of the text is known; of a quote, eight in a row are asked for
-_MAX_PLACES = 4  # an n-gram that the text has more often tells nothing
+_MAX_OFFSETS = 4  # an n-gram that the text has more often tells nothing
 _MAX_GRAMS = 512  # of one quote
 _MAX_BANDS = 2  # places voted for that are looked at
 _MIN_VOTES = 2
 _MOST_READ = 2**22  # characters of the text, for all quotes together: 16 ms
 _BLOCK = 512  # characters compared at once: bounds the quadratic part
 
-_Place = tuple[int, int]
+_Interval = tuple[int, int]
 _Seed = tuple[int, int]  # an n-gram's offset in the quote, and in the text
 
 
@@ -51,7 +51,7 @@ class Haystack:
         self.text = text
         self._read = 0
 
-    def nearest(self, quote: str) -> _Place | None:
+    def nearest(self, quote: str) -> _Interval | None:
         """Return the place of the passage nearest to `quote`.
 
         None if no passage found has `MIN_SIMILARITY`, or if the quote is too short to
@@ -61,15 +61,15 @@ class Haystack:
         if not _MIN_LENGTH <= len(quote) <= len(self.text) * (2 / MIN_SIMILARITY - 1):
             return None
         if len(quote) <= _SHORT:
-            place = self._anywhere(quote, ratio=_WINDOW_RATIO)
-            return place if place and self._similar(quote, place, seeds=[]) else None
+            passage = self._anywhere(quote, ratio=_WINDOW_RATIO)
+            return passage if passage and self._similar(quote, passage, seeds=[]) else None
         for seeds in self._bands(quote):
-            place = self._between_ends(quote, seeds)
-            if place and self._similar(quote, place, seeds=seeds):
-                return place
+            passage = self._between_ends(quote, seeds)
+            if passage and self._similar(quote, passage, seeds=seeds):
+                return passage
         return None
 
-    def _anywhere(self, quote: str, *, ratio: float) -> _Place | None:
+    def _anywhere(self, quote: str, *, ratio: float) -> _Interval | None:
         """Return the place of a short `quote`, of those that n-grams vote for if too much was read.
 
         So the time for very many quotes does not grow with their number times the text's length.
@@ -77,23 +77,23 @@ class Haystack:
         if self._read < _MOST_READ:
             self._read += len(self.text)
             return self._compared(quote, within=(0, len(self.text)), ratio=ratio)
-        votes = Counter(place - offset for offset, place in self._seeds(quote))
+        votes = Counter(index - offset for offset, index in self._seeds(quote))
         for start, _ in votes.most_common(_MAX_BANDS):
             within = (start - _SHORT, start + len(quote) + _SHORT)
-            if place := self._compared(quote, within=within, ratio=ratio):
-                return place
+            if passage := self._compared(quote, within=within, ratio=ratio):
+                return passage
         return None
 
     def _seeds(self, quote: str) -> list[_Seed]:
         """Return the n-grams of `quote` that the text has."""
         grams = self._grams
         return [
-            (offset, place)
+            (offset, index)
             for offset in _sampled(len(quote) - _GRAM + 1)
-            for place in grams.get(quote[offset : offset + _GRAM], ())
+            for index in grams.get(quote[offset : offset + _GRAM], ())
         ]
 
-    def _compared(self, quote: str, *, within: _Place, ratio: float) -> _Place | None:
+    def _compared(self, quote: str, *, within: _Interval, ratio: float) -> _Interval | None:
         """Return the place of a short `quote` by comparing it with every window."""
         low, high = max(0, within[0]), min(len(self.text), within[1])
         if high - low > len(quote):
@@ -107,7 +107,7 @@ class Haystack:
         core = _core(quote, self.text[low:high])
         return self._whole_words(low + core[0], end=low + core[1]) if core else None
 
-    def _whole_words(self, start: int, *, end: int) -> _Place | None:
+    def _whole_words(self, start: int, *, end: int) -> _Interval | None:
         """Move the ends of a passage out of the words that they cut."""
         word_start, word_end = self._word(start)
         if word_start < start < word_end:
@@ -121,7 +121,7 @@ class Haystack:
             end -= 1
         return (start, end) if start < end else None
 
-    def _word(self, index: int) -> _Place:
+    def _word(self, index: int) -> _Interval:
         """Return the word around a cut before `index`; ``(index, index)`` if it cuts none."""
         start = end = index
         while 0 < start < len(self.text) and joined(self.text[start - 1], self.text[start]):
@@ -139,7 +139,7 @@ class Haystack:
         grams: dict[str, list[int]] = {}
         for index in range(0, len(self.text) - _GRAM + 1, _STRIDE):
             grams.setdefault(self.text[index : index + _GRAM], []).append(index)
-        return {gram: places for gram, places in grams.items() if len(places) <= _MAX_PLACES}
+        return {gram: indices for gram, indices in grams.items() if len(indices) <= _MAX_OFFSETS}
 
     def _bands(self, quote: str) -> Iterator[list[_Seed]]:
         """Yield the seeds that agree on where `quote` begins, the most numerous first.
@@ -148,7 +148,7 @@ class Haystack:
         """
         seeds = self._seeds(quote)
         width = max(_MARGIN, len(quote) // 16)
-        votes = Counter((place - offset) // width for offset, place in seeds)
+        votes = Counter((index - offset) // width for offset, index in seeds)
         pairs = {band: votes[band] + votes[band + 1] for band in votes}
         enough = max(_MIN_VOTES, min(len(quote), _MAX_GRAMS) // (8 * _STRIDE))
         for band in sorted(pairs, key=lambda band: (-pairs[band], band))[:_MAX_BANDS]:
@@ -158,11 +158,11 @@ class Haystack:
         if head:
             yield [(0, head[0])]
 
-    def _between_ends(self, quote: str, seeds: list[_Seed]) -> _Place | None:
+    def _between_ends(self, quote: str, seeds: list[_Seed]) -> _Interval | None:
         """Return the place from where a long quote's beginning is to where its end is."""
-        offset, place = seeds[len(seeds) // 2]
+        offset, index = seeds[len(seeds) // 2]
         slack = min(max(2 * _MARGIN, len(quote) // 4), 2 * _BLOCK)
-        first, last = place - offset - slack, place - offset + len(quote) + slack
+        first, last = index - offset - slack, index - offset + len(quote) + slack
         reach = _SHORT + 2 * slack
         head = self._compared(quote[:_SHORT], within=(first, first + reach), ratio=_END_RATIO)
         tail = self._compared(quote[-_SHORT:], within=(last - reach, last), ratio=_END_RATIO)
@@ -170,13 +170,13 @@ class Haystack:
         end = tail[1] if tail else min(seeds[-1][1] + _GRAM, len(self.text))
         return self._whole_words(start, end=end) if start < end else None
 
-    def _similar(self, quote: str, _place: _Place, *, seeds: list[_Seed]) -> bool:
+    def _similar(self, quote: str, passage: _Interval, *, seeds: list[_Seed]) -> bool:
         """Say whether `quote` and the passage are similar enough.
 
         Both are cut where seeds say that they correspond: what the pieces have in common
         is never more than what the whole has.
         """
-        done_quote, (done, end) = 0, _place
+        done_quote, (done, end) = 0, passage
         total = len(quote) + end - done
         common = 0
         for offset, index in [*seeds, (len(quote), end)]:
@@ -197,7 +197,7 @@ def _sampled(count: int) -> Iterator[int]:
         yield from range(first, min(first + _STRIDE, count))
 
 
-def _core(quote: str, window: str) -> _Place | None:
+def _core(quote: str, window: str) -> _Interval | None:
     """Return the part of `window` that stands for `quote`, without strays around it."""
     core = _densest(quote, window)
     if core is None:

@@ -138,8 +138,8 @@ def _characters(text: str) -> tuple[str, Sequence[int]]:
     characters = unicodedata.normalize("NFD", _replaced(text, table))
     if all(len(folded) == 1 for folded in table.values()):
         return characters, range(len(text))
-    places = {character: range(len(folded)) for character, folded in table.items()}
-    return characters, [index for index, character in enumerate(text) for _ in places[character]]
+    signs = {character: range(len(folded)) for character, folded in table.items()}
+    return characters, [index for index, character in enumerate(text) for _ in signs[character]]
 
 
 def _replaced(text: str, table: dict[str, str]) -> str:

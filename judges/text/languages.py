@@ -75,7 +75,7 @@ def script(text: str) -> str | None:
         return _LATIN if _SCRIPTS[_LATIN].search(sample) else None
     if _is_mostly_ascii(sample):
         return _LATIN
-    letters = {name: sum(map(len, found.findall(sample))) for name, found in _SCRIPTS.items()}
+    letters = {name: sum(map(len, pattern.findall(sample))) for name, pattern in _SCRIPTS.items()}
     likeliest = max(letters, key=letters.__getitem__)
     return likeliest if letters[likeliest] else None
 
@@ -96,14 +96,14 @@ def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str,
     ('German', 'English')
     """
     lefts, rights = _hits(left), _hits(right)
-    one = max(lefts, key=lefts.__getitem__)
+    language = max(lefts, key=lefts.__getitem__)
     other = max(rights, key=rights.__getitem__)
     sure = (
-        one != other
-        and lefts[one] >= max(_HITS, _MARGIN * lefts[other])
-        and rights[other] >= max(_HITS, _MARGIN * rights[one])
+        language != other
+        and lefts[language] >= max(_HITS, _MARGIN * lefts[other])
+        and rights[other] >= max(_HITS, _MARGIN * rights[language])
     )
-    return (one, other) if sure else None
+    return (language, other) if sure else None
 
 
 def foreign_language(folded: Sequence[str]) -> str | None:
@@ -117,14 +117,14 @@ def foreign_language(folded: Sequence[str]) -> str | None:
     'Spanish'
     """
     different = set(folded)
-    found = {
+    hits = {
         language: len(different & markers)
         for language, markers in _MARKERS.items()
         if language != _ENGLISH
     }
-    likeliest = max(found, key=found.__getitem__)
+    likeliest = max(hits, key=hits.__getitem__)
     english = len((different & FUNCTION_WORDS) - _MARKERS[likeliest])
-    return likeliest if found[likeliest] >= max(_DIFFERENT, english + 1) else None
+    return likeliest if hits[likeliest] >= max(_DIFFERENT, english + 1) else None
 
 
 def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
@@ -140,19 +140,19 @@ def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
     ('English', 'unknown')
     """
     given, written = (folded_words(text[:SAMPLE]) for text in (source, output))
-    one, other = _likely_language(given), _likely_language(written)
-    if one is None or one == other:
+    language, other = _likely_language(given), _likely_language(written)
+    if language is None or language == other:
         return None
     if other is None:
-        is_strange = one == _ENGLISH and _is_strange(output[:SAMPLE], beside=frozenset(given))
-        return (one, "unknown") if is_strange else None
-    return one, other
+        is_strange = language == _ENGLISH and _is_strange(output[:SAMPLE], beside=frozenset(given))
+        return (language, "unknown") if is_strange else None
+    return language, other
 
 
 def _likely_language(folded: Sequence[str]) -> str | None:
     """Return the language that words are likely in; None if it is not clear."""
-    if found := foreign_language(folded):
-        return found
+    if foreign := foreign_language(folded):
+        return foreign
     spelled = [word for word in folded if word.isalpha()]
     english = sum(word in FUNCTION_WORDS for word in spelled)
     return _ENGLISH if english and english >= _ENGLISH_SHARE * len(spelled) else None

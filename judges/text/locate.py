@@ -26,7 +26,7 @@ _MAX_OCCURRENCES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LocatedQuote:
     """Half-open offsets of a quote in code points of the text, and how it was found."""
 
     start: int
@@ -50,14 +50,14 @@ class Locator:
     Examples
     --------
     >>> Locator("He said “no”.").find("said 'No'")
-    Place(start=3, end=12, located=<Located.NORMALISED: 'normalised'>)
+    LocatedQuote(start=3, end=12, located=<Located.NORMALISED: 'normalised'>)
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._given: set[_Interval] = set()
 
-    def find(self, quote: str) -> Place | None:
+    def find(self, quote: str) -> LocatedQuote | None:
         """Return the place of `quote`, or None if it is blank or not in the text."""
         if not quote or quote.isspace():
             return None
@@ -65,11 +65,11 @@ class Locator:
         end = start + len(quote)
         if start >= 0 and self._text.find(quote, end) < 0:  # as it nearly always stands
             self._given.add((start, end))
-            return Place(start=start, end=end, located=Located.EXACT)
+            return LocatedQuote(start=start, end=end, located=Located.EXACT)
         for located, interval in self._methods(quote):
             if interval:
                 self._given.add(interval)
-                return Place(start=interval[0], end=interval[1], located=located)
+                return LocatedQuote(start=interval[0], end=interval[1], located=located)
         return None
 
     def span(
@@ -82,20 +82,20 @@ class Locator:
         ValueError
             If the severity is out of range.
         """
-        place = self.find(quote)
-        if place is None:
+        passage = self.find(quote)
+        if passage is None:
             text = "" if quote.isspace() else quote
             return ErrorSpan(
                 text=text, explanation=explanation, severity=severity, category=category
             )
         return ErrorSpan(
-            text=self._text[place.start : place.end],
-            start=place.start,
-            end=place.end,
+            text=self._text[passage.start : passage.end],
+            start=passage.start,
+            end=passage.end,
             explanation=explanation,
             severity=severity,
             category=category,
-            located=place.located,
+            located=passage.located,
         )
 
     @cached_property
@@ -141,19 +141,19 @@ class Locator:
         return None
 
     def _fuzzy(self, folded: str) -> _Interval | None:
-        place = self._haystack.nearest(folded.strip(_WRAPPING))
-        if place is None:
+        passage = self._haystack.nearest(folded.strip(_WRAPPING))
+        if passage is None:
             return None
-        start, end = place
+        start, end = passage
         while self._folded.splits(start):
             start -= 1
         while self._folded.splits(end):
             end += 1
         return self._folded.origin(start, end=end)
 
-    def _unfolded(self, places: Iterator[_Interval]) -> Iterator[_Interval]:
+    def _unfolded(self, intervals: Iterator[_Interval]) -> Iterator[_Interval]:
         """Yield the code points of those places in the folded text that split none."""
-        for start, end in places:
+        for start, end in intervals:
             if not self._folded.splits(start) and not self._folded.splits(end):
                 yield self._folded.origin(start, end=end)
 

@@ -96,8 +96,8 @@ def nothing_to_read(output: str, inputs: Mapping[str, str]) -> str:
 
     It is for the judges that leave the finding to another one.
     """
-    found = non_answer(output, inputs)
-    return f"{found.category}: nothing is said that could be checked" if found else coded(output)
+    answer = non_answer(output, inputs)
+    return f"{answer.category}: nothing is said that could be checked" if answer else coded(output)
 
 
 def _is_refusal(output: str) -> bool:

@@ -19,7 +19,7 @@ _LONGEST_NAME = 60
 _MOST_WORDS = 4  # more can say something
 _HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name
 _SHORTEST = 4
-_PLACE = re.compile(r"\$([a-z_]+)")
+_VARIABLE = re.compile(r"\$([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +197,7 @@ def template(package: str, name: str) -> Template:
 
     The cache keeps one copy a process.
     """
-    return Template(tuple(_PLACE.split(read_template(package, name))))
+    return Template(tuple(_VARIABLE.split(read_template(package, name))))
 
 
 def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:

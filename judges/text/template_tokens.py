@@ -129,11 +129,11 @@ def _token(own: tuple[str, ...]) -> tuple[re.Pattern[str], str]:
 def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
     """Say whether `pattern` matches anywhere: a search of its own reads each character slowly."""
     for begin in begins:
-        place = text.find(begin)
-        while place >= 0:
-            if pattern.match(text, place):
+        start = text.find(begin)
+        while start >= 0:
+            if pattern.match(text, start):
                 return True
-            place = text.find(begin, place + 1)
+            start = text.find(begin, start + 1)
     return False
 
 
@@ -184,9 +184,9 @@ def _request(
 
     Conversations that variants share are read once: `done` holds them by identity.
     """
-    place = id(request.messages)
-    if (messages := done.get(place)) is None:
-        messages = done[place] = tuple(_asked(message, own) for message in request.messages)
+    identity = id(request.messages)
+    if (messages := done.get(identity)) is None:
+        messages = done[identity] = tuple(_asked(message, own) for message in request.messages)
     prefix = split_tokens(request.prefix, own=own)
     variants = tuple(_request(variant, own, done=done) for variant in request.variants)
     if (messages, prefix, variants) == (request.messages, request.prefix, request.variants):
@@ -196,9 +196,9 @@ def _request(
 
 def _asked(message: Message, own: tuple[str, ...]) -> Message:
     # What a model said may begin with its own reasoning, which chat templates cut off.
-    said = message.role == "assistant"
+    is_reply = message.role == "assistant"
     split = _split_instructions if message.role == "system" else split_tokens
-    content = split(message.content, own=own, reasoning=not said)
+    content = split(message.content, own=own, reasoning=not is_reply)
     calls = tuple(
         replace(call, arguments=split_tokens(call.arguments, own=own))
         for call in message.tool_calls

@@ -80,19 +80,19 @@ def words(text: str, *, offset: int = 0) -> list[Word]:
     offset
         Where `text` begins in the text that starts and ends are counted in.
     """
-    found = []
+    cut = []
     for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
         word = match.group()
         start, end = match.span()
-        found.append(Word(offset + start, offset + end, word, FOLDED[word]))
-    return found
+        cut.append(Word(offset + start, offset + end, word, FOLDED[word]))
+    return cut
 
 
 def folded_words(text: str) -> list[str]:
     """Return ``[word.folded for word in words(text)]``, several times as fast."""
     text = text.lower()
-    found = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
-    return [*map(FOLDED.__getitem__, found)]
+    matches = (_PLAIN_WORD if text.isascii() else _WORD).findall(text)
+    return [*map(FOLDED.__getitem__, matches)]
 
 
 def joined(left: str, right: str) -> bool:

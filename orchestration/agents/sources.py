@@ -18,5 +18,5 @@ async def source_in(context: RunContext[D], source: SourceOf[D]) -> Source | Non
     """Return the source in this run."""
     if not callable(source):
         return source
-    found = source(context)
-    return await found if isawaitable(found) else found
+    text = source(context)
+    return await text if isawaitable(text) else text

@@ -71,7 +71,7 @@ def spans(
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
-    place = destination.Destination(folder=bench.output, page=bench.html)
+    target = destination.Destination(folder=bench.output, page=bench.html)
     memory = bench.output / runs.MEMORY_NAME
     asked = span_bench.SpanBench(
         texts.files,
@@ -101,6 +101,6 @@ def spans(
         typer.echo(report.to_markdown(), nl=False)
     else:
         console.print_report(report.document)
-    for path in place.write(report.write):
+    for path in target.write(report.write):
         say(f"written: {path}")
     exit_if_missed(missed_gates(gates, report.measures.values()))

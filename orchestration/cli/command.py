@@ -56,7 +56,7 @@ def _spelled(name: str) -> str:
 
 def _metavar(kind: object) -> str | None:
     """Return the word for a value of `kind`, which may be absent or repeated."""
-    return next((_METAVARS[one] for one in (kind, *get_args(kind)) if one in _METAVARS), None)
+    return next((_METAVARS[part] for part in (kind, *get_args(kind)) if part in _METAVARS), None)
 
 
 class Flags:
@@ -187,14 +187,23 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """Return `function` as typer calls it: flag by flag, with our errors as exit codes."""
     hints = get_type_hints(function, include_extras=True)
     given = list(inspect.signature(function).parameters.values())
-    flags = [flag for one in given for flag in _flags(one, hints[one.name], title=Flags.title)]
+    flags = [
+        flag
+        for parameter in given
+        for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
+    ]
     if any(map(_is_rare, flags)):
         flags.append(_HELP_ALL)
 
     @wraps(function)
     def run(**values: object) -> None:
         with exits():
-            function(**{one.name: _value(one.name, hints[one.name], values) for one in given})
+            function(
+                **{
+                    parameter.name: _value(parameter.name, hints[parameter.name], values)
+                    for parameter in given
+                }
+            )
 
     # This is what typer reads.
     run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
@@ -215,7 +224,7 @@ def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
     """Yield the flags that may stand alone, with their values then."""
     for name, hint in hints:
         if _is_group(hint):
-            yield from _bare((one, part) for one, (part, _) in _parts(hint).items())
+            yield from _bare((field, part) for field, (part, _) in _parts(hint).items())
         for note in get_args(hint)[1:]:
             if isinstance(note, Flag) and note.bare is not None:
                 yield _spelled(name), note.bare
@@ -239,7 +248,9 @@ def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
         value = values[name]
         return tuple(cast("list[object]", value or ())) if _is_repeated(hint) else value
     build = cast("Callable[..., Flags]", hint)
-    return build(**{one: _value(one, part, values) for one, (part, _) in _parts(hint).items()})
+    return build(
+        **{field: _value(field, part, values) for field, (part, _) in _parts(hint).items()}
+    )
 
 
 def _parts(group: type[Flags]) -> Mapping[str, tuple[object, object]]:

@@ -157,7 +157,7 @@ def gate(
     readable (reports.parsed>=0.95), and its spans.f1 better than the base model's.
     """
     logging.log_to(show.log_file)
-    place = destination.Destination(folder=model.output, page=model.html)
+    target = destination.Destination(folder=model.output, page=model.html)
     job = _job(model, teacher, more, required=required, limits=limits)
     plan = gates.plan_gate(job)
     say(
@@ -171,7 +171,7 @@ def gate(
     console.print_report(gate_study.gate_report(findings))
     for caution in job.cautions:
         say(f"note: {caution}")
-    for path in place.with_page(written):
+    for path in target.with_page(written):
         say(f"written: {path}")
     exit_if_missed(result.line for result in findings.missed)
 

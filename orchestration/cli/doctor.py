@@ -151,12 +151,12 @@ def _metrics() -> Iterator[Finding]:
 
 async def _judge_sample() -> str:
     catalogue = tasks.Catalogue.load()
-    found = 0
+    errors = 0
     async with panels.open_configured_panel(config.PanelConfig()) as panel:
         for aspect in ("consistency", "fluency"):
             report = await panel.assess(_SAMPLE, catalogue.aspect("summarization", aspect))
-            found += len(report.spans)
-    return f"{found} errors found in a sample"
+            errors += len(report.spans)
+    return f"{errors} errors found in a sample"
 
 
 def _network(watch: "network.NetworkWatch") -> Finding:

@@ -23,8 +23,8 @@ from spanjury.stats.estimation import TotalEstimate
 def print_reckoning(job: Job) -> None:
     """Print what all rows of `job` would take, by the prompts that would be sent."""
     planned = plan_job(job)
-    found = _reckoned(job, assessments=planned.assessments)
-    expected, most = found.expected, found.most
+    estimate = _reckoned(job, assessments=planned.assessments)
+    expected, most = estimate.expected, estimate.most
     table = _table("estimate", "longest replies")
     table.add_row("calls", f"{expected.calls:,}", f"{most.calls:,}")
     table.add_row("tokens", f"{expected.tokens:,}", f"{most.tokens:,}")
@@ -36,13 +36,13 @@ def print_reckoning(job: Job) -> None:
         " read is requested once more, and costs as much again. --dry-run=live judges"
         f" {min(SAMPLE, planned.assessments)} assessments, and its calls cost money."
     )
-    for seat in found.unforeseen:
+    for seat in estimate.unforeseen:
         say(f"the number of calls of {seat} depends on its replies: --dry-run=live measures it")
     if job.panel.cascade is not None:
         say("the estimate counts all seats, although a cascade may leave some out")
     if job.panel.consolidate != "rules":
         say("the estimate does not count calls of the consolidator")
-    _say_unpriced(found.unpriced)
+    _say_unpriced(estimate.unpriced)
 
 
 def print_estimate(job: Job) -> None:

@@ -31,12 +31,12 @@ def card(
     html: Html = None,
 ) -> None:
     """Combine the exams of one judge on one page, and check requirements."""
-    place = destination.Destination(folder=output, page=html)
+    target = destination.Destination(folder=output, page=html)
     gates = [study.parse_gate(text) for text in require]
     joined = exam_card.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(study.card_report(joined, gates=gates))
-    for path in place.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
+    for path in target.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
         say(f"written: {path}")
     exit_if_missed(gate.shortfall(joined.measures) for gate in missed)

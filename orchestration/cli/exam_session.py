@@ -43,10 +43,10 @@ def run_exam(
         memory.parent.mkdir(parents=True, exist_ok=True)
     session = Session(limits)
     watch = Watch(total=total, stop_token=session.stop_token, meter=session.meter)
-    found: list[T] = []
+    results: list[T] = []
 
     async def work() -> None:
-        found.append(await exam(watch))
+        results.append(await exam(watch))
 
     try:
         with ProgressLines(watch.tracker, write=(lambda _: None) if quiet else say):
@@ -58,7 +58,7 @@ def run_exam(
         say(f"spanjury: {failed}")
         _say_what_is_kept(watch)
         raise typer.Exit(ERROR) from failed
-    return found[0]
+    return results[0]
 
 
 def _say_what_is_kept(watch: Watch, reason: str = "") -> None:

@@ -122,5 +122,5 @@ def _word(word: str, words: type[WordT]) -> WordT:
     try:
         return words(word)
     except ValueError as error:
-        known = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
-        raise ConfigError(f"cannot export {word!r}; known: {known}") from error
+        forms = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
+        raise ConfigError(f"cannot export {word!r}; known: {forms}") from error

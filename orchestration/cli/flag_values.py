@@ -51,7 +51,7 @@ class _PlainValues:
 def _is_plain(value: object, kind: object) -> bool:
     """Say whether `value` is one of `kind` already, a text or a choice, or a list of these."""
     if get_origin(kind) is list and isinstance(value, list | tuple):
-        return all(_is_plain(one, get_args(kind)[0]) for one in value)
+        return all(_is_plain(item, get_args(kind)[0]) for item in value)
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     return kind is str and type(value) is str

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.gates import GateFlags
-from spanjury.orchestration.services.failing_rows import places_of, write_sarif
+from spanjury.orchestration.services.failing_rows import lines_of_rows, write_sarif
 from spanjury.orchestration.services.job import Job
 from spanjury.orchestration.studies.failing.gate import Gate
 from spanjury.orchestration.studies.failing.lines import (
@@ -36,13 +36,13 @@ class GatedRun:
         self._name(missed)
         flags, gate = self._flags, self.gate
         if flags.sarif is not None:
-            places = places_of(self._job, gate.failures)
-            write_sarif(flags.sarif, gate.failures, places, is_complete=is_complete)
+            positions = lines_of_rows(self._job, gate.failures)
+            write_sarif(flags.sarif, gate.failures, positions, is_complete=is_complete)
             say(f"{gate.failing} failing rows are in {flags.sarif}")
         if not missed:
             counts = f"{gate.total} results, {gate.unscored} of them without a score"
-            said = "met" if is_complete else "not decided, since answers are missing"
-            say(f"{said}: {self._terms} ({counts})")
+            answer = "met" if is_complete else "not decided, since answers are missing"
+            say(f"{answer}: {self._terms} ({counts})")
         return not missed
 
     def close_early(self) -> None:
@@ -72,8 +72,8 @@ class GatedRun:
         more = [f"and {rest} more rows fail"] if rest else []
         misses = [f"not met: {line}" for line in missed]
         if self._flags.annotations == "github":
-            places = places_of(self._job, first)
-            rows = [line for failure in first for line in annotations(failure, places)]
+            positions = lines_of_rows(self._job, first)
+            rows = [line for failure in first for line in annotations(failure, positions)]
             # GitHub shows the first ten of a step, so what is missed comes before the rows.
             misses = [workflow_command(line, title="spanjury") for line in misses]
             lines = [*misses, *rows, *more]

@@ -36,8 +36,8 @@ def tasks(*, word: Word = None, aspects_file: AspectsFiles = (), form: ListFlags
     Lines are complete if standard output is not a terminal, with tabs between cells: task,
     default aspects, other names.
     """
-    known = catalogues.Catalogue.load(*aspects_file).tasks()
-    chosen = matching(known, word, names=lambda task: (task.name, *task.aliases), what="task")
+    all_tasks = catalogues.Catalogue.load(*aspects_file).tasks()
+    chosen = matching(all_tasks, word, names=lambda task: (task.name, *task.aliases), what="task")
     headings = ("task", "judged by default", "also called")
     listing = Listing(
         headings=headings,
@@ -70,26 +70,26 @@ def aspects(
     aspect, kind, visible inputs, definition.
     """
     catalogue = catalogues.Catalogue.load(*aspects_file)
-    tasks = [task] if task else [known.name for known in catalogue.tasks()]
-    known = (aspect for name in tasks for aspect in catalogue.aspects(name))
-    chosen = matching(known, word, names=lambda one: (one.name,), what="aspect")
+    tasks = [task] if task else [each.name for each in catalogue.tasks()]
+    definitions = (aspect for name in tasks for aspect in catalogue.aspects(name))
+    chosen = matching(definitions, word, names=lambda candidate: (candidate.name,), what="aspect")
     listing = Listing(
         headings=("task", "aspect", "kind", "sees", "definition"),
         rows=[
-            (one.task.name, one.name, one.kind, _visible(one.inputs), one.definition)
-            for one in chosen
+            (aspect.task.name, aspect.name, aspect.kind, _visible(aspect.inputs), aspect.definition)
+            for aspect in chosen
         ],
         brief=("aspect", "definition"),
         group="task",
         records=[
             {
-                "task": one.task.name,
-                "aspect": one.name,
-                "kind": one.kind,
-                "sees": None if one.inputs is None else list(one.inputs),
-                "definition": one.definition,
+                "task": aspect.task.name,
+                "aspect": aspect.name,
+                "kind": aspect.kind,
+                "sees": None if aspect.inputs is None else list(aspect.inputs),
+                "definition": aspect.definition,
             }
-            for one in chosen
+            for aspect in chosen
         ],
     )
     print_listing(listing, form)
@@ -101,7 +101,7 @@ def plugins(*, word: Word = None, form: ListFlags) -> None:
     WORD may be a group, such as 'judges'. Lines are complete if standard output is not a terminal,
     with tabs between cells: group, name, package, version.
     """
-    known = (plugin for group in registries.GROUPS for plugin in group.plugins())
+    installed = (plugin for group in registries.GROUPS for plugin in group.plugins())
 
     def named(plugin: registry.Plugin) -> tuple[str, str]:
         return plugin.name, plugin.group.removeprefix("spanjury.")
@@ -110,7 +110,7 @@ def plugins(*, word: Word = None, form: ListFlags) -> None:
         headings=("group", "name", "origin", "version"),
         rows=[
             (plugin.group, plugin.name, plugin.origin, plugin.version)
-            for plugin in matching(known, word, names=named, what="plugin")
+            for plugin in matching(installed, word, names=named, what="plugin")
         ],
         brief=("name", "origin", "version"),
         group="group",

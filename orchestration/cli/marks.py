@@ -74,7 +74,7 @@ def export(
     """Export people's marks as rows of data, factgenie lines or an MQM table."""
     read = readings.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
-    endings = (known for ending, known in _ENDINGS.items() if output.name.endswith(ending))
+    endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
     say(f"{len(chosen)} marks are in {output}, in {lines} lines")
     if (unsaid := len(read.readings) - len(chosen)) and not annotator:
@@ -122,25 +122,27 @@ def agreement(
 ) -> None:
     """Measure how far annotators agree, and what share of judges' spans they keep."""
     marked = marked_run.MarkedRun(run, data=data)
-    found = comparison.people_agreement(marked, settings=estimates.Settings(seed=seed, draws=draws))
+    agreed = comparison.people_agreement(
+        marked, settings=estimates.Settings(seed=seed, draws=draws)
+    )
     judged = verdicts.judges_spans(marked)
     if json:
         console.print_json(
             {
-                "aspects": people_tables.people_json(found.aspects),
+                "aspects": people_tables.people_json(agreed.aspects),
                 "judges": people_tables.judges_json(judged.judges),
                 "stale_marks": judged.stale,
-                "note": found.note,
+                "note": agreed.note,
             }
         )
         return
-    if found.aspects or judged.judges:
+    if agreed.aspects or judged.judges:
         title = "Agreement of annotators"
         console.print_report(
-            people_tables.people_report(found.aspects, judges=judged.judges, title=title)
+            people_tables.people_report(agreed.aspects, judges=judged.judges, title=title)
         )
-    if found.note:
-        say(found.note)
+    if agreed.note:
+        say(agreed.note)
     if judged.stale:
         say(
             f"{judged.stale} finished marks are not counted in shares of judges' spans: the results"

@@ -26,7 +26,7 @@ def merge(
     ] = None,
 ) -> None:
     """Join the results of the shards of a run, in the order of the rows."""
-    found = cluster.find_parts(parts)
-    target = output or found[0].whole
-    rows = cluster.merge_parts(found, target)
-    say(f"{rows} rows of {len(found)} shards are in {target}")
+    shards = cluster.find_parts(parts)
+    target = output or shards[0].whole
+    rows = cluster.merge_parts(shards, target)
+    say(f"{rows} rows of {len(shards)} shards are in {target}")

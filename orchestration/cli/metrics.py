@@ -48,12 +48,14 @@ def list_metrics(
     category, needs, better values, what this machine lacks.
     """
     cards = metrics.metric_cards()
-    _check(dimension, "dimension", {one for card in cards.values() for one in card.dimensions})
+    _check(dimension, "dimension", {value for card in cards.values() for value in card.dimensions})
     _check(category, "category", {card.category for card in cards.values()})
-    _check(task, "task", {one for card in cards.values() for one in card.tasks})
+    _check(task, "task", {value for card in cards.values() for value in card.tasks})
     chosen = [
         card
-        for card in matching(cards.values(), word, names=lambda one: (one.name,), what="metric")
+        for card in matching(
+            cards.values(), word, names=lambda candidate: (candidate.name,), what="metric"
+        )
         if (not reference_free or card.references == "none")
         and (dimension is None or dimension in card.dimensions)
         and (category is None or category == card.category)
@@ -77,18 +79,18 @@ def card(
     markdown: Annotated[bool, Flag("Print the card as Markdown.")] = False,
 ) -> None:
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
-    found = metrics.find_card(name)
+    chosen = metrics.find_card(name)
     if markdown:
-        typer.echo(shown(metric_card.card_page(found)), nl=False)
+        typer.echo(shown(metric_card.card_page(chosen)), nl=False)
         return
-    lacking = metrics.availability(found)
+    lacking = metrics.availability(chosen)
     if json:
-        console.print_json({**_plain(found), "lacking": lacking})
+        console.print_json({**_plain(chosen), "lacking": lacking})
         return
     table = tables.Table(show_header=False, box=None)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for heading, fact in metric_card.card_facts(found):
+    for heading, fact in metric_card.card_facts(chosen):
         table.add_row(heading, fact)
     table.add_row("on this machine", lacking or "available")
     console.print_view(table)
@@ -135,9 +137,9 @@ def _needs(card: MetricCard) -> str:
     return " ".join(filter(None, needs))
 
 
-def _check(name: str | None, what: str, known: set[str]) -> None:
-    if name is not None and name not in known:
-        choices = ", ".join(sorted(known))
+def _check(name: str | None, what: str, allowed: set[str]) -> None:
+    if name is not None and name not in allowed:
+        choices = ", ".join(sorted(allowed))
         raise ConfigError(f"no metric has the {what} {name!r}; choose from {choices}")
 
 

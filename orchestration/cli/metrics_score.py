@@ -68,7 +68,7 @@ def score(
         limit=texts.limit,
     )
     scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
-    rows = [row for one in scored.scores for row in _rows(one, scored, by_system=by_system)]
+    rows = [row for metric in scored.scores for row in _rows(metric, scored, by_system=by_system)]
     if json:
         console.print_json(
             {"segments": len(scored.segments), "metrics": [asdict(row) for row in rows]}
@@ -128,14 +128,14 @@ def _rows(
         signature=stamped(scores.named.signature),
     )
     if by_system:
-        for system, places in sorted(_by_system(scored).items()):
-            yield _Row(metric=scores.named.name, system=system, score=scores.corpus_of(places))
+        for system, rows in sorted(_by_system(scored).items()):
+            yield _Row(metric=scores.named.name, system=system, score=scores.corpus_of(rows))
 
 
 def _by_system(scored: "service.Scored") -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    for place, segment in enumerate(scored.segments):
-        rows.setdefault(segment.system, []).append(place)
+    for index, segment in enumerate(scored.segments):
+        rows.setdefault(segment.system, []).append(index)
     return rows
 
 

@@ -57,8 +57,8 @@ def prune(
     if not dry_run and (left := pruning.finish_removals(home)):
         say(f"deleted: the rest of {left} runs that an earlier prune began to delete")
     choice = pruning.choose(entries, rule)
-    for one in choice.protected:
-        say(f"kept: {one.entry.run.path.name}: {one.reason}")
+    for kept in choice.protected:
+        say(f"kept: {kept.entry.run.path.name}: {kept.reason}")
     if not choice.chosen:
         say(f"nothing to delete: {counted(entries)} in {home}")
         return

@@ -58,13 +58,13 @@ def sample(
         ("stratum", "panel's scores", "texts", "drawn", "chance"),
         (
             [
-                one.name,
-                numbers.between(*drawn.scores.get(one.name, (None, None))),
-                f"{one.texts:,}",
-                f"{one.drawn:,}",
-                f"{one.inclusion:.1%}",
+                stratum.name,
+                numbers.between(*drawn.scores.get(stratum.name, (None, None))),
+                f"{stratum.texts:,}",
+                f"{stratum.drawn:,}",
+                f"{stratum.inclusion:.1%}",
             ]
-            for one in drawn.strata
+            for stratum in drawn.strata
         ),
     )
     say(f"{drawn.texts} of {drawn.of:,} texts are in {output}")

@@ -75,7 +75,7 @@ def _aspect_line(result: Result) -> RenderableType:
     praise = "" if is_likely and label == scale.labels[-1] else f", {label}"
     line.append(f"{report.score:.2f} of {scale.high}{praise}", "not bold")
     if not any(span.interval for span in report.spans):
-        line.append(*_without_places(report, is_best=is_best))
+        line.append(*_unlocated_note(report, is_best=is_best))
     return Padding(line, (0, 0, 0, 2))
 
 
@@ -91,11 +91,11 @@ def _unverified(report: PanelReport) -> Iterator[RenderableType]:
         line.append(f" P(error) {sentence.probability:.2f}; {reason}{words}", style="dim")
         yield Padding(line, (0, 0, 0, 4))
     if (more := len(report.unverified) - _SENTENCES) > 0:
-        said = f"not verified: {more} more sentence{'s' * (more > 1)}"
-        yield Padding(Text(said, style="dim"), (0, 0, 0, 4))
+        remark = f"not verified: {more} more sentence{'s' * (more > 1)}"
+        yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
 
 
-def _without_places(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
+def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
     """Return what a report without a marked place says of the text, and its style."""
     if report.decision in {Decision.UNSURE, Decision.FAULTY}:
         return ("; no place could be marked", "not bold dim")
@@ -123,7 +123,7 @@ def _span_line(number: int, span: ErrorSpan) -> RenderableType:
 
 def _evidence_line(span: ErrorSpan) -> RenderableType:
     """Quote the first places of the evidence, each behind the header of its input."""
-    quotes = [f"{one_line(place.input)}: {_quoted(place.text)}" for place in span.evidence]
+    quotes = [f"{one_line(source.input)}: {_quoted(source.text)}" for source in span.evidence]
     more = len(quotes) - _EVIDENCE
     shown = "; ".join(quotes[:_EVIDENCE]) + (f"; and {more} more" if more > 0 else "")
     return Padding(Text(shown, style="dim"), (0, 0, 0, 8))
@@ -142,16 +142,16 @@ def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
     for seat in report.seats if report.score is not None else ():
         outcome = seat.report.outcome
         if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}:
-            said = f"{one_line(seat.seat)}: {outcome.value} ({one_line(seat.report.reason)})"
-            yield Padding(Text(said, style="magenta"), (0, 0, 0, 4))
+            remark = f"{one_line(seat.seat)}: {outcome.value} ({one_line(seat.report.reason)})"
+            yield Padding(Text(remark, style="magenta"), (0, 0, 0, 4))
 
 
 def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
     """Name the seats that were not asked, and say why."""
     if report.unasked is not None:
         names = ", ".join(map(one_line, report.unasked.seats))
-        said = f"not asked: {names}. {one_line(report.unasked.reason)}"
-        yield Padding(Text(said, style="dim"), (0, 0, 0, 4))
+        remark = f"not asked: {names}. {one_line(report.unasked.reason)}"
+        yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
 
 
 def marked_text(output: str, spans: Mapping[int, ErrorSpan]) -> Text:
@@ -188,9 +188,9 @@ def _close(text: Text, cut: int, placed: Mapping[int, ErrorSpan]) -> None:
             text.append(f"]({number})", _style(span.severity))
 
 
-def _covers(span: ErrorSpan, place: int) -> bool:
+def _covers(span: ErrorSpan, index: int) -> bool:
     start, end = _interval(span)
-    return start <= place < end
+    return start <= index < end
 
 
 def _interval(span: ErrorSpan) -> tuple[int, int]:

@@ -79,8 +79,8 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
     """Return the function of the command of `study`, for `command` to make flags of."""
     own = own_parameters(study)
     sections: dict[str, dict[str, Declared]] = {}
-    for field_name, one in own.items():
-        sections.setdefault(one.parameter.section, {})[field_name] = one
+    for field_name, spec in own.items():
+        sections.setdefault(spec.parameter.section, {})[field_name] = spec
     last = sections.pop(_OPTIONS, {})
     groups: dict[str, type[Flags]] = {}
     if issubclass(study, MarkedStudy):
@@ -90,12 +90,12 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
         last = {**sections.pop("", {}), **last}
     for title, declared in sections.items():
         groups[title] = _group(Flags, _declared(declared), title=title)
-    places: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
+    targets: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
     if study.has_progress:
-        places.append(("no_progress", NoProgress, False))
+        targets.append(("no_progress", NoProgress, False))
     if study.has_folder:
-        places = [("output", Folder, None), *places]
-    groups["places"] = _group(Flags, [*_declared(last), *places], title=_OPTIONS)
+        targets = [("output", Folder, None), *targets]
+    groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
     # The keywords of the function are no titles.
     keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
 
@@ -151,8 +151,8 @@ def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
 
 
 def _own_flags(own: Own, *, output: Path) -> type[Flags]:
-    places = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
-    return _group(Flags, [*_declared(own), *places], title="Exam")
+    targets = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
+    return _group(Flags, [*_declared(own), *targets], title="Exam")
 
 
 def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
@@ -172,9 +172,9 @@ def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
 def _declared(own: Own) -> "list[_Part]":
     """Return the flags of parameters: name, annotation and default of each."""
     declared: list[_Part] = []
-    for name, one in own.items():
-        shown: object = Annotated[_kind(one), _flag(one)]
-        declared.append((one.parameter.name or name, shown, _default(one)))
+    for name, spec in own.items():
+        shown: object = Annotated[_kind(spec), _flag(spec)]
+        declared.append((spec.parameter.name or name, shown, _default(spec)))
     return declared
 
 
@@ -194,28 +194,28 @@ def _group(base: type[Flags], parts: "Sequence[_Part]", *, title: str) -> type[F
     return made
 
 
-def _kind(one: Declared) -> object:
-    return one.kind if one.parameter.kind is None else one.parameter.kind
+def _kind(spec: Declared) -> object:
+    return spec.kind if spec.parameter.kind is None else spec.parameter.kind
 
 
-def _flag(one: Declared) -> object:
-    if one.is_positional:
-        return typer.Argument(metavar=one.parameter.metavar, help=one.parameter.help)
-    if get_origin(_kind(one)) is not tuple:
-        return one.parameter
-    return replace(one.parameter, help=f"{one.parameter.help.removesuffix('.')}; repeatable.")
+def _flag(spec: Declared) -> object:
+    if spec.is_positional:
+        return typer.Argument(metavar=spec.parameter.metavar, help=spec.parameter.help)
+    if get_origin(_kind(spec)) is not tuple:
+        return spec.parameter
+    return replace(spec.parameter, help=f"{spec.parameter.help.removesuffix('.')}; repeatable.")
 
 
-def _default(one: Declared) -> object:
-    if get_origin(_kind(one)) is tuple:
+def _default(spec: Declared) -> object:
+    if get_origin(_kind(spec)) is tuple:
         return ()
-    has_own = one.parameter.read is one.parameter.usual is None
-    return one.default if has_own else one.parameter.usual
+    has_own = spec.parameter.read is spec.parameter.usual is None
+    return spec.default if has_own else spec.parameter.usual
 
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     logging.log_to(given.show.log_file)
-    place = destination.Destination(folder=given.exam.output, page=given.exam.html)
+    target = destination.Destination(folder=given.exam.output, page=given.exam.html)
     memory = given.exam.output / runs.MEMORY_NAME
     asked = study(**_values(study, own, given), memory=memory)
     plan = asked.plan()
@@ -230,7 +230,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
         quiet=given.show.no_progress or not plan.total,
     )
     console.print_report(report.document)
-    written = place.write(report.write)
+    written = target.write(report.write)
     if study.has_pictures:
         console.say_written(written)
     else:
@@ -259,8 +259,8 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
         "failures": given.limits.failures(),
     }
     values |= _read(own, partial(getattr, given.exam))
-    for name, one in own.items():
-        if (address := one.parameter.address) and values[name] is not None:
+    for name, spec in own.items():
+        if (address := spec.parameter.address) and values[name] is not None:
             values[name] = judges.calls.applied(values[name], base_url=values[address])
     if given.writer is not None:
         values[_WRITER] = given.writer.config(judging=judges)
@@ -269,7 +269,7 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
 
 def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
-    place = destination.Destination(folder=folder, page=flags["html"])
+    target = destination.Destination(folder=folder, page=flags["html"])
     values = _read(own, flags.__getitem__)
     if issubclass(study, MarkedStudy):
         aspects = flags["aspect"]
@@ -278,13 +278,13 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
         values["columns"] = flags["column"]
     shows = study.has_progress and not flags["no_progress"]
     asked = study(**values, **study.for_command(say if shows else None))
-    report = anyio.run(asked.found)
+    report = anyio.run(asked.answer)
     if flags["json"]:
         printed = report.values[study.printed] if study.printed else report.values
         console.print_json(printed)
     else:
         console.print_report(report.document)
-    written = place.write(report.write)
+    written = target.write(report.write)
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:
@@ -306,12 +306,12 @@ def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
     return values
 
 
-def known_gates(required: Sequence[str], known: Sequence[str]) -> "list[card.Gate]":
+def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
     """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
-        if gate.name not in known:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(known)}")
+        if gate.name not in measures:
+            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(measures)}")
     return gates
 
 

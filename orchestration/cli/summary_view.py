@@ -71,16 +71,18 @@ def _shares(row: Row) -> str:
 
 def _risks(summary: Summary) -> Iterator[RenderableType]:
     """Say how often the decisions are wrong, as far as that is known."""
-    known: dict[str, dict[Decision, Risk]] = {}
+    by_origin: dict[str, dict[Decision, Risk]] = {}
     for risk in summary.risks:
         if risk.share is not None:
-            known.setdefault(risk.measured_on, {})[risk.decision] = risk
-    for texts, risks in known.items():
-        called = ", ".join(risks[one].words for one in _GRAVEST_FIRST if one in risks)
+            by_origin.setdefault(risk.measured_on, {})[risk.decision] = risk
+    for texts, risks in by_origin.items():
+        called = ", ".join(
+            risks[decision].words for decision in _GRAVEST_FIRST if decision in risks
+        )
         what = "Misses" if Decision.OK in risks else "False alarms"
         yield Text(f"{what} on {texts}: {called}.", "dim")
-    yield from _unknown(summary, "False-alarm rate", {Decision.UNSURE, Decision.FAULTY})
-    yield from _unknown(summary, "Miss rate", {Decision.OK})
+    yield from _unknown(summary, "The false-alarm rate", {Decision.UNSURE, Decision.FAULTY})
+    yield from _unknown(summary, "The miss rate", {Decision.OK})
 
 
 def _unknown(
@@ -90,17 +92,19 @@ def _unknown(
     unknown = sum(count for risk, count in made.items() if risk.share is None)
     if unknown:
         count = sum(made.values())
-        words = " or ".join(one.value for one in _GRAVEST_FIRST if one in decisions)
-        which = "" if unknown == count else f" for {unknown} of {count} {words}"
-        yield Text(f"{rate} not known{which}: it was not measured for these judges.", "dim")
+        words = " or ".join(decision.value for decision in _GRAVEST_FIRST if decision in decisions)
+        which = "" if unknown == count else f" for {unknown} of {count} {words} results"
+        yield Text(
+            f"{rate} is unknown{which}, because it was not measured for these judges.", "dim"
+        )
 
 
 def _hint(summary: Summary) -> Iterator[RenderableType]:
     """Say who can decide what these judges cannot."""
     unsure = summary.whole.decisions[Decision.UNSURE]
     if unsure and not any(usage.calls for usage in summary.usage.values()):
-        texts = "1 text" if unsure == 1 else f"{unsure} texts"
-        yield Text(f"{texts} unsure: --model NAME, or another judge, would decide.")
+        texts = "1 text is" if unsure == 1 else f"{unsure} texts are"
+        yield Text(f"{texts} unsure: add --model NAME or another judge to decide.")
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:
@@ -108,7 +112,8 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
     unscored = summary.whole.total - summary.whole.scored
     if unscored:
         counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
-        yield Text(f"{unscored} of {summary.whole.total} without a score: {counts}", "magenta")
+        total = summary.whole.total
+        yield Text(f"{unscored} of {total} assessments have no score: {counts}", "magenta")
         for reason, count in summary.reasons.most_common(_REASONS):
             yield Text(f"  {count} x {one_line(reason)}", "dim")
     for seat, outcomes in summary.seats.items():
@@ -132,14 +137,14 @@ def _unasked(summary: Summary) -> Iterator[RenderableType]:
         f"{one_line(seat)} {total - missed} ({(total - missed) / total:.0%})"
         for seat, missed in sorted(summary.unasked.items(), key=lambda item: item[1])
     )
-    yield Text(f"Of {total} assessments, these seats were asked of a part: {asked}.")
+    yield Text(f"Some seats were asked about only part of the {total} assessments: {asked}.")
     words = {
-        StopReason.SURE: "since the seats before were sure",
-        StopReason.SETTLED: "since no other could bring the score over the cutoff or below it",
-        StopReason.BUDGET: "since the budget was spent",
+        StopReason.SURE: "because the seats before were sure",
+        StopReason.SETTLED: "because no other seat could move the score across the cutoff",
+        StopReason.BUDGET: "because the budget was spent",
     }
     reasons = _counted((words[why], count) for why, count in summary.stops.most_common())
-    yield Text(f"No more seats were asked of {reasons}.", "dim")
+    yield Text(f"The cascade stopped early: {reasons}.", "dim")
 
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
@@ -151,7 +156,7 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
     asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
     if not asking:
         return
-    title = "What the judges took, in tokens (what was remembered: what it cost then)"
+    title = "Tokens used by the judges (cached replies: what they cost when first made)"
     table = Table(title_justify="left", title=title)
     table.add_column("judge", overflow="fold")
     for heading in ("calls", "prompt", "cached", "completion", "reasoning"):

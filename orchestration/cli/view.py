@@ -97,9 +97,9 @@ def view(
     _check(file)
     if file.html is None:  # before rows are read, which would go on meanwhile
         require(server)
-    found = sources.find_runs(runs, data=texts.data, columns=texts.column)
+    viewed = sources.find_runs(runs, data=texts.data, columns=texts.column)
     with views.View(
-        found,
+        viewed,
         title=title,
         aspects_files=texts.aspects_file,
         only=sampled.read_names(texts.rows) if texts.rows else None,

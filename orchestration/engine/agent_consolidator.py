@@ -78,12 +78,12 @@ class AgentConsolidator:
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:
         """Merge the spans of `verdict`; of one span or none no model is asked."""
-        found = tuple(seat_spans(verdict))
-        if len(found) < 2:  # noqa: PLR2004
-            return _unmerged(found)
+        spans = tuple(seat_spans(verdict))
+        if len(spans) < 2:  # noqa: PLR2004
+            return _unmerged(spans)
         case = Case(
             text=verdict.segment.output,
-            errors={f"s{number}": pair for number, pair in enumerate(found, start=1)},
+            errors={f"s{number}": pair for number, pair in enumerate(spans, start=1)},
             max_spans=self.max_spans,
             mark=AnswerMark.of(_texts(verdict), key="groups"),
         )
@@ -160,8 +160,8 @@ def _prompt(case: Case, verdict: Verdict) -> str:
 def _texts(verdict: Verdict) -> list[str]:
     """Return the judged text, and what the judges say of it, which may quote it."""
     spans = [span for _, span in seat_spans(verdict)]
-    said = [text for span in spans for text in (span.text, span.explanation)]
-    return [verdict.segment.output, *said]
+    parts = [text for span in spans for text in (span.text, span.explanation)]
+    return [verdict.segment.output, *parts]
 
 
 def _line(name: str, ref: SpanRef, span: ErrorSpan) -> str:
@@ -176,9 +176,9 @@ def _line(name: str, ref: SpanRef, span: ErrorSpan) -> str:
     return json.dumps(error, ensure_ascii=False)
 
 
-def _unmerged(found: tuple[tuple[SpanRef, ErrorSpan], ...]) -> Consolidation:
+def _unmerged(spans: tuple[tuple[SpanRef, ErrorSpan], ...]) -> Consolidation:
     return Consolidation(
-        spans=tuple(replace(span, found_by=(ref.seat,)) for ref, span in found),
-        sources=tuple((ref,) for ref, _ in found),
+        spans=tuple(replace(span, found_by=(ref.seat,)) for ref, span in spans),
+        sources=tuple((ref,) for ref, _ in spans),
         consolidator="agent",
     )

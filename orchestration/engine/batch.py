@@ -49,7 +49,7 @@ def pair(
     aspects
         Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
     """
-    known: dict[str, tuple[Aspect, ...]] = {}
+    aspects_of: dict[str, tuple[Aspect, ...]] = {}
     for segment in segments:
         name = task or segment.task
         if not name:
@@ -57,10 +57,10 @@ def pair(
             raise ConfigError(
                 f"row {segment.segment_id!r} names no task: name one with --task ({choices})"
             )
-        if name not in known:
-            known[name] = _asked_for(catalogue, name, aspects)
-        fitted = known[name][0].task.fit(segment)
-        for aspect in known[name]:
+        if name not in aspects_of:
+            aspects_of[name] = _asked_for(catalogue, name, aspects)
+        fitted = aspects_of[name][0].task.fit(segment)
+        for aspect in aspects_of[name]:
             yield fitted, aspect
 
 
@@ -129,15 +129,15 @@ async def assess_in_order(
 
 
 async def each(
-    things: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
+    items: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
 ) -> None:
-    """Do something for each of `things`, so many at once; what one raises ends all.
+    """Do something for each of `items`, so many at once; what one raises ends all.
 
     Raise `RunStoppedError` if the stop token left something undone.
 
     Parameters
     ----------
-    things
+    items
         Each is taken once, in their order.
     do
         Does it for one.
@@ -146,7 +146,7 @@ async def each(
     stop_token
         Once it is requested, nothing new is begun.
     """
-    todo = iter(things)  # one for all workers, so that each thing is taken once
+    todo = iter(items)  # one for all workers, so that each thing is taken once
 
     async def work() -> None:
         for thing in todo:
@@ -280,5 +280,5 @@ def _asked_for(catalogue: Catalogue, task: str, aspects: Sequence[str]) -> tuple
     if ALL_ASPECTS in aspects:
         return catalogue.aspects(task)
     names = aspects or catalogue.task(task).default_aspects
-    found = (catalogue.aspect(task, name) for name in names)
-    return tuple({aspect.name: aspect for aspect in found}.values())
+    resolved = (catalogue.aspect(task, name) for name in names)
+    return tuple({aspect.name: aspect for aspect in resolved}.values())

@@ -35,7 +35,7 @@ class AspectCalibration:
     thresholds
         With the false-alarm rate that they promise; None where too few texts allow none.
     severity_weights
-        Of severities 1 to 5, for a score that follows from spans; None for none.
+        Weights of severities 1 to 5, for a score that follows from spans; None for none.
     texts, sources
         Numbers of marked texts, and of the sources they were made of.
     made_on
@@ -75,12 +75,12 @@ class AspectCalibration:
         """Return the thresholds that were fitted, if any, and behind them `others`."""
         return (self.thresholds, *others) if self.thresholds else others
 
-    def distance(self, said: Sequence[float]) -> float:
-        """Return how far `said` is from what was seen: 0, the same, to 1, nothing in common.
+    def distance(self, values: Sequence[float]) -> float:
+        """Return how far `values` is from what was seen: 0, the same, to 1, nothing in common.
 
         It is Kolmogorov and Smirnov's: the largest difference of the shares below any number.
         """
-        new = sorted(said)
+        new = sorted(values)
         return max(
             (
                 max(
@@ -92,13 +92,13 @@ class AspectCalibration:
             default=0.0,
         )
 
-    def is_far(self, said: Sequence[float]) -> bool:
-        """Say whether `said` differs from what was seen by more than chance, and by enough."""
-        if not said:
+    def is_far(self, values: Sequence[float]) -> bool:
+        """Say whether `values` differs from what was seen by more than chance, and by enough."""
+        if not values:
             return False
         # Quantiles in steps hide differences of up to a step.
-        chance = _SMIRNOV * math.sqrt(1 / len(said) + 1 / self.texts) + 1 / QUANTILES
-        return self.distance(said) > max(chance, _WORTH_SAYING)
+        chance = _SMIRNOV * math.sqrt(1 / len(values) + 1 / self.texts) + 1 / QUANTILES
+        return self.distance(values) > max(chance, _WORTH_SAYING)
 
 
 def _share(ordered: Sequence[float], at: float, *, upto: bool) -> float:
@@ -120,7 +120,7 @@ class Calibration:
     aspects
         ``task/aspect`` -> what was fitted on it.
     digest
-        Of all that is fitted; it is in the signature of the panel that it is applied to.
+        Digest of all that is fitted; it is in the signature of the panel that it is applied to.
     """
 
     panel: str

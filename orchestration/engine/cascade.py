@@ -69,8 +69,8 @@ class Stage:
             raise ConfigError(f"unsure must be two numbers from 0 to 1, got {list(self.unsure)}")
         if self.disagreement is not None and not self.disagreement > 0.0:
             raise ConfigError(f"disagreement must be over 0 points, got {self.disagreement!r}")
-        places = (*self.score_map.knots, *self.score_map.values) if self.score_map else ()
-        if not all(0.0 <= place <= 1.0 for place in places):
+        numbers = (*self.score_map.knots, *self.score_map.values) if self.score_map else ()
+        if not all(0.0 <= number <= 1.0 for number in numbers):
             raise ConfigError("the estimates and scores of a stage must be 0 to 1")
 
 
@@ -165,8 +165,8 @@ def place_on(scale: Scale, score: float) -> float:
 
 def joint_estimate(reports: Sequence[Report], scale: Scale) -> float | None:
     """Return the estimate of several reports; None if none of them has a score."""
-    known = [estimate_of(report, scale) for report in reports]
-    estimates = [estimate for estimate in known if estimate is not None]
+    estimated = [estimate_of(report, scale) for report in reports]
+    estimates = [estimate for estimate in estimated if estimate is not None]
     return fmean(estimates) if estimates else None
 
 
@@ -242,23 +242,23 @@ def _has_failed(report: Report) -> bool:
 def _sure(
     stage: Stage, reports: Sequence[Report], scores: Sequence[float], *, scale: Scale
 ) -> Stop | None:
-    said = []
+    reasons = []
     if stage.disagreement is not None:
         gap = max(scores) - min(scores)
         if gap >= stage.disagreement:
             return None
         if len(scores) >= _FEWEST_THAT_DISAGREE:
-            said.append(f"the scores differ by {gap:.2f}, less than {stage.disagreement:g}")
+            reasons.append(f"the scores differ by {gap:.2f}, less than {stage.disagreement:g}")
     estimate = joint_estimate(reports, scale)
     if stage.unsure is not None and estimate is not None:
         low, high = stage.unsure
         if low <= estimate <= high:
             return None
         side = f"below {low:.2f}" if estimate < low else f"above {high:.2f}"
-        said.append(f"the estimate is {estimate:.2f}, {side}")
-    if not said:
+        reasons.append(f"the estimate is {estimate:.2f}, {side}")
+    if not reasons:
         return None
-    sentence = " and ".join(said)
+    sentence = " and ".join(reasons)
     return Stop(why=StopReason.SURE, reason=f"{sentence[0].upper()}{sentence[1:]}.")
 
 
@@ -269,5 +269,5 @@ def _settled(cutoff: float, low: float, high: float) -> Stop | None:
         side = f"{high:.2f} or less"
     else:
         return None
-    reason = f"Whatever the others say, the score is {side}, and {cutoff:g} decides."
+    reason = f"The score is {side} whatever the others say, and the cutoff {cutoff:g} decides."
     return Stop(why=StopReason.SETTLED, reason=reason)

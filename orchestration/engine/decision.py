@@ -76,7 +76,7 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
     thresholds
         Those that were measured, for these judges or others.
     """
-    known = [seat.report.error_probability for seat in seats]
+    probabilities = [seat.report.error_probability for seat in seats]
     measured = _fitting(_stating(seats), thresholds)
     by_judge = dict(measured.weights) if measured else {}
     weights = [
@@ -84,14 +84,16 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
         for seat in seats
         if seat.report.error_probability is not None
     ]
-    combined = combined_probability([share for share in known if share is not None], weights)
+    combined = combined_probability(
+        [share for share in probabilities if share is not None], weights
+    )
     if combined is not None and measured is not None:
         sure = [seat for seat in seats if _judge(seat) in measured.sure]
         combined = max(measured.recalibrated(combined), surest_error(sure))
     return Stated(
         probability=combined,
         is_measured=measured is not None,
-        is_everyones=None not in known,
+        is_everyones=None not in probabilities,
     )
 
 
@@ -174,12 +176,12 @@ def decide(
 
 def decision_signature(thresholds: Sequence[Thresholds]) -> str:
     """Return what can change a decision: the rules and the thresholds."""
-    known = sorted(
+    lines = sorted(
         f"{sorted(threshold.judges)} {sorted(threshold.beside)}"
         f" {threshold.unsure} {threshold.faulty}"
         for threshold in thresholds
     )
-    return signature("decision", thresholds=fingerprint(*known), code=code_digest(__name__))
+    return signature("decision", thresholds=fingerprint(*lines), code=code_digest(__name__))
 
 
 def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresholds]) -> str:
@@ -188,13 +190,13 @@ def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresh
     It is empty where nothing was measured for any of them.
     """
     judges = frozenset(map(_name, signatures))
-    known = sorted(
+    lines = sorted(
         f"{sorted(threshold.judges)} {threshold.weights} {sorted(threshold.sure)}"
         f" {threshold.slope} {threshold.intercept}"
         for threshold in thresholds
         if threshold.judges <= judges and threshold.signal == "probability"
     )
-    return fingerprint(*known) if known else ""
+    return fingerprint(*lines) if lines else ""
 
 
 def _judge(seat: SeatReport) -> str:
@@ -301,12 +303,12 @@ def _by_lost_score(
 
 def _by_unmeasured(probability: float) -> tuple[Decision, DecisionBasis]:
     """Vouch for no text from `VOUCHED` on; how often that is wrong is not known."""
-    said = f"he probability of an error is {probability:.2f}"
+    statement = f"he probability of an error is {probability:.2f}"
     if probability >= VOUCHED:
         decision = Decision.UNSURE
-        reason = f"Cannot tell: t{said}, and no threshold was measured for these judges."
+        reason = f"Cannot tell: t{statement}, and no threshold was measured for these judges."
     else:
-        decision, reason = Decision.OK, f"T{said}, below {VOUCHED:.2f}."
+        decision, reason = Decision.OK, f"T{statement}, below {VOUCHED:.2f}."
     return decision, DecisionBasis(ground=Ground.PROBABILITY, reason=reason, threshold=VOUCHED)
 
 

@@ -48,7 +48,7 @@ class Families:
         more = dict(_words(table, name=_FAMILIES))
         for path in files:
             more.update(_words(_read(path).get(_FAMILIES), name=str(path)))
-        return cls(tables=(*((more,) if more else ()), *_known()))
+        return cls(tables=(*((more,) if more else ()), *_family_tables()))
 
     def of(self, name: str) -> str | None:
         """Return the family of a model, or of a judge that is named after one; None for none.
@@ -60,9 +60,9 @@ class Families:
         """
         model = _plain(name.rstrip("/").rpartition("/")[2])
         for words in self.tables:
-            found = [word for word in words if _stands_in(word, model)]
-            if found:
-                return words[max(found, key=len)]
+            matches = [word for word in words if _stands_in(word, model)]
+            if matches:
+                return words[max(matches, key=len)]
         return None
 
 
@@ -127,7 +127,7 @@ class FamilyWatch:
 
 
 @cache
-def _known() -> tuple[Mapping[str, str], ...]:
+def _family_tables() -> tuple[Mapping[str, str], ...]:
     tables = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     return tuple(
         MappingProxyType(dict(_words(tables[name], name=_TABLE.name)))

@@ -48,22 +48,22 @@ class FinishedRow(NamedTuple):
 
     def result(self) -> Result:
         """Read the result again, without the reports of the seats."""
-        said = _SAID.decode(self.line)
+        row = _FINISHED.decode(self.line)
         report = PanelReport(
-            outcome=said.outcome,
-            score=said.score,
-            spans=said.spans,
-            reason=said.reason,
-            unasked=said.unasked,
-            error_probability=said.error_probability,
-            unverified=said.unverified,
-            signature=said.signature,
-            aggregation=said.aggregation,
-            consolidator=said.consolidator,
-            set_aside=said.set_aside,
-            left_out=said.left_out,
-            decision=said.decision,
-            basis=said.decision_basis,
+            outcome=row.outcome,
+            score=row.score,
+            spans=row.spans,
+            reason=row.reason,
+            unasked=row.unasked,
+            error_probability=row.error_probability,
+            unverified=row.unverified,
+            signature=row.signature,
+            aggregation=row.aggregation,
+            consolidator=row.consolidator,
+            set_aside=row.set_aside,
+            left_out=row.left_out,
+            decision=row.decision,
+            basis=row.decision_basis,
         )
         return Result(segment=self.segment, aspect=self.aspect, report=report)
 
@@ -167,7 +167,7 @@ class _Row(msgspec.Struct):
     unasked: Unasked | None
 
 
-class _Said(msgspec.Struct):
+class _FinishedRow(msgspec.Struct):
     """A row, as far as the panel says it."""
 
     outcome: Outcome
@@ -187,7 +187,7 @@ class _Said(msgspec.Struct):
 
 
 _ROW = msgspec.json.Decoder(_Row)
-_SAID = msgspec.json.Decoder(_Said)
+_FINISHED = msgspec.json.Decoder(_FinishedRow)
 
 
 def _figures(row: _Row, segment: Segment, aspect: Aspect) -> Figures:

@@ -60,7 +60,7 @@ class FormingModel:
         self._memory = memory
         self._recalls = recalls
         self._note = note
-        self._known: dict[str, Form] = {}
+        self._accepted: dict[str, Form] = {}
         self._fruitless: set[str] = set()
         self._finding: dict[str, Lock] = {}
 
@@ -78,12 +78,12 @@ class FormingModel:
             return await self.model.complete(request)
         variants = [variant for variant in request.variants if variant.form in self._takes]
         kind = _kind(request)
-        if (form := self._known.get(kind)) is not None:
+        if (form := self._accepted.get(kind)) is not None:
             chosen = next((variant for variant in variants if variant.form == form), request)
             return await self.model.complete(chosen)
         async with self._turn(kind):
-            if kind not in self._known:
-                return await self._found(kind, request, variants)
+            if kind not in self._accepted:
+                return await self._first_accepted(kind, request, variants)
         return await self.complete(request)
 
     @asynccontextmanager
@@ -100,7 +100,9 @@ class FormingModel:
             if has_turn:
                 lock.release()
 
-    async def _found(self, kind: str, request: ChatRequest, variants: list[ChatRequest]) -> Reply:
+    async def _first_accepted(
+        self, kind: str, request: ChatRequest, variants: list[ChatRequest]
+    ) -> Reply:
         """Return the reply in the first form that is not refused, and keep this form."""
         tried = _from(self._begin(kind, request), variants)
         if kind in self._fruitless:  # all were refused, so that the reason is another
@@ -131,10 +133,10 @@ class FormingModel:
 
     async def _learn(self, kind: str, form: Form) -> None:
         """Keep `form`, unless another task has learnt one meanwhile."""
-        if kind in self._known:
+        if kind in self._accepted:
             return
-        self._known[kind] = form
-        self._note(self._known)
+        self._accepted[kind] = form
+        self._note(self._accepted)
         if self._memory is not None:
             await self._memory.put_soon(self._key(kind), form.encode())
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
-from spanjury.judges.text import AnswerMark, Locator, Place
+from spanjury.judges.text import AnswerMark, LocatedQuote, Locator
 from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 _NEAR = 200
@@ -134,15 +134,15 @@ def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: st
     spans = [span for _, span in members]
     if not group.explanation.strip():
         raise GroupingError("the explanation is missing")
-    place = _place(group.quote, spans, text)
+    located = _located(group.quote, spans, text)
     return ErrorSpan(
-        text=text[place.start : place.end] if place else group.quote,
+        text=text[located.start : located.end] if located else group.quote,
         explanation=group.explanation,
         severity=_severity(group, spans),
-        start=place.start if place else None,
-        end=place.end if place else None,
+        start=located.start if located else None,
+        end=located.end if located else None,
         category=next((span.category for span in spans if span.category), ""),
-        located=place.located if place else Located.UNLOCATED,
+        located=located.located if located else Located.UNLOCATED,
         found_by=tuple(dict.fromkeys(ref.seat for ref, _ in members)),
         evidence=joined_evidence(spans),
         probability=highest_probability(spans),
@@ -151,50 +151,52 @@ def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: st
 
 def _severity(group: Group, spans: Iterable[ErrorSpan]) -> int | None:
     """Return the group's severity; None if no member has one to go by."""
-    known = [span.severity for span in spans if span.severity is not None]
-    if not known:
+    severities = [span.severity for span in spans if span.severity is not None]
+    if not severities:
         return None
-    if not min(known) <= group.severity <= max(known):
-        raise GroupingError(f"severity {group.severity} is not within {min(known)} to {max(known)}")
+    if not min(severities) <= group.severity <= max(severities):
+        raise GroupingError(
+            f"severity {group.severity} is not within {min(severities)} to {max(severities)}"
+        )
     return group.severity
 
 
-def _place(quote: str, spans: Sequence[ErrorSpan], text: str) -> Place | None:
+def _located(quote: str, spans: Sequence[ErrorSpan], text: str) -> LocatedQuote | None:
     """Find the quote where the members are; None if no member has a place."""
-    places = [span.interval for span in spans if span.interval is not None]
-    if not places:
+    intervals = [span.interval for span in spans if span.interval is not None]
+    if not intervals:
         if quote not in {span.text for span in spans}:
             raise GroupingError("the quote must be that of a member, since none has a place")
         return None
-    found = _exact(quote, places, text) or _folded(quote, places, text)
-    if found is None:
+    located = _exact(quote, intervals, text) or _folded(quote, intervals, text)
+    if located is None:
         raise GroupingError("the quote is not in the text at the place of its members")
-    if any(max(first - found.end, found.start - last) > _NEAR for first, last in places):
+    if any(max(first - located.end, located.start - last) > _NEAR for first, last in intervals):
         raise GroupingError("its members are far apart; different places are different errors")
-    return found
+    return located
 
 
-def _exact(quote: str, places: Iterable[tuple[int, int]], text: str) -> Place | None:
-    """Find `quote` letter for letter where it shares a character with one of `places`."""
+def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
+    """Find `quote` letter for letter where it shares a character with one of `intervals`."""
     reach = len(quote) - 1
-    for first, last in places:
+    for first, last in intervals:
         start = text.find(quote, max(0, first - reach), last + reach) if quote else -1
         if start >= 0:
-            return Place(start=start, end=start + len(quote), located=Located.EXACT)
+            return LocatedQuote(start=start, end=start + len(quote), located=Located.EXACT)
     return None
 
 
-def _folded(quote: str, places: Iterable[tuple[int, int]], text: str) -> Place | None:
-    """Find `quote` likewise, up to case, blanks and quotation marks."""
+def _folded(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
+    """Find `quote` in the same way, up to case, blanks and quotation marks."""
     reach = len(quote) + _SLACK
-    for first, last in places:
+    for first, last in intervals:
         offset = max(0, first - reach)
-        found = Locator(text[offset : last + reach]).find(quote)
-        if found is None or found.located is not Located.NORMALISED:
+        located = Locator(text[offset : last + reach]).find(quote)
+        if located is None or located.located is not Located.NORMALISED:
             continue
-        start, end = found.start + offset, found.end + offset
+        start, end = located.start + offset, located.end + offset
         if start < last and first < end:
-            return Place(start=start, end=end, located=Located.NORMALISED)
+            return LocatedQuote(start=start, end=end, located=Located.NORMALISED)
     return None
 
 

@@ -49,7 +49,7 @@ def seats_digest(signatures: Mapping[str, str], *, aggregation: str) -> str:
     Parameters
     ----------
     signatures
-        Of the panel's seats by name, without the version of spanjury.
+        Signatures of the panel's seats by name, without the version of spanjury.
     aggregation
         Its name.
     """
@@ -89,5 +89,5 @@ def _changes(name: str, before: str, now: str) -> str:
 
 
 def _without(parts: Iterable[str], others: Iterable[str]) -> Iterator[str]:
-    known = set(others)
-    return (part for part in parts if part not in known)
+    taken = set(others)
+    return (part for part in parts if part not in taken)

@@ -108,15 +108,15 @@ class RememberedJudge:
         """
         key = self._keys.of(segment, aspect)
         kept = self._kept.get(key, read_report)
-        if (known := self._usable(kept)) is not None:
-            return known
+        if (usable := self._usable(kept)) is not None:
+            return usable
         async with self._kept.turn(key) as has_waited:
             if has_waited:
                 kept = self._kept.get(key, read_report)
             former = self._keys.former(segment, aspect)
             before = None if former is None else self._kept.get(former, read_report)
-            if (known := self._usable(kept) or self._usable(before)) is not None:
-                return known
+            if (usable := self._usable(kept) or self._usable(before)) is not None:
+                return usable
             # An answer that is of no use must not be given once more.
             fresh = kept is not None and kept.outcome not in UNANSWERED
             try:
@@ -171,10 +171,10 @@ class RememberedRescorable(RememberedJudge):
         listed = canonical(tuple(spans))
         key = self._keys.of(segment, aspect, what="rescoring", more=(listed,))
         async with self._kept.turn(key):
-            known = self._kept.get(key, read_rescoring)
-            if known is not None and known.report.outcome not in self.again:
-                return known
-            fresh = known is not None and known.report.outcome not in UNANSWERED
+            kept = self._kept.get(key, read_rescoring)
+            if kept is not None and kept.report.outcome not in self.again:
+                return kept
+            fresh = kept is not None and kept.report.outcome not in UNANSWERED
             with _Assessing(place=self.place, fresh=fresh):
                 rescoring = await self.judge.rescore(segment, aspect, spans)
             if type(rescoring.report) is Report:
@@ -229,14 +229,14 @@ class RememberedModel:
         assessment = _under_way()
         draw = assessment.next_draw(base)
         key = draw(base)
-        if (known := self._recalled(key)) is not None:
-            return known
+        if (recalled := self._recalled(key)) is not None:
+            return recalled
         async with self._kept.turn(key) as has_waited:
-            if has_waited and (known := self._recalled(key)) is not None:
-                return known
+            if has_waited and (recalled := self._recalled(key)) is not None:
+                return recalled
             names = former_models(self.signature) if self.takes_over else ()
             former = (self._recalled(draw(digest("reply", name, asked))) for name in names)
-            reply = next((known for known in former if known is not None), None)
+            reply = next((kept for kept in former if kept is not None), None)
             if reply is None:
                 assessment.replied += 1
                 reply = await self.model.complete(request)
@@ -288,23 +288,23 @@ class RememberedTokens:
         self._kept = None if memory is None else KeptValues(memory, whose=signature)
         self._key = digest("template-tokens", signature)
         self._note = note
-        self._known: tuple[str, ...] | None = None
+        self._tokens: tuple[str, ...] | None = None
         self._failures = 0
         self._lock = Lock()
 
     async def get(self) -> tuple[str, ...]:
         """Return the tokens that have to be named to what takes them apart."""
-        if self._known is None:
+        if self._tokens is None:
             await self._learn(self._failures)
-        return self._known or ()
+        return self._tokens or ()
 
     async def _learn(self, failures: int) -> None:
         """Find the tokens, unless another task has asked since there were so many `failures`."""
         async with self._lock:
-            if self._known is None and self._failures == failures:
-                self._known = await self._found()
+            if self._tokens is None and self._failures == failures:
+                self._tokens = await self._template_tokens()
 
-    async def _found(self) -> tuple[str, ...] | None:
+    async def _template_tokens(self) -> tuple[str, ...] | None:
         kept = None if self._kept is None else self._kept.get(self._key, read_tokens)
         try:
             tokens = kept or await self._ask()

@@ -53,25 +53,25 @@ _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 """The part before it: for a model behind LiteLLM, a version of LiteLLM that 0.1.0 accepted."""
 
 
-def written(said: Report | Rescoring | Reply | TemplateTokens) -> bytes:
-    """Return every field of `said` as JSON, those that are added to its type later, too.
+def written(value: Report | Rescoring | Reply | TemplateTokens) -> bytes:
+    """Return every field of `value` as JSON, those that are added to its type later, too.
 
     Examples
     --------
     >>> written(Reply(text="Score: Good"))[:36]
     b'{"text":"Score: Good","finish":"stop'
     """
-    if _is_strict(said):
+    if _is_strict(value):
         with suppress(*_UNFIT):  # surrogates, numbers of other types
-            return _STRICT.encode(said)
-    return _LENIENT.encode(said).encode()
+            return _STRICT.encode(value)
+    return _LENIENT.encode(value).encode()
 
 
-def _is_strict(said: Report | Rescoring | Reply | TemplateTokens) -> bool:
+def _is_strict(value: Report | Rescoring | Reply | TemplateTokens) -> bool:
     """Say whether no number can be infinite or none: strict JSON writes null for them."""
-    if isinstance(said, Report):
-        return said.score is None or math.isfinite(said.score)
-    return isinstance(said, Reply) and not said.logprobs
+    if isinstance(value, Report):
+        return value.score is None or math.isfinite(value.score)
+    return isinstance(value, Reply) and not value.logprobs
 
 
 def read_report(value: bytes) -> Report:
@@ -82,7 +82,7 @@ def read_report(value: bytes) -> Report:
         for span in row["spans"]:
             span["located"] = Located(span["located"])
             span["found_by"] = tuple(span["found_by"])
-            span["evidence"] = tuple(Evidence(**place) for place in span.get("evidence", ()))
+            span["evidence"] = tuple(Evidence(**evidence) for evidence in span.get("evidence", ()))
         row["spans"] = tuple(ErrorSpan(**span) for span in row["spans"])
         row["unverified"] = tuple(
             Unverified(**{**sentence, "words": tuple(sentence["words"])})

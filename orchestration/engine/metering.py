@@ -239,7 +239,7 @@ class Meter:
         """Spending of this go, by who made the calls."""
         self.before: dict[str, Spending] = {}
         """Spending of earlier goes at the run, by the same keys."""
-        self._bounds = [Bound(one.unit, one.most, is_whole) for one in limits.of_spending]
+        self._bounds = [Bound(limit.unit, limit.most, is_whole) for limit in limits.of_spending]
         self._stop = stop
         self._models: list[LimitedModel] = []
         self._memory: Memory | None = None
@@ -455,13 +455,13 @@ class Meter:
             self._settled = None
 
     def _written(self) -> bytes:
-        """Return the ledger of the run as it is if this process is killed now."""
+        """Return the ledger that the run has if this process is killed now."""
         ledgers = (self.made, self.before, {CUT_OFF: self._reserved})
         kept: dict[str, tuple[float, ...]] = {}
         for ledger in ledgers:
-            for name, one in ledger.items():
+            for name, spent in ledger.items():
                 calls, tokens, dollars = kept.get(name, (0, 0, 0.0))
-                kept[name] = calls + one.calls, tokens + one.tokens, dollars + one.dollars
+                kept[name] = calls + spent.calls, tokens + spent.tokens, dollars + spent.dollars
         return _ENCODER.encode(kept)
 
 

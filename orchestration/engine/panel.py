@@ -189,8 +189,8 @@ class Panel:
             raise
         except Exception as error:
             log.exception("panel.conclusion_failed")
-            said = reason_of(error, kind=True)
-            reason = f"the seats reported, but no report was made of theirs: {said}"
+            problem = reason_of(error, kind=True)
+            reason = f"the seats reported, but no report was made of theirs: {problem}"
             return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
     @property

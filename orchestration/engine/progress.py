@@ -154,11 +154,11 @@ class _Sample:
 def spent(meter: Meter) -> str:
     """Say what was asked of models, by this run of the command and before; empty for nothing."""
     words = []
-    if made := {name: one for name, one in meter.made.items() if one.calls}:
-        by_maker = "; ".join(f"{name} {_in_words(one, meter)}" for name, one in made.items())
+    if made := {name: usage for name, usage in meter.made.items() if usage.calls}:
+        by_maker = "; ".join(f"{name} {_in_words(usage, meter)}" for name, usage in made.items())
         words.append(f"this run: {_in_words(meter.spent, meter)}")
         words += [f"({by_maker})"] if len(made) > 1 else []
-    if any(one.calls for one in meter.before.values()):
+    if any(usage.calls for usage in meter.before.values()):
         words.append(f"with what was asked before: {_in_words(meter.of_run, meter)}")
         if cut := meter.before.get(CUT_OFF, NOTHING).calls:
             words.append(f"({cut:,} cut off, which count in full)")

@@ -43,9 +43,9 @@ def _check_spans(report: Report, segment: Segment) -> None:
             raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
         if span.interval and segment.output[slice(*span.interval)] != span.text:
             raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
-        for place in span.evidence:
-            if not isinstance(place, Evidence):
-                raise JudgeError(f"the judge gave {place!r} as evidence, not an Evidence")
+        for evidence in span.evidence:
+            if not isinstance(evidence, Evidence):
+                raise JudgeError(f"the judge gave {evidence!r} as evidence, not an Evidence")
 
 
 def _check_unverified(report: Report, segment: Segment) -> None:
@@ -68,6 +68,6 @@ def _with_true_evidence(report: Report, segment: Segment) -> Report:
 
 def _is_in(segment: Segment, evidence: Sequence[Evidence]) -> bool:
     return all(
-        segment.inputs.get(place.input, "")[place.start : place.end] == place.text
-        for place in evidence
+        segment.inputs.get(passage.input, "")[passage.start : passage.end] == passage.text
+        for passage in evidence
     )

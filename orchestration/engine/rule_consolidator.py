@@ -27,7 +27,7 @@ from spanjury.orchestration.engine.span_support import highest_probability, join
 with lazily():
     import rapidfuzz
 
-_SAME_PLACE = 0.5
+_SAME_INTERVAL = 0.5
 """Share of the shorter interval that two spans must have in common."""
 _SAME_WORDING = 50.0
 """Similarity, 0 to 100, of two explanations that speak of one problem."""
@@ -60,7 +60,7 @@ class RuleConsolidator:
     async def consolidate(self, verdict: Verdict) -> Consolidation:
         """Merge the spans of `verdict`."""
         clusters = _cluster(list(seat_spans(verdict)))
-        ranked = repetitions_last(sorted(clusters, key=_importance, reverse=True), _said)
+        ranked = repetitions_last(sorted(clusters, key=_importance, reverse=True), _wording)
         kept = sorted(ranked[: self.max_spans], key=_position)
         beyond = ranked[self.max_spans :]
         return Consolidation(
@@ -110,51 +110,51 @@ def _without_repetitions(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluste
     return list(clusters.values())
 
 
-def _same_problem(one: tuple[SpanRef, ErrorSpan], other: tuple[SpanRef, ErrorSpan]) -> bool:
-    (ref, span), (other_ref, other_span) = one, other
+def _same_problem(left: tuple[SpanRef, ErrorSpan], right: tuple[SpanRef, ErrorSpan]) -> bool:
+    (ref, span), (other_ref, other_span) = left, right
     if ref.seat == other_ref.seat:
         # A seat that lists two problems means two, unless it repeats itself.
         return _content(span) == _content(other_span)
-    return _same_place(span, other_span) and _same_wording(span, other_span)
+    return _same_interval(span, other_span) and _same_wording(span, other_span)
 
 
 def _content(span: ErrorSpan) -> tuple[object, ...]:
     return span.interval, span.text, span.explanation
 
 
-def _same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
-    if one.interval is None or other.interval is None:
-        if one.interval != other.interval:
+def _same_interval(left: ErrorSpan, right: ErrorSpan) -> bool:
+    if left.interval is None or right.interval is None:
+        if left.interval != right.interval:
             return False
         return (
-            rapidfuzz.fuzz.ratio(one.text, other.text, processor=rapidfuzz.utils.default_process)
+            rapidfuzz.fuzz.ratio(left.text, right.text, processor=rapidfuzz.utils.default_process)
             >= _SAME_QUOTE
         )
-    (start, end), (other_start, other_end) = one.interval, other.interval
+    (start, end), (other_start, other_end) = left.interval, right.interval
     shared = min(end, other_end) - max(start, other_start)
-    return shared >= _SAME_PLACE * min(end - start, other_end - other_start)
+    return shared >= _SAME_INTERVAL * min(end - start, other_end - other_start)
 
 
-def _same_wording(one: ErrorSpan, other: ErrorSpan) -> bool:
-    if one.category and one.category == other.category:
+def _same_wording(left: ErrorSpan, right: ErrorSpan) -> bool:
+    if left.category and left.category == right.category:
         return True
-    if alike_by_shared_words(one.explanation, other.explanation):
+    if alike_by_shared_words(left.explanation, right.explanation):
         return True
     alike = rapidfuzz.fuzz.token_set_ratio(
-        one.explanation, other.explanation, processor=rapidfuzz.utils.default_process
+        left.explanation, right.explanation, processor=rapidfuzz.utils.default_process
     )
     return alike >= _SAME_WORDING
 
 
-def alike_by_shared_words(one: str, other: str) -> bool:
+def alike_by_shared_words(left: str, right: str) -> bool:
     """Say whether the words in common alone make two explanations alike enough.
 
     That is what rapidfuzz finds, which takes a tenth of a second to load: it compares the common
     words, in their order, with all words of either. Only ASCII is compared here.
     """
-    if not (one.isascii() and other.isascii()):
+    if not (left.isascii() and right.isascii()):
         return False
-    words, others = (set(_WORD.findall(text.lower())) for text in (one, other))
+    words, others = (set(_WORD.findall(text.lower())) for text in (left, right))
     common = len(" ".join(words & others))
     rest = min(len(" ".join(words - others)), len(" ".join(others - words)))
     return common > 0 and 2.0 * common / (2 * common + 1 + rest) >= _SAME_WORDING / 100.0
@@ -170,7 +170,7 @@ def _importance(cluster: _Cluster) -> tuple[int, int]:
     return max(_severity(span) for _, span in cluster.members), len(cluster.members)
 
 
-def _said(cluster: _Cluster) -> tuple[str, str]:
+def _wording(cluster: _Cluster) -> tuple[str, str]:
     span = cluster.members[0][1]
     return span.text, span.explanation
 
@@ -190,7 +190,7 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
     """Take the place of the longest quote, and the words of the gravest member."""
     if len(cluster.members) == 1:
         ((ref, span),) = cluster.members
-        return span.found((ref.seat,))
+        return span.credited_to((ref.seat,))
     spans = [span for _, span in cluster.members]
     gravest = max(spans, key=_severity)
     categories = [span.category for span in spans if span.category]

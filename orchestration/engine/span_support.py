@@ -7,7 +7,7 @@ from spanjury.judges.core import ErrorSpan, Evidence
 
 def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
     """Return the evidence of all `spans`, each place once."""
-    return tuple(dict.fromkeys(place for span in spans for place in span.evidence))
+    return tuple(dict.fromkeys(evidence for span in spans for evidence in span.evidence))
 
 
 def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:

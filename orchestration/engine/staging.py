@@ -86,7 +86,7 @@ class _Row:
 
     @property
     def reports(self) -> list[Report]:
-        return [one.report for one in self.given]
+        return [seat.report for seat in self.given]
 
 
 @dataclass(frozen=True, slots=True)

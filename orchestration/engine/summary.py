@@ -88,11 +88,11 @@ class Risk(NamedTuple):
             return ""
         right = "wrong" if self.decision is Decision.OK else "right"
         called = "unsure or faulty" if self.decision is Decision.UNSURE else self.decision.value
-        said = f"{self.share:.0%} of {right} texts are called {called}"
+        statement = f"{self.share:.0%} of {right} texts are called {called}"
         if self.spread is None:
-            return said
+            return statement
         low, high = (round(100 * share) for share in self.spread)
-        return f"{said} ({low}-{high}% by kind of text)"
+        return f"{statement} ({low}-{high}% by kind of text)"
 
 
 class Figures(NamedTuple):

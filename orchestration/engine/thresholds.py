@@ -45,12 +45,12 @@ class Thresholds:
         The share of unsure or faulty ones that is not exceeded among new texts without error of
         the same kind; None where nothing is promised.
     weights
-        Of each judge's log odds in their mean, by name, positive; 1 for those that are not named.
+        Weight of each judge's log odds in their mean, by name, positive; 1 by default.
     sure
         The judges whose spans state how often their like are right: the panel's probability is at
         least that of any grave error that one of them marks.
     slope, intercept
-        Of the logistic function that makes the panel's probability of the log odds that its seats
+        Logistic function for the panel's probability from the log odds that its seats
         state together; a positive slope. Fitted to sets of texts that the judges did not learn
         from.
     misses
@@ -97,7 +97,9 @@ class Thresholds:
         if is_measured and self.unsure > VOUCHED:
             raise ValueError(f"a text is called ok below {VOUCHED}, not {self.unsure!r}")
         positive = (self.slope, *(weight for _, weight in self.weights))
-        if not all(0.0 < one < math.inf for one in positive) or not math.isfinite(self.intercept):
+        if not all(0.0 < number < math.inf for number in positive) or not math.isfinite(
+            self.intercept
+        ):
             raise ValueError(
                 f"got weights {self.weights!r}, a slope of {self.slope!r} and an intercept of"
                 f" {self.intercept!r}"

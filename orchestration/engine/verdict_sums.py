@@ -30,10 +30,10 @@ def reasons_of(verdict: Verdict) -> str:
     """Return why a verdict has no score."""
     if verdict.unasked and not verdict.seats:
         return f"no seat was asked: {verdict.unasked.reason}"
-    said = [f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason]
+    reasons = [f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason]
     if verdict.unasked:
-        said.append(f"not asked: {', '.join(verdict.unasked.seats)}. {verdict.unasked.reason}")
-    return "; ".join(said) or "no seat gave a score"
+        reasons.append(f"not asked: {', '.join(verdict.unasked.seats)}. {verdict.unasked.reason}")
+    return "; ".join(reasons) or "no seat gave a score"
 
 
 def rationales_of(seats: Sequence[SeatReport]) -> str:

@@ -98,11 +98,11 @@ def _without_errors(
 def _properties(report: TextReport) -> Iterator[tuple[str, object]]:
     yield "decision", report.decision.value if report.decision else "none"
     yield "spans", len(report.spans)
-    for aspect, one in report.reports.items():
-        if one.score is None:
-            yield f"unscored.{aspect}", one.outcome.value
+    for aspect, judged in report.reports.items():
+        if judged.score is None:
+            yield f"unscored.{aspect}", judged.outcome.value
         else:
-            yield f"score.{aspect}", one.score
+            yield f"score.{aspect}", judged.score
 
 
 def _complaint(report: TextReport, severity: int) -> str:
@@ -111,8 +111,10 @@ def _complaint(report: TextReport, severity: int) -> str:
         number = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
         heading = f"{number} of severity {severity} or more in the text"
         return "\n".join([heading, marked(report.text, errors), *error_lines(errors)])
-    whole = {name: one for name, one in report.reports.items() if not one.spans}
+    whole = {name: judged for name, judged in report.reports.items() if not judged.spans}
     lines = [
-        f"{name}: {in_words(one)}" for name, one in whole.items() if one.decision is Decision.FAULTY
+        f"{name}: {in_words(judged)}"
+        for name, judged in whole.items()
+        if judged.decision is Decision.FAULTY
     ]
     return "\n".join(["the text has an error without a place", *lines]) if lines else ""

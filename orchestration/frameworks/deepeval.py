@@ -74,5 +74,5 @@ def _source(test_case: LLMTestCase) -> Source:
     given = test_case.retrieval_context or test_case.context
     if not given:
         return test_case.input
-    passages = [one if isinstance(one, str) else one.context for one in given]
+    passages = [passage if isinstance(passage, str) else passage.context for passage in given]
     return {"Question": test_case.input, "Context": passages}

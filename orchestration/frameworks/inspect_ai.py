@@ -67,7 +67,10 @@ def _source(state: TaskState, key: str) -> Source:
 def _score(report: TextReport) -> Score:
     failed = {report[aspect].outcome for aspect in report.unscored}
     reason = "scoring_failed" if failed == {Outcome.ABSTAINED} else "grader_failed"
-    values = {name: nan if one.score is None else one.score for name, one in report.reports.items()}
+    values = {
+        name: nan if judged.score is None else judged.score
+        for name, judged in report.reports.items()
+    }
     return Score(
         value=values if report.scores else nan,
         answer=report.text,

@@ -60,7 +60,7 @@ class SpanjuryRunEvaluator(RunEvaluator):
             judges=self._judges,
             models=self._models,
         )
-        results = [_feedback(aspect, one) for aspect, one in report.reports.items()]
+        results = [_feedback(aspect, judged) for aspect, judged in report.reports.items()]
         return EvaluationResults(results=results)
 
     def _text(self, run: Run) -> str:
@@ -72,6 +72,6 @@ class SpanjuryRunEvaluator(RunEvaluator):
 
 
 def _feedback(aspect: str, report: PanelReport) -> EvaluationResult:
-    said = report.outcome if report.score is None else report.decision
-    value = None if said is None else said.value
+    result = report.outcome if report.score is None else report.decision
+    value = None if result is None else result.value
     return EvaluationResult(key=aspect, score=report.score, value=value, comment=in_words(report))

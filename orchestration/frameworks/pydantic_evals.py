@@ -65,8 +65,8 @@ class SpanjuryEvaluator(Evaluator[object, object, object]):
             raise JudgeError(no_verdict(report))
         return {
             name: value
-            for aspect, said in report.reports.items()
-            for name, value in _values(aspect, said).items()
+            for aspect, judged in report.reports.items()
+            for name, value in _values(aspect, judged).items()
         }
 
 

@@ -19,8 +19,8 @@ def in_words(report: PanelReport) -> str:
             _verdict(report),
             *error_lines(report.spans),
             *(
-                f'not verified: "{one_line(one.text)}": {one_line(one.reason)}'
-                for one in unverified
+                f'not verified: "{one_line(sentence.text)}": {one_line(sentence.reason)}'
+                for sentence in unverified
             ),
         ]
     )
@@ -51,8 +51,8 @@ def error_lines(spans: Sequence[ErrorSpan]) -> Iterator[str]:
         quote = f'"{one_line(span.text)}"' if span.text else "an omission"
         severity = "" if span.severity is None else f" (severity {span.severity})"
         yield f"{number}. {quote}{severity}: {one_line(span.explanation)}"
-        for place in span.evidence:
-            yield f'   {one_line(place.input)}: "{one_line(place.text)}"'
+        for evidence in span.evidence:
+            yield f'   {one_line(evidence.input)}: "{one_line(evidence.text)}"'
 
 
 def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
@@ -71,9 +71,9 @@ def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
             marks.append((span.start, 1, -span.end, f"[{number}: "))
             marks.append((span.end, 0, -span.start, "]"))
     pieces, done = [], 0
-    for place, _, _, mark in sorted(marks):
-        pieces += [text[done:place], mark]
-        done = place
+    for offset, _, _, mark in sorted(marks):
+        pieces += [text[done:offset], mark]
+        done = offset
     return "".join([*pieces, text[done:]])
 
 
@@ -91,8 +91,8 @@ def texts_of(values: Mapping[str, object]) -> dict[str, str | Sequence[str]]:
 
 
 def _unverified_lines(report: PanelReport) -> Iterator[str]:
-    for one in report.unverified if report.decision is not Decision.OK else ():
-        yield f'not verified: "{one_line(one.text)}": {one_line(one.reason)}'
+    for sentence in report.unverified if report.decision is not Decision.OK else ():
+        yield f'not verified: "{one_line(sentence.text)}": {one_line(sentence.reason)}'
 
 
 def _verdict(report: PanelReport) -> str:

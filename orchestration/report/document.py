@@ -120,9 +120,9 @@ def tables_of(report: Report) -> dict[str, Table]:
     Each is under the title of its section, or the report's if it is in none; a second one there
     has a number behind it, as ``Null control (2)``.
     """
-    found = list(_titled("page", report.title, report.sections))
-    names = numbered(title for title, _ in found)
-    return {name: one for name, (_, one) in zip(names, found, strict=True)}
+    tables = list(_titled("page", report.title, report.sections))
+    names = numbered(title for title, _ in tables)
+    return {name: table for name, (_, table) in zip(names, tables, strict=True)}
 
 
 def _titled(medium: Medium, title: str, blocks: Iterable[Block]) -> Iterator[tuple[str, Table]]:

@@ -29,7 +29,7 @@ from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
 _STYLE = files("spanjury.orchestration.report") / "report.css"
 _DEEPEST = 6
 _MANY_SECTIONS = 4
-"""From so many on a report has a table of contents."""
+"""Number of sections from which a report has a table of contents."""
 _MANY_ROWS = 25
 """A table of more scrolls below its head."""
 _NO_ANCHORS: Iterator[str] = iter(())
@@ -58,10 +58,12 @@ def report_fragment(report: Report) -> str:
 def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
     yield "<header>"
     yield f"<h1><bdi>{safe(report.title)}</bdi></h1>"
-    for one in shown_on("page", [Bullets(report.facts)]):
-        yield from _lines(one)
+    for block in shown_on("page", [Bullets(report.facts)]):
+        yield from _lines(block)
     yield "</header>"
-    sections = [one for one in shown_on("page", report.sections) if isinstance(one, Section)]
+    sections = [
+        section for section in shown_on("page", report.sections) if isinstance(section, Section)
+    ]
     anchors = _anchors(sections) if has_contents else []
     if len(anchors) >= _MANY_SECTIONS:
         yield _contents(sections, anchors)
@@ -92,10 +94,10 @@ def _flow(
 ) -> Iterator[str]:
     """Yield blocks one below the other, and pictures side by side."""
     shown = shown_on("page", blocks)
-    for are_pictures, group in groupby(shown, key=lambda one: isinstance(one, Picture)):
+    for are_pictures, group in groupby(shown, key=lambda block: isinstance(block, Picture)):
         yield from ['<div class="pictures">'] if are_pictures else []
-        for one in group:
-            yield from _lines(one, level=level, anchors=anchors)
+        for block in group:
+            yield from _lines(block, level=level, anchors=anchors)
         yield from ["</div>"] if are_pictures else []
 
 

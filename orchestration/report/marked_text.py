@@ -66,11 +66,11 @@ def _piece(text: str, here: Sequence[tuple[int, ErrorSpan]], *, closed: Sequence
 
 def _explained(span: ErrorSpan) -> str:
     quote = f"<q>{safe(span.text)}</q> " if span.text else "(an omission) "
-    place = "" if span.interval or not span.text else "(not in the text) "
+    remark = "" if span.interval or not span.text else "(not in the text) "
     evidence = "".join(
-        f"<br>{safe(place.input)}: <q>{safe(place.text)}</q>" for place in span.evidence
+        f"<br>{safe(passage.input)}: <q>{safe(passage.text)}</q>" for passage in span.evidence
     )
-    return f"<bdi>{quote}{place}{safe(_why(span))}{evidence}</bdi>"
+    return f"<bdi>{quote}{remark}{safe(_why(span))}{evidence}</bdi>"
 
 
 def _why(span: ErrorSpan) -> str:

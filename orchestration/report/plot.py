@@ -38,7 +38,7 @@ class PlotPoint:
     mark
         Written beside it: a number or a short word; empty for none.
     interval
-        Of y; None without one.
+        Interval of y; None without one.
     """
 
     x: float
@@ -118,7 +118,7 @@ def plot_svg(plot: Plot) -> str:
             f'<svg class="plot" role="img" aria-label="{safe(plot.alt)}" {size}>',
             *_frame(plot, across, up),
             *_line(points, across, up),
-            *(line for one in _in_order(points) for line in _point(one, across, up)),
+            *(line for point in _in_order(points) for line in _point(point, across, up)),
             *_marks(points, across, up),
             "</svg>",
         )
@@ -180,8 +180,8 @@ def _number(tick: float, axis: Axis, *, bare: str = "") -> str:
 def _line(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
     joined = sorted((point for point in points if point.kind == "line"), key=lambda point: point.x)
     if len(joined) > 1:
-        places = " ".join(f"{_x(one.x, across)},{_y(one.y, up)}" for one in joined)
-        yield f'<polyline class="line" points="{places}"/>'
+        corners = " ".join(f"{_x(point.x, across)},{_y(point.y, up)}" for point in joined)
+        yield f'<polyline class="line" points="{corners}"/>'
 
 
 def _point(point: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
@@ -200,9 +200,11 @@ def _point(point: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
 def _marks(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
     """Write beside the points that matter, those first that the line does not join."""
     shown = [point for point in points if point.kind != "faint" or point.mark]
-    shown.sort(key=lambda one: one.kind == "line")
-    places = [(float(_x(one.x, across)), float(_y(one.y, up))) for one in shown]
-    wanted = [(x, y, one.mark) for (x, y), one in zip(places, shown, strict=True) if one.mark]
+    shown.sort(key=lambda point: point.kind == "line")
+    centres = [(float(_x(point.x, across)), float(_y(point.y, up))) for point in shown]
+    wanted = [
+        (x, y, point.mark) for (x, y), point in zip(centres, shown, strict=True) if point.mark
+    ]
     within = Box(_LEFT, 0, WIDTH, HEIGHT - _BOTTOM)
-    for mark in placed_marks(wanted, points=places, within=within):
+    for mark in placed_marks(wanted, points=centres, within=within):
         yield _text(mark.x, mark.y, mark.text, anchor=mark.anchor, kind="mark")

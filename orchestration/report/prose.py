@@ -56,21 +56,21 @@ def prose(template: str, /, *values: str | float | Styled) -> tuple[str | Styled
     """
     pieces: list[str | Styled] = []
     given, end = iter(values), 0
-    for found in _MARKUP.finditer(template):
-        pieces.append(template[end : found.start()])
-        pieces.append(_piece(found, given))
-        end = found.end()
+    for match in _MARKUP.finditer(template):
+        pieces.append(template[end : match.start()])
+        pieces.append(_piece(match, given))
+        end = match.end()
     return tuple(piece for piece in (*pieces, template[end:]) if piece != "")
 
 
-def _piece(found: re.Match[str], values: Iterator[str | float | Styled]) -> str | Styled:
-    match found.lastgroup:
+def _piece(match: re.Match[str], values: Iterator[str | float | Styled]) -> str | Styled:
+    match match.lastgroup:
         case "strong":
-            return strong(found["strong"])
+            return strong(match["strong"])
         case "emphasis":
-            return emphasis(found["emphasis"])
+            return emphasis(match["emphasis"])
         case "code":
-            return code(found["code"])
+            return code(match["code"])
         case _:
             value = next(values)
             return value if isinstance(value, Styled) else str(value)

@@ -107,10 +107,10 @@ class Table:
     only: Medium | None = None
 
     def __post_init__(self) -> None:
-        for number, one in enumerate(self.rows):
-            if len(one.cells) != len(self.columns):
+        for number, entry in enumerate(self.rows):
+            if len(entry.cells) != len(self.columns):
                 raise ValueError(
-                    f"row {number} has {len(one.cells)} cells, expected {len(self.columns)}"
+                    f"row {number} has {len(entry.cells)} cells, expected {len(self.columns)}"
                 )
 
     def columns_on(self, medium: Medium) -> tuple[Column, ...]:
@@ -127,9 +127,9 @@ class Table:
         return [
             {
                 name: defined(cell.value) if isinstance(cell.value, float) else cell.value
-                for name, cell in zip(names, self.cells_on("page", one), strict=True)
+                for name, cell in zip(names, self.cells_on("page", entry), strict=True)
             }
-            for one in self.rows
+            for entry in self.rows
         ]
 
     def cells_on(self, medium: Medium, line: Row) -> tuple[Cell, ...]:
@@ -173,7 +173,7 @@ def table(
     """Return a table; headings stand for columns of text, values for cells."""
     return Table(
         columns=tuple(Column(column) if isinstance(column, str) else column for column in columns),
-        rows=tuple(one if isinstance(one, Row) else row(*one) for one in rows),
+        rows=tuple(item if isinstance(item, Row) else row(*item) for item in rows),
         title=title,
         note=note,
         only=only,

@@ -48,11 +48,11 @@ class Tokens:
 
     def tenant(self, token: bytes) -> str | None:
         """Return whose token it is, or None; it takes as long for every token."""
-        asked, found = _digest(token), None
-        for known, tenant in self._tenants.items():
-            if hmac.compare_digest(known, asked):
-                found = tenant
-        return found
+        asked, owner = _digest(token), None
+        for digest, tenant in self._tenants.items():
+            if hmac.compare_digest(digest, asked):
+                owner = tenant
+        return owner
 
     def bearer(self, authorization: Sequence[str]) -> str | None:
         """Return whose token the ``Authorization`` headers of a request hold, or None.
@@ -97,18 +97,18 @@ def read_tokens(variable: str | None, file: Path | None) -> Tokens:
     tenants: dict[bytes, str] = {}
     quotas: dict[str, Quotas] = {}
     if variable:
-        _add(tenants, SOLE, variable.strip(), place=VARIABLE)
+        _add(tenants, SOLE, variable.strip(), origin=VARIABLE)
     for number, line in enumerate(_lines(file), start=1):
         if line and not line.startswith("#"):
             client, *limits = _SPACE_BEFORE_LIMIT.split(line)
             tenant, colon, token = client.partition(":")
-            place = f"{file}, line {number}"
+            origin = f"{file}, line {number}"
             owner, token = (tenant.strip(), token.strip()) if colon else (SOLE, client)
-            _add(tenants, owner, token, place=place)
-            if limits and quotas.setdefault(owner, _quotas(limits, place)) != _quotas(
-                limits, place
+            _add(tenants, owner, token, origin=origin)
+            if limits and quotas.setdefault(owner, _quotas(limits, origin)) != _quotas(
+                limits, origin
             ):
-                raise ConfigError(f"{place}: this tenant has other quotas in a line before")
+                raise ConfigError(f"{origin}: this tenant has other quotas in a line before")
     if file is not None and not tenants:
         raise ConfigError(f"{file}: holds no token, expected TENANT:TOKEN a line")
     return Tokens(tenants, quotas)
@@ -124,26 +124,26 @@ def _lines(file: Path | None) -> list[str]:
         raise ConfigError(f"the token file {file} cannot be read: {problem}") from error
 
 
-def _add(tenants: dict[bytes, str], tenant: str, token: str, *, place: str) -> None:
+def _add(tenants: dict[bytes, str], tenant: str, token: str, *, origin: str) -> None:
     if not _TENANT.fullmatch(tenant):
-        raise ConfigError(f"{place}: expected TENANT:TOKEN, with a tenant of letters and digits")
+        raise ConfigError(f"{origin}: expected TENANT:TOKEN, with a tenant of letters and digits")
     if not _TOKEN.fullmatch(token) or len(token) < _SHORTEST:
         raise ConfigError(
-            f"{place}: a token has {_SHORTEST} printable ASCII characters or more, and no spaces"
+            f"{origin}: a token has {_SHORTEST} printable ASCII characters or more, and no spaces"
         )
     if tenants.setdefault(_digest(token.encode()), tenant) != tenant:
-        raise ConfigError(f"{place}: this token is another tenant's already")
+        raise ConfigError(f"{origin}: this token is another tenant's already")
 
 
-def _quotas(limits: list[str], place: str) -> Quotas:
+def _quotas(limits: list[str], origin: str) -> Quotas:
     given = dict(limit.split("=", 1) for limit in limits)
-    known = [quota.name for quota in fields(Quotas)]
-    if len(given) < len(limits) or not given.keys() <= set(known):
-        raise ConfigError(f"{place}: expected {', '.join(known)}, each once, as calls=1000")
+    names = [quota.name for quota in fields(Quotas)]
+    if len(given) < len(limits) or not given.keys() <= set(names):
+        raise ConfigError(f"{origin}: expected {', '.join(names)}, each once, as calls=1000")
     try:
         return msgspec.convert(given, Quotas, strict=False)
     except (msgspec.ValidationError, ConfigError) as error:
-        raise ConfigError(f"{place}: {error}") from error
+        raise ConfigError(f"{origin}: {error}") from error
 
 
 def _digest(token: bytes) -> bytes:

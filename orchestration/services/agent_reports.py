@@ -82,7 +82,7 @@ class AspectScore:
     label
         The score in a word; empty without a score, and where the judges cannot tell.
     decision
-        Whether the text may be used as it is, as far as this aspect goes.
+        Whether the text can be used unchanged, on this aspect.
     reason
         What the decision rests on and how often it is wrong, or why there is no score.
     error_probability
@@ -212,8 +212,8 @@ def _aspect_score(result: Result) -> AspectScore:
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
     """Return the errors of all aspects, the gravest first, then in the order of the text."""
-    found = [(result.aspect.name, span) for result in results for span in result.report.spans]
-    found.sort(key=lambda one: _rank(one[1]))
+    errors = [(result.aspect.name, span) for result in results for span in result.report.spans]
+    errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
         FoundError(
             number=number,
@@ -227,7 +227,7 @@ def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
             evidence=span.evidence,
             found_by=span.found_by,
         )
-        for number, (aspect, span) in enumerate(found, start=1)
+        for number, (aspect, span) in enumerate(errors, start=1)
     )
 
 

@@ -66,15 +66,15 @@ def _unverified_lines(score: AspectScore) -> Iterator[str]:
 
 
 def _error_lines(error: FoundError) -> Iterator[str]:
-    place = "" if error.start is None else f" at {error.start}-{error.end}"
-    place = " (not in the text)" if error.is_misquoted else place
+    position = "" if error.start is None else f" at {error.start}-{error.end}"
+    position = " (not in the text)" if error.is_misquoted else position
     severity = "" if error.severity is None else f", severity {error.severity} of 5"
     category = f", {error.category}" if error.category else ""
     words = f'"{error.text}"' if error.text else "Something is missing"
-    yield f"{error.number}. {words}{place} ({error.aspect}{category}{severity})"
+    yield f"{error.number}. {words}{position} ({error.aspect}{category}{severity})"
     yield f"   {error.explanation}"
-    for one in error.evidence:
-        yield f'   {one.input} says: "{one.text}"'
+    for evidence in error.evidence:
+        yield f'   {evidence.input} says: "{evidence.text}"'
 
 
 def _card_line(card: AspectCard) -> str:

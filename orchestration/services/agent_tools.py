@@ -76,7 +76,7 @@ async def compare_texts(
     results = await judge_at_once(panel, pairs, progress=progress)
     of_a, of_b = results[::2], results[1::2]
     return TextComparison(
-        aspects=tuple(compared(one, other) for one, other in zip(of_a, of_b, strict=True)),
+        aspects=tuple(compared(left, right) for left, right in zip(of_a, of_b, strict=True)),
         a=text_check(of_a),
         b=text_check(of_b),
     )
@@ -90,13 +90,13 @@ def list_aspects(
     tasks = (catalogue.task(task),) if task else catalogue.tasks()
     return tuple(
         AspectCard(
-            task=one.name,
+            task=listed.name,
             aspect=aspect.name,
             definition=aspect.definition,
             inputs=aspect.inputs,
             needs=aspect.needs,
-            judged_by_default=aspect.name in one.default_aspects,
+            judged_by_default=aspect.name in listed.default_aspects,
         )
-        for one in tasks
-        for aspect in catalogue.aspects(one.name)
+        for listed in tasks
+        for aspect in catalogue.aspects(listed.name)
     )

@@ -96,15 +96,15 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
     human = source.human
     assert human is not None  # `collect_marks` takes the runs' own marks
     segments, notes = _that_count(tuple(read_texts(human, columns=source.columns)), source)
-    known = rated_aspects(segments)
+    rated = rated_aspects(segments)
     gold = gold_of(segments) if any(segment.gold for segment in segments) else None
-    if not known and gold is None:
+    if not rated and gold is None:
         raise DataError(
             f"{human}: no row has people's scores or error spans (the keys are 'human' and 'spans')"
         )
     judged = read_judged(source.results)
-    _refuse_strange(source.aspects, known, judged.annotators if gold else ())
-    wanted = [aspect for aspect in source.aspects or known if aspect in known]
+    _refuse_strange(source.aspects, rated, judged.annotators if gold else ())
+    wanted = [aspect for aspect in source.aspects or rated if aspect in rated]
     collected = Collected(
         data=str(human),
         results=tuple(map(str, source.results)),
@@ -207,7 +207,7 @@ def _that_count(
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
-    """Say of how many texts people read another version than a run judged, as far as is known."""
+    """Count the texts of which people read another version than the run judged."""
     texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
     for path in results:
         if not path.is_dir():
@@ -217,7 +217,9 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
             own = own_texts(run)
         except DataError:  # the results can be read all the same
             continue
-        if others := sum(texts.get(name, one.output) != one.output for name, one in own.items()):
+        if others := sum(
+            texts.get(name, segment.output) != segment.output for name, segment in own.items()
+        ):
             yield (
                 f"{others:,} of people's texts are other versions of those that {path} judged: what"
                 " people say of them is not of what the judges read, so that agreement looks worse"
@@ -227,12 +229,12 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
 def _refuse_strange(
     asked: Sequence[str], rated: Sequence[str], annotators: Iterable[Annotator]
 ) -> None:
-    known = dict.fromkeys(
+    marked = dict.fromkeys(
         [*rated, *(annotator.aspect for annotator in annotators if annotator.marks)]
     )
-    if strange := [aspect for aspect in asked if aspect not in known]:
+    if strange := [aspect for aspect in asked if aspect not in marked]:
         raise ConfigError(
-            f"people did not rate {', '.join(strange)}; they rated {', '.join(known) or 'nothing'}"
+            f"people did not rate {', '.join(strange)}; they rated {', '.join(marked) or 'nothing'}"
         )
 
 
@@ -240,7 +242,7 @@ def _compared(
     segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
-    return tuple(one for one in compared if one.coverage.any())
+    return tuple(scorer for scorer in compared if scorer.coverage.any())
 
 
 def _several_read(gold: Gold) -> bool:

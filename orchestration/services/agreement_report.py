@@ -89,9 +89,9 @@ def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing
         yield _Drawing("agreement", "Agreement of each scorer with people", draw)
     yield from _costs(findings, collected.annotators, measure=measure)
     names = _file_names([aspect.aspect for aspect in findings.aspects])
-    for one, ratings in zip(findings.aspects, collected.ratings, strict=True):
-        yield from _of_scores(one, ratings, name=names[one.aspect])
-        yield from _of_seats(one, name=names[one.aspect], measure=measure)
+    for aspect_findings, ratings in zip(findings.aspects, collected.ratings, strict=True):
+        yield from _of_scores(aspect_findings, ratings, name=names[aspect_findings.aspect])
+        yield from _of_seats(aspect_findings, name=names[aspect_findings.aspect], measure=measure)
 
 
 def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
@@ -123,8 +123,8 @@ def _with_people(agreements: Sequence[ScorerAgreement], measure: str) -> Correla
     scorers = tuple(dict.fromkeys(agreement.scorer for agreement in agreements))
     aspects = tuple(dict.fromkeys(agreement.aspect for agreement in agreements))
     values = np.full((len(scorers), len(aspects)), np.nan)
-    for one in agreements:
-        values[scorers.index(one.scorer), aspects.index(one.aspect)] = one.value
+    for agreement in agreements:
+        values[scorers.index(agreement.scorer), aspects.index(agreement.aspect)] = agreement.value
     return CorrelationMap(
         measure=measure,
         rows=scorers,
@@ -243,8 +243,8 @@ def _priced(
 
 
 def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return sum(known) / len(known) if known else math.nan
+    defined = [value for value in values if not math.isnan(value)]
+    return sum(defined) / len(defined) if defined else math.nan
 
 
 def _file_names(aspects: Sequence[str]) -> dict[str, str]:

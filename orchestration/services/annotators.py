@@ -64,20 +64,20 @@ def read_judged(paths: Iterable[Path]) -> Judged:
     """
     files = [(path, file) for path in paths if not are_metric_scores(file := results_file(path))]
     runs = {path: _run(file, name=str(path)) for path, file in files}
-    found = [(path, key, one) for path, _ in files for key, one in runs[path].work.items()]
-    names = names_apart([(path, *key) for path, key, _ in found])
-    marking = {(path, key[0]) for path, key, one in found if any(one.spans.values())}
+    works = [(path, key, work) for path, _ in files for key, work in runs[path].work.items()]
+    names = names_apart([(path, *key) for path, key, _ in works])
+    marking = {(path, key[0]) for path, key, work in works if any(work.spans.values())}
     annotators = tuple(
         Annotator(
             name=name,
             is_panel=key[0] == PANEL,
             aspect=key[1],
-            spans=one.spans,
+            spans=work.spans,
             marks=(path, key[0]) in marking,
-            seconds=one.seconds / len(one.spans),
-            tokens=one.tokens / len(one.spans),
+            seconds=work.seconds / len(work.spans),
+            tokens=work.tokens / len(work.spans),
         )
-        for name, (path, key, one) in zip(names, found, strict=True)
+        for name, (path, key, work) in zip(names, works, strict=True)
     )
     return Judged(
         annotators=annotators, scorers={path: run.scores.scorers() for path, run in runs.items()}
@@ -107,22 +107,22 @@ def span_tasks(
     categories
         Judges' category -> the gold one that it means, as `category_map` gives them.
     """
-    known = {segment.segment_id: segment for segment in segments}
+    by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
     marking = [
         annotator
         for annotator in annotators
         if annotator.marks and any(spans is not None for spans in annotator.spans.values())
     ]
-    for aspect in dict.fromkeys(one.aspect for one in marking):
-        here = [one for one in marking if one.aspect == aspect]
-        found = tuple(
+    for aspect in dict.fromkeys(annotator.aspect for annotator in marking):
+        here = [annotator for annotator in marking if annotator.aspect == aspect]
+        marked = tuple(
             (judge, name, output, None if spans is None else renamed(spans, categories))
-            for judge, name, output, spans in _found(here, known)
+            for judge, name, output, spans in _marked_spans(here, by_id)
         )
         best = top_rated_texts(segments, aspect=aspect)
-        if (not aspects or aspect in aspects) and found and (gold is not None or best.texts):
-            yield SpanTask(aspect=aspect, found=found, gold=gold, groups=groups, top_rated=best)
+        if (not aspects or aspect in aspects) and marked and (gold is not None or best.texts):
+            yield SpanTask(aspect=aspect, found=marked, gold=gold, groups=groups, top_rated=best)
 
 
 @dataclass(slots=True)
@@ -141,16 +141,16 @@ class _Run(NamedTuple):
 
 def _run(file: Path, *, name: str) -> _Run:
     """Read a results file once."""
-    found: dict[tuple[str, str], _Work] = {}
+    by_key: dict[tuple[str, str], _Work] = {}
     scores = JudgeScores(run=name)
     for row in read_result_spans(file):
         scores.add(row.scores)
         for judge, (spans, work) in _by_name(row).items():
-            one = found.setdefault((judge, row.scores.aspect), _Work())
-            one.spans[row.scores.segment_id] = spans
-            one.seconds += work.seconds
-            one.tokens += work.tokens
-    return _Run(found, scores)
+            entry = by_key.setdefault((judge, row.scores.aspect), _Work())
+            entry.spans[row.scores.segment_id] = spans
+            entry.seconds += work.seconds
+            entry.tokens += work.tokens
+    return _Run(by_key, scores)
 
 
 def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, SeatWork]]:
@@ -162,11 +162,13 @@ def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, 
     return {PANEL: (row.spans, whole), **seats}
 
 
-def _found(annotators: Iterable[Annotator], known: Mapping[str, Segment]) -> Iterator[Found]:
+def _marked_spans(
+    annotators: Iterable[Annotator], segments: Mapping[str, Segment]
+) -> Iterator[Found]:
     for annotator in annotators:
         for segment_id, spans in annotator.spans.items():
-            if segment_id in known:
-                output = known[segment_id].output
+            if segment_id in segments:
+                output = segments[segment_id].output
                 _refuse_other_text(segment_id, spans or (), output)
                 yield annotator.name, segment_id, output, spans
 

@@ -60,8 +60,8 @@ def calibrate(
     if not usable:
         raise DataError(_too_few(marked, by_aspect))
     texts = [
-        _texts(one, people_scale=people_scale, clean_from=clean_from, data=_data_name(source))
-        for one in usable.values()
+        _texts(group, people_scale=people_scale, clean_from=clean_from, data=_data_name(source))
+        for group in usable.values()
     ]
     if not any(map(_can_fit, texts)):
         raise DataError(
@@ -69,8 +69,12 @@ def calibrate(
             " an error: mark texts without error, too, as thresholds are set on these, and a map"
             " of scores takes different ones"
         )
-    found = [aspect_findings(text, terms) for text in texts]
-    kept = {aspect_key(one.task, one.aspect): one.calibration for one in found if one.kept}
+    findings = [aspect_findings(text, terms) for text in texts]
+    kept = {
+        aspect_key(aspect.task, aspect.aspect): aspect.calibration
+        for aspect in findings
+        if aspect.kept
+    }
     return CalibrationFindings(
         results=str(source.first),
         marks=marked.name,
@@ -78,10 +82,11 @@ def calibrate(
         calibration=Calibration(panel=panel_digest(signature), seats=_seats(marked), aspects=kept)
         if kept
         else None,
-        aspects=tuple(found),
-        enough=tuple(tuple(enough(one)) for one in found),
+        aspects=tuple(findings),
+        enough=tuple(tuple(enough(aspect)) for aspect in findings),
         cautions=tuple(
-            tuple(cautions(about, one, terms)) for about, one in zip(texts, found, strict=True)
+            tuple(cautions(about, aspect, terms))
+            for about, aspect in zip(texts, findings, strict=True)
         ),
         notes=tuple(_notes(marked, by_aspect)),
     )
@@ -89,7 +94,7 @@ def calibrate(
 
 def _one_panel(marked: MarkedTexts, source: MarkedSource) -> str:
     """Return the signature of the panel that judged all marked texts."""
-    signatures = {unstamped(one.row.signature) for one in marked.marked}
+    signatures = {unstamped(text.row.signature) for text in marked.marked}
     if any(_CALIBRATED in signature for signature in signatures):
         raise ConfigError(
             f"{source.first} was judged with a calibration: name a run without one, or judge its"
@@ -103,13 +108,13 @@ def _one_panel(marked: MarkedTexts, source: MarkedSource) -> str:
 def _scored(marked: MarkedTexts, task: str, aspect: str) -> tuple[JudgedText, ...]:
     """Return the marked texts that the panel scored."""
     on_aspect = marked.on(task, aspect)
-    return tuple(one for one in on_aspect if one.is_marked and one.row.score is not None)
+    return tuple(text for text in on_aspect if text.is_marked and text.row.score is not None)
 
 
 def _too_few(marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedText, ...]]) -> str:
     counts = ", ".join(f"{len(texts)} of {aspect}" for (_, aspect), texts in by_aspect.items())
     outcomes = Counter(
-        one.row.outcome.value for one in marked.marked if one.row.outcome is not Outcome.SCORED
+        text.row.outcome.value for text in marked.marked if text.row.outcome is not Outcome.SCORED
     )
     unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
     return (
@@ -134,8 +139,8 @@ def _texts(
     low, high = people_scale or (first.scale.low, first.scale.high)
     _check_scale(judged, low=low, high=high, is_named=people_scale is not None)
     clean_from = high if clean_from is None else clean_from
-    judges = {_judge(seat.signature) for one in judged for seat in one.row.seats}
-    texts = (_text(one, low=low, high=high, clean_from=clean_from) for one in judged)
+    judges = {_judge(seat.signature) for text in judged for seat in text.row.seats}
+    texts = (_text(text, low=low, high=high, clean_from=clean_from) for text in judged)
     if is_staged(first.row.signature):
         # The probability is of the seats that were asked, and so another number on each text.
         texts = (replace(text, stating=frozenset()) for text in texts)
@@ -177,7 +182,7 @@ def _text(judged: JudgedText, *, low: float, high: float, clean_from: float) -> 
 
 
 def _check_scale(judged: Sequence[JudgedText], *, low: float, high: float, is_named: bool) -> None:
-    given = [score for one in judged for score in one.people.values()]
+    given = [score for text in judged for score in text.people.values()]
     if not low < high:
         raise ConfigError(
             f"people's scale goes from {low:g} to {high:g}: name the lower number first, as 0:1"
@@ -203,7 +208,7 @@ def _judge(signature: str) -> str:
 
 def _seats(marked: MarkedTexts) -> tuple[str, ...]:
     """Return the seats of the panel; a cascade did not ask all of them on each text."""
-    seats = (seat for one in marked.marked for seat in one.row.seats)
+    seats = (seat for text in marked.marked for seat in text.row.seats)
     return signed_seats({seat.judge: seat.signature for seat in seats})
 
 
@@ -220,8 +225,8 @@ def _notes(
 def _silent(judged: Sequence[JudgedText], aspect: str) -> Iterator[str]:
     """Say which seats never scored a marked text, and why."""
     ends: dict[str, Counter[Outcome]] = {}
-    for one in judged:
-        for seat in one.row.seats if one.is_marked else ():
+    for text in judged:
+        for seat in text.row.seats if text.is_marked else ():
             ends.setdefault(seat.judge, Counter())[seat.outcome] += 1
     for name, outcomes in ends.items():
         if Outcome.SCORED not in outcomes:

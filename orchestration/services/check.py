@@ -167,10 +167,17 @@ def request_of(
         )
     )
     if not given:
-        found = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
+        resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
     else:
-        found = (one if isinstance(one, Aspect) else catalogue.aspect(name, one) for one in asked)
-    return Request(segment=segment, aspects=tuple({one.name: one for one in found}.values()))
+        resolved = (
+            name_or_aspect
+            if isinstance(name_or_aspect, Aspect)
+            else catalogue.aspect(name, name_or_aspect)
+            for name_or_aspect in asked
+        )
+    return Request(
+        segment=segment, aspects=tuple({aspect.name: aspect for aspect in resolved}.values())
+    )
 
 
 async def judge(panel: Panel, request: Request) -> TextReport:
@@ -185,15 +192,15 @@ async def judge_at_once(
     """Return the result of each pair, in their order; all are assessed at the same time."""
     results: dict[int, Result] = {}
 
-    async def assess(place: int, segment: Segment, aspect: Aspect) -> None:
+    async def assess(index: int, segment: Segment, aspect: Aspect) -> None:
         report = await panel.assess(segment, aspect)
-        results[place] = Result(segment=segment, aspect=aspect, report=report)
+        results[index] = Result(segment=segment, aspect=aspect, report=report)
         await progress(len(results), len(pairs), aspect.name)
 
     with first_error_alone():
         async with create_task_group() as group:
-            for place, (segment, aspect) in enumerate(pairs):
-                group.start_soon(assess, place, segment, aspect)
+            for index, (segment, aspect) in enumerate(pairs):
+                group.start_soon(assess, index, segment, aspect)
     return tuple(results[index] for index in range(len(pairs)))
 
 

@@ -42,7 +42,7 @@ class ClusterJob:
     chunk_rows
         How many rows a worker has at hand, and loses if it is lost.
     address
-        Of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
+        Address of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
     most_workers
         How many panels there may be at once; None for one a core of the cluster.
     limits

@@ -304,14 +304,14 @@ class WorkerMeter(Meter):
         note = _Note(
             spent=spent,
             settled=settled,
-            wanted=tuple(one.most for one in wanted),
+            wanted=tuple(wish.most for wish in wanted),
             budgets=self.budgets,
         )
         own = self.spent
         answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
         self.before = {_OTHERS: answer.spent - own}
-        for one in wanted[: answer.granted]:
-            one.is_granted = True
+        for wish in wanted[: answer.granted]:
+            wish.is_granted = True
         if answer.refusal:
             wanted[answer.granted].refusal = answer.refusal
         if stop := answer.stop:

@@ -73,7 +73,7 @@ def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
 
 def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> None:
     """Raise `ConfigError` if no perturbation of lists has anything that a model can write."""
-    if not any(generated_twin(one.perturbation, aspect=aspect) for one in conditions):
+    if not any(generated_twin(condition.perturbation, aspect=aspect) for condition in conditions):
         names = ", ".join(condition.name for condition in conditions)
         raise ConfigError(f"there is nothing that a model is asked to write in {names}")
 
@@ -81,16 +81,16 @@ def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> 
 def _list_condition(text: str) -> ListCondition:
     name, options = parse_options(text, what="perturbation")
     perturbation = find_explanation_perturbation(name)
-    known: Mapping[str, object] = parameters(perturbation.rule)
-    if strange := options.keys() - known.keys():
+    accepted: Mapping[str, object] = parameters(perturbation.rule)
+    if strange := options.keys() - accepted.keys():
         raise ConfigError(f"{name!r} has no option {', '.join(sorted(strange))}")
     return ListCondition(name=text, perturbation=perturbation, options=options)
 
 
 def _condition(item: RecipeItem, weights: Mapping[str, float]) -> Condition:
     perturbation = find_perturbation(item.perturbation)
-    known = parameters(perturbation.rule)
-    if strange := item.options.keys() - known:
+    accepted = parameters(perturbation.rule)
+    if strange := item.options.keys() - accepted:
         raise ConfigError(f"{item.perturbation!r} has no option {', '.join(sorted(strange))}")
     return Condition(
         name=item.name,

@@ -61,7 +61,7 @@ class DistilJob:
     shares
         What is kept from training.
     licence
-        Of the rows that name none.
+        Licence of the rows that name none.
     teacher_licences
         Judge or model -> licence of what it says.
     require_licence, accepted
@@ -327,9 +327,9 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
     if job.panel.consolidate_model is not None:
         named[_name(job.panel.consolidate_model)] = None
     if strange := job.teacher_licences.keys() - named:
-        known = ", ".join(named)
+        teachers = ", ".join(named)
         raise ConfigError(
-            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {known}"
+            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {teachers}"
         )
     ours = dict.fromkeys(_OFFLINE, OURS)
     return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}

@@ -70,7 +70,7 @@ class Estimate:
     Parameters
     ----------
     calls, tokens, cost
-        Of models; `cost` in dollars, without that of `unpriced` models.
+        Usage of models; `cost` is in dollars, without that of `unpriced` models.
     seconds
         Wall-clock time, were as many calls under way as may be.
     """
@@ -189,11 +189,11 @@ async def measured(job: Job, plan: Plan) -> Estimate:
         return estimated_total(list(values), population=plan.assessments)
 
     return Estimate(
-        reports=tuple(one.report for one in taken),
-        calls=total(one.calls for one in taken),
-        tokens=total(one.tokens for one in taken),
-        cost=total(one.cost for one in taken),
-        seconds=total(one.seconds / at_once for one in taken),
+        reports=tuple(estimate.report for estimate in taken),
+        calls=total(estimate.calls for estimate in taken),
+        tokens=total(estimate.tokens for estimate in taken),
+        cost=total(estimate.cost for estimate in taken),
+        seconds=total(estimate.seconds / at_once for estimate in taken),
         unpriced=meter.unpriced,
     )
 

@@ -122,14 +122,14 @@ def _head(line: bytes, path: Path) -> _Head:
         raise DataError(f"{path}:1: {_problem(error)}") from error
 
 
-def _row(line: bytes, place: str) -> ScoreRow:
+def _row(line: bytes, where: str) -> ScoreRow:
     try:
         row = json.loads(line)
         if isinstance(row, dict) and "treatment" in row:  # as releases until 0.2 wrote it
             row["condition"] = row.pop("treatment")
         return _ROW.validate_python(row)
     except ValidationError as error:
-        raise DataError(f"{place}: {_problem(error)}") from error
+        raise DataError(f"{where}: {_problem(error)}") from error
 
 
 def _problem(error: ValidationError) -> str:

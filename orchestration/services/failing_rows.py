@@ -42,7 +42,7 @@ def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
     raise ConfigError(f"no text is judged on {names}; aspects: {', '.join(judged)}")
 
 
-def places_of(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
+def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
     """Return the place of each failing row in the data of `job`, its line if that is known.
 
     The data are read again, as far as the last failing row.
@@ -61,7 +61,7 @@ def places_of(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
 def write_sarif(
     path: Path,
     failures: Sequence[Failure],
-    places: Mapping[str, Place],
+    lines: Mapping[str, Place],
     *,
     is_complete: bool,
 ) -> None:
@@ -69,7 +69,7 @@ def write_sarif(
 
     Raise `StoreError` if it cannot be written.
     """
-    values = sarif(failures, places, is_complete=is_complete)
+    values = sarif(failures, lines, is_complete=is_complete)
     write_whole(path, json.dumps(values, indent=1).encode())
 
 

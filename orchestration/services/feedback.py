@@ -24,8 +24,8 @@ def feedback_on(report: TextReport, conditions: Sequence[Condition]) -> str | No
     if not failing:
         return None
     asked = any(condition.asks_for_unlocated for condition in conditions)
-    found = text_check(failing).errors
-    errors = [error for error in found if asked or not error.is_misquoted]
+    listed = text_check(failing).errors
+    errors = [error for error in listed if asked or not error.is_misquoted]
     numbered = (replace(error, number=number) for number, error in enumerate(errors, 1))
     lines = numbered_errors(numbered) or [*map(_reason, failing)]
     fenced = fence({"Report": "\n".join(lines)})

@@ -26,7 +26,7 @@ def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None
     judged
         Task and name of each aspect.
     """
-    names = [aspect_key(*one) for one in judged]
+    names = [aspect_key(*pair) for pair in judged]
     if panel.calibration is not None:
         calibration = read_calibration(panel.calibration)
         _check(names, calibration.aspects, what=f"the calibration {panel.calibration} is of")
@@ -34,9 +34,9 @@ def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None
         _check(names, [panel.cascade.aspect], what="the cascade was fitted to")
 
 
-def _check(names: Collection[str], known: Collection[str], *, what: str) -> None:
-    if names and not any(name in known for name in names):
-        raise ConfigError(f"{what} {', '.join(known)}, and {', '.join(names)} is judged")
+def _check(names: Collection[str], fitted: Collection[str], *, what: str) -> None:
+    if names and not any(name in fitted for name in names):
+        raise ConfigError(f"{what} {', '.join(fitted)}, and {', '.join(names)} is judged")
 
 
 def notices(panel: PanelConfig, results: Path) -> Iterator[str]:
@@ -62,9 +62,9 @@ def _of_cascade(cascade: CascadeConfig, results: Path) -> Iterator[str]:
             yield f"{name} was put to all seats: the cascade was fitted to {cascade.aspect}"
     if short:
         yield (
-            f"{short} of {judged.total()} scores are of the seats that were asked alone, so that"
-            " scores are not all of the same seats: fit the cascade by 'spanjury panel cascade',"
-            " and each stands for the whole panel"
+            f"{short} of {judged.total()} scores come only from the seats that were asked, so the "
+            "scores are not comparable: fit the cascade with 'spanjury panel cascade' to have "
+            "every score stand for the whole panel"
         )
 
 
@@ -84,27 +84,27 @@ def _of_aspect(
     if about is None:
         yield f"{aspect} is not calibrated: its scores and decisions are the judges' own"
         return
-    said = list(_said(rows, about.signal))
-    if len(said) < _LEAST:
+    signals = list(_signals(rows, about.signal))
+    if len(signals) < _LEAST:
         return
-    if about.is_far(said):
-        yield _far(about, said, aspect=aspect)
+    if about.is_far(signals):
+        yield _far(about, signals, aspect=aspect)
 
 
-def _said(rows: Iterable[ReportedRow], signal: Signal) -> Iterator[float]:
+def _signals(rows: Iterable[ReportedRow], signal: Signal) -> Iterator[float]:
     values = (row.error_probability if signal == "probability" else row.score for row in rows)
     return (value for value in values if value is not None)
 
 
-def _far(about: AspectCalibration, said: list[float], *, aspect: str) -> str:
+def _far(about: AspectCalibration, signals: list[float], *, aspect: str) -> str:
     what = "probability of an error" if about.signal == "probability" else "score"
-    middle = sorted(said)[len(said) // 2]
+    middle = sorted(signals)[len(signals) // 2]
     usual = about.seen[len(about.seen) // 2]
     promise = about.thresholds is not None and about.thresholds.promised is not None
     return (
-        f"{aspect}: these texts are far from those of the calibration ({about.made_on}): the"
-        f" median {what} is {figure(middle)}, there {figure(usual)}"
-        f" (distance {figure(about.distance(said))});"
-        f" {'its promise of false alarms' if promise else 'its map'} may not hold here, so mark"
-        " some of these"
+        f"{aspect}: these texts differ from those of the calibration ({about.made_on}): the "
+        f"median {what} is {figure(middle)} here and {figure(usual)} there (distance "
+        f"{figure(about.distance(signals))}); "
+        f"{'its promise of false alarms' if promise else 'its map'} may not hold here, so mark "
+        "some of these"
     )

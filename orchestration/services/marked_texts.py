@@ -143,7 +143,7 @@ class MarkedTexts:
     @property
     def aspects(self) -> tuple[tuple[str, str], ...]:
         """Task and name of each aspect on which people marked a text, in order."""
-        return tuple(dict.fromkeys(one.aspect for one in self.marked))
+        return tuple(dict.fromkeys(text.aspect for text in self.marked))
 
     def on(self, task: str, aspect: str) -> tuple[JudgedText, ...]:
         """Return the texts judged on an aspect, marked or not."""
@@ -154,7 +154,7 @@ class MarkedTexts:
         if self.other_versions:
             yield other_versions_note(self.other_versions)
         if self.left_out:
-            yield left_out_note(len({_name(one.row) for one in self.left_out}))
+            yield left_out_note(len({_name(text.row) for text in self.left_out}))
         if count := self.marked_sourceless if of_marked else self.sourceless:
             yield sourceless_note(f"{count:,} texts")
 
@@ -170,8 +170,8 @@ def other_versions_note(texts: int) -> str:
 def sourceless_note(texts: str) -> str:
     """Say that nothing is known of what `texts` were made of, and what follows."""
     return (
-        f"{texts}: nothing says which input they are for, so that one id stands for one input:"
-        " name a file of the texts with their inputs by --data"
+        f"{texts}: they have no input id, so each id counts as one input: name a file of the "
+        "texts with their inputs with --data"
     )
 
 
@@ -193,26 +193,28 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     chances = read_chances(sample) if sample else None
     rows = _rows_of(run.results)
     if human is not None:
-        said = said_in(human, rows=rows, run=run, columns=columns)
+        people = said_in(human, rows=rows, run=run, columns=columns)
     else:
-        said = said_beside(MarkedRun(results, data=data, columns=columns))
-    judged = set(said.by_row) & set(map(row_key, rows))
-    check_said(said, rows=rows, matched=judged, aspects=aspects)
-    known = KnownAspects(run.aspects_files)
+        people = said_beside(MarkedRun(results, data=data, columns=columns))
+    judged = set(people.by_row) & set(map(row_key, rows))
+    check_said(people, rows=rows, matched=judged, aspects=aspects)
+    definitions = KnownAspects(run.aspects_files)
     asked = [row for row in rows if not aspects or row.aspect in aspects]
-    texts = [_judged(row, said, known=known, chances=chances) for row in asked]
+    texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]
     if sample and not any(text.is_marked and text.chance is not None for text in texts):
-        raise DataError(none_in_sample(said.name, sample))
+        raise DataError(none_in_sample(people.name, sample))
     counted = tuple(_counted(texts))
     return MarkedTexts(
-        name=said.name,
+        name=people.name,
         texts=counted,
         left_out=tuple(
-            one for one, kept in zip(texts, counted, strict=True) if one.is_marked > kept.is_marked
+            text
+            for text, kept in zip(texts, counted, strict=True)
+            if text.is_marked > kept.is_marked
         ),
-        other_versions=said.other_versions,
-        sourceless=_sourceless(asked, said),
-        marked_sourceless=_sourceless((one.row for one in counted if one.is_marked), said),
+        other_versions=people.other_versions,
+        sourceless=_sourceless(asked, people),
+        marked_sourceless=_sourceless((text.row for text in counted if text.is_marked), people),
     )
 
 
@@ -229,7 +231,7 @@ def read_unmarked(
     rows = _rows_of(run.results)
     return MarkedTexts(
         name="",
-        texts=tuple(_judged(row, nothing, known=aspects, chances=None) for row in rows),
+        texts=tuple(_judged(row, nothing, definitions=aspects, chances=None) for row in rows),
         sourceless=_sourceless(rows, nothing),
     )
 
@@ -237,7 +239,7 @@ def read_unmarked(
 def _rows_of(results: Path) -> list[ReportedRow]:
     rows = list(read_reported_rows(results))
     if not rows:
-        raise DataError(f"{results}: there is no result in it")
+        raise DataError(f"{results} holds no result")
     return rows
 
 
@@ -249,10 +251,10 @@ def _judged(
     row: ReportedRow,
     people: People,
     *,
-    known: KnownAspects,
+    definitions: KnownAspects,
     chances: Mapping[TextName, float] | None,
 ) -> JudgedText:
-    aspect = known.find(row.task, row.aspect)
+    aspect = definitions.find(row.task, row.aspect)
     about = people.by_row.get(row_key(row))
     source = people.source(row)
     return JudgedText(
@@ -270,9 +272,9 @@ def _judged(
 def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
     """Yield the texts; those whose marks do not count as ones that no one marked."""
     marked = [text for text in texts if text.is_marked]
-    counts = iter(which_count([one.chance for one in marked]))
-    for one in texts:
-        yield one if not one.is_marked or next(counts) else replace(one, people={}, spans=None)
+    counts = iter(which_count([text.chance for text in marked]))
+    for text in texts:
+        yield text if not text.is_marked or next(counts) else replace(text, people={}, spans=None)
 
 
 def _sourceless(rows: Iterable[ReportedRow], people: People) -> int:

@@ -92,19 +92,19 @@ def are_metric_scores(path: Path) -> bool:
     return True
 
 
-def _line(line: bytes, kind: type[Parsed], place: str) -> Parsed:
+def _line(line: bytes, kind: type[Parsed], where_from: str) -> Parsed:
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise DataError(f"{place}: {where}: {first['msg']}".replace(": :", ":")) from error
+        raise DataError(f"{where_from}: {where}: {first['msg']}".replace(": :", ":")) from error
 
 
 def _rows(scored: Scored) -> Iterator[MetricRow]:
-    for place, segment in enumerate(scored.segments):
+    for index, segment in enumerate(scored.segments):
         scores = {
-            score.named.name: _number(score.segments[place])
+            score.named.name: _number(score.segments[index])
             for score in scored.scores
             if score.segments is not None
         }

@@ -42,17 +42,17 @@ def with_texts(
 
 
 def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
-    found = list(read_segments(path))
+    read = list(read_segments(path))
     if path.is_dir():
-        return _by_name(path, found, segments)
-    if len(found) != len(segments):
-        raise DataError(f"{len(segments)} texts, and {path} has {len(found)}")
-    return [one.output for one in found]
+        return _by_name(path, read, segments)
+    if len(read) != len(segments):
+        raise DataError(f"{len(segments)} texts, and {path} has {len(read)}")
+    return [segment.output for segment in read]
 
 
-def _by_name(path: Path, found: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
+def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
     """Find the text for each segment by the name of its file, in whatever folder that is."""
-    texts = {PurePosixPath(one.segment_id).name: one.output for one in found}
+    texts = {PurePosixPath(segment.segment_id).name: segment.output for segment in read}
     names = [PurePosixPath(segment.segment_id).name for segment in segments]
     missing = [name for name in names if name not in texts]
     if missing:
@@ -115,7 +115,7 @@ def score_metric(
     references
         For each of them a reference, or several; empty for metrics that take none.
     sources
-        For each of them its source; likewise.
+        The source of each of them, in the same order.
 
     Returns
     -------
@@ -143,10 +143,10 @@ def score_metric(
     samples = [
         Sample(
             output=output,
-            references=_several(references[place]) if references else (),
-            source=sources[place] if sources else "",
+            references=_several(references[index]) if references else (),
+            source=sources[index] if sources else "",
         )
-        for place, output in enumerate(outputs)
+        for index, output in enumerate(outputs)
     ]
     check_samples(named, samples, ids=[str(index) for index in range(len(samples))])
     return put_together(named, [measured(named, samples)])

@@ -107,39 +107,41 @@ def fit_panel_cascade(
         Names of seats, stage by stage: these are the panel. Empty for all seats: first those that
         take no calls, then one after the other, the cheapest first.
     share
-        Of the whole panel's cost that the cascade may take.
+        Share of the whole panel's cost that the cascade may take.
     unit
-        Of the cost.
+        Unit of the cost.
     pricing
-        Of seats' tokens; it counts where the unit is dollars.
+        Prices of seats' tokens; they count if the unit is dollars.
     within
         Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)
-    if any(one.row.aggregation not in {"mean", BY_PROBABILITY} for one in judged):
+    if any(text.row.aggregation not in {"mean", BY_PROBABILITY} for text in judged):
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
-    if any(one.row.unasked for one in judged):
+    if any(text.row.unasked for text in judged):
         raise ConfigError(
             "the run was judged by a cascade, which chose the texts that all seats were asked of: "
             "fit to a run in which all were asked"
         )
-    said = [{seat.judge: seat for seat in one.row.seats} for one in judged]
-    priced = find_prices(said, pricing if unit == "dollars" else replace(pricing, panel=None))
-    costs = seat_costs(said, priced.known)
+    seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
+    priced = find_prices(
+        seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
+    )
+    costs = seat_costs(seats_of_texts, priced.by_seat)
     is_named = bool(stages)
     staged_seats = tuple(map(tuple, stages)) or _usual_stages(costs, unit=unit)
     names = [name for stage in staged_seats for name in stage]
-    require_seats(names, said, aspect=aspect)
-    silent = tuple(name for name in names if _is_silent(name, said, costs[name]))
+    require_seats(names, seats_of_texts, aspect=aspect)
+    silent = tuple(name for name in names if _is_silent(name, seats_of_texts, costs[name]))
     _check(_spoken(staged_seats, silent), unit=unit, is_named=is_named)
-    kept = [number for number, of in enumerate(said) if _is_whole(of, names)]
+    kept = [number for number, of in enumerate(seats_of_texts) if _is_whole(of, names)]
     if len(kept) < FEWEST_FITTED:
         raise DataError(
             f"all of {', '.join(names)} judged {len(kept)} texts, and a cascade is fitted to "
             f"{FEWEST_FITTED} or more: judge texts by all seats, without a cascade"
         )
-    rows = [{name: said[number][name] for name in names} for number in kept]
+    rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
     texts = [judged[number] for number in kept]
     seats = panel_seats(
         [
@@ -239,7 +241,7 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
 def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
     """Say whether all seats were asked, and one of them gave a score."""
     asked = [seats.get(name) for name in names]
-    return None not in asked and any(one and one.score is not None for one in asked)
+    return None not in asked and any(report and report.score is not None for report in asked)
 
 
 def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -> StagedTexts:

@@ -35,20 +35,20 @@ def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: s
 
 def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -> None:
     """Raise `ConfigError` if one of those that are asked for judged none of the rows."""
-    known = dict.fromkeys(name for seats in rows for name in seats)
-    if strange := [name for name in asked if name not in known]:
+    names = dict.fromkeys(name for seats in rows for name in seats)
+    if strange := [name for name in asked if name not in names]:
         raise ConfigError(
-            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(known)}"
+            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(names)}"
         )
 
 
 def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
     """Return what each seat takes for one of the rows that it judged."""
-    said: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
+    seats_of: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
     for row in rows:
         for name, seat in row.items():
-            said[name].append(seat)
-    return {name: _cost(seats, prices.get(name)) for name, seats in said.items()}
+            seats_of[name].append(seat)
+    return {name: _cost(seats, prices.get(name)) for name, seats in seats_of.items()}
 
 
 def _cost(seats: Sequence[ReportedSeat], price: SeatPrice | None) -> SeatCost:

@@ -59,13 +59,13 @@ def study_panel(
     families
         TOML files with more families of models.
     pricing
-        Of seats' tokens; its panel file adds families, too.
+        Prices of seats' tokens; the panel file adds families, too.
     """
     marked = read_marked(source)
     others = source.results[1:]
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
     own = read_panel_file(pricing.panel).families if pricing.panel else {}
-    known = Families.load(*families, table=own)
+    model_families = Families.load(*families, table=own)
     collector = _Collector(
         seats=seats, within=within, pricing=pricing, settings=settings, more=more
     )
@@ -73,13 +73,13 @@ def study_panel(
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
         judged = marked.on(task, aspect)
-        texts = [one for one in judged if one.is_marked]
-        found_seats, notes = collector.collected(texts, aspect=aspect)
+        texts = [text for text in judged if text.is_marked]
+        studied_seats, notes = collector.collected(texts, aspect=aspect)
         try:
-            found = study_aspect(
-                found_seats,
+            study = study_aspect(
+                studied_seats,
                 settings,
-                families=known,
+                families=model_families,
                 spending=spending,
                 judged=len(judged),
                 notes=[*_about_people(texts), *notes, *marked.notes()],
@@ -87,8 +87,8 @@ def study_panel(
         except DataError as error:
             problems.append(error)
             continue
-        _check_costs(found)
-        studies.append(found)
+        _check_costs(study)
+        studies.append(study)
     if not studies:
         raise problems[0] if problems else DataError(f"{marked.name}: no text has a score")
     return StudyFindings(
@@ -113,8 +113,8 @@ class _Collector:
         self, texts: Sequence[JudgedText], *, aspect: str
     ) -> tuple[PanelSeats, list[str]]:
         """Return the seats of all runs on the texts that people scored, and notes on them."""
-        seats = {_key(one.row): {seat.judge: seat for seat in one.row.seats} for one in texts}
-        unasked = {name for one in texts if one.row.unasked for name in one.row.unasked.seats}
+        seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
+        unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
         for path, rows in self.more:
             for row in rows:
                 if _key(row) in seats:
@@ -127,31 +127,33 @@ class _Collector:
             }
         human, notes = _human(texts)
         studied = [
-            study_text(one, seats[_key(one.row)], human=value, within=self.within)
-            for one, value in zip(texts, human, strict=True)
+            study_text(text, seats[_key(text.row)], human=value, within=self.within)
+            for text, value in zip(texts, human, strict=True)
             if value is not None
         ]
         prices = find_prices([*seats.values()], self.pricing)
-        found = panel_seats(
+        judged_seats = panel_seats(
             studied,
             aspect=aspect,
-            costs=seat_costs(seats.values(), prices.known),
+            costs=seat_costs(seats.values(), prices.by_seat),
             models={
-                name: model_of(one.signature) for of in seats.values() for name, one in of.items()
+                name: model_of(seat.signature) for of in seats.values() for name, seat in of.items()
             },
         )
-        silent = sorted({name for text in studied for name in text.seats} - {*found.names})
+        silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
         notes += prices.notes
         notes += [
-            f"a cascade chose the texts that {name} was asked of, so that its figures are of these:"
-            " study a run in which all seats were asked"
-            for name in found.names
+            f"a cascade chose the texts for which {name} was asked, so its figures are about "
+            "these texts only: study a run in which all seats were asked"
+            for name in judged_seats.names
             if name in unasked
         ]
-        notes += [f"{name} gave no score of {aspect}, and is left out" for name in silent]
-        scored = (one for one, value in zip(texts, human, strict=True) if value is not None)
-        notes += chances_notes(found, self.settings, chances=[one.chance for one in scored])
-        return found, notes
+        notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
+        scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
+        notes += chances_notes(
+            judged_seats, self.settings, chances=[text.chance for text in scored]
+        )
+        return judged_seats, notes
 
 
 def _key(row: ReportedRow) -> tuple[str, str, str, str]:
@@ -173,7 +175,7 @@ def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
         None if text.spans is None else -float(sum(span.severity or 1 for span in text.spans))
         for text in texts
     ]
-    return weighed, ["people marked errors and gave no scores: the sum of severities stands for it"]
+    return weighed, ["people marked errors but gave no scores: the sum of severities is the score"]
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
@@ -185,8 +187,8 @@ def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
     alpha = krippendorff_alpha(scores, level="ordinal").value
     if alpha <= 0:
         yield (
-            f"people do not agree with each other beyond chance (Krippendorff's alpha"
-            f" {alpha:.2f}): their mean says little, and agreement with it as little"
+            "people agree with each other no better than by chance (Krippendorff's alpha "
+            f"{alpha:.2f}), so agreement with their mean says little"
         )
 
 
@@ -194,8 +196,8 @@ def _check_costs(study: AspectStudy) -> None:
     points, budget = study.frontier.points, study.frontier.budget
     if not points:
         raise ConfigError(
-            f"the cost of no seat is known in {study.frontier.unit}: name prices by --price"
-            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
+            f"the cost of every seat is unknown in {study.frontier.unit}: give prices with "
+            "--price SEAT=PROMPT/COMPLETION or --panel FILE, or choose another unit with --cost"
         )
     cheapest = points[0].choice
     if budget is not None and cheapest.cost > budget.amount:

@@ -24,8 +24,8 @@ RowKey = tuple[str, str, str]
 """Id of the segment, its system, and the aspect."""
 
 
-class Said(NamedTuple):
-    """People's word on one text and one aspect."""
+class Judgement(NamedTuple):
+    """People's judgement of one text on one aspect."""
 
     segment: Segment
     people: Mapping[str, float]
@@ -47,7 +47,7 @@ class People:
     """
 
     name: str
-    by_row: Mapping[RowKey, Said]
+    by_row: Mapping[RowKey, Judgement]
     own: Mapping[TextName, Segment]
     rows: Mapping[TextName, Segment]
     aspects: frozenset[str]
@@ -55,22 +55,22 @@ class People:
 
     def text(self, row: ReportedRow) -> Segment | None:
         """Return the text of a row, as the run has it or else people; None where neither does."""
-        return next(iter(self._known(row)), None)
+        return next(iter(self._segments_of(row)), None)
 
     def source(self, row: ReportedRow) -> str | None:
         """Return the input that a text is for, as the run's text says or else people's."""
-        sources = map(known_input_of, self._known(row))
+        sources = map(known_input_of, self._segments_of(row))
         return next((source for source in sources if source is not None), None)
 
     def chance(self, row: ReportedRow) -> float | None:
         """Return the chance that people's row of a text keeps, or else the run's own."""
-        chances = map(chance_of, reversed(self._known(row)))
+        chances = map(chance_of, reversed(self._segments_of(row)))
         return next((chance for chance in chances if chance is not None), None)
 
-    def _known(self, row: ReportedRow) -> list[Segment]:
+    def _segments_of(self, row: ReportedRow) -> list[Segment]:
         of_run = self.own.get((row.id, row.system))
         of_people = self.rows.get((row.id, row.system)) or self.rows.get((row.id, ""))
-        return [one for one in (of_run, of_people) if one is not None]
+        return [segment for segment in (of_run, of_people) if segment is not None]
 
 
 def row_key(row: ReportedRow) -> RowKey:
@@ -87,11 +87,11 @@ def said_beside(run: MarkedRun) -> People:
             f"{run.named} has no finished marks of people: make some with"
             f" 'spanjury view {run.named}', or name texts with people's scores by --human"
         )
-    said = {name: _read(list(group)) for name, group in groupby(readings, key=_row_of)}
+    by_row = {name: _read(list(group)) for name, group in groupby(readings, key=_row_of)}
     who = ", ".join(sorted({reading.annotator for reading in readings}))
     return People(
         name=f"marks of {who} in {run.marks}",
-        by_row=said,
+        by_row=by_row,
         own=_by_name(text.segment for text in run.texts),
         rows={},
         aspects=frozenset(reading.aspect for reading in readings),
@@ -104,15 +104,17 @@ def _row_of(reading: Reading) -> RowKey:
     return segment.segment_id, segment.system, reading.aspect
 
 
-def _read(readings: Sequence[Reading]) -> Said:
+def _read(readings: Sequence[Reading]) -> Judgement:
     looked = [reading for reading in readings if not reading.mark.scores_only]
-    spans = tuple(span.error_span(one.annotator) for one in looked for span in one.mark.spans)
+    spans = tuple(
+        span.error_span(reading.annotator) for reading in looked for span in reading.mark.spans
+    )
     scores = {
         reading.annotator: reading.mark.score
         for reading in readings
         if reading.mark.score is not None
     }
-    return Said(readings[0].text.segment, scores, spans if looked else None)
+    return Judgement(readings[0].text.segment, scores, spans if looked else None)
 
 
 def said_in(
@@ -120,9 +122,9 @@ def said_in(
 ) -> People:
     """Take people's scores and spans from a file of texts."""
     marked = _by_name(read_texts(human, columns=columns))
-    has_spans = any(one.gold for one in marked.values())
+    has_spans = any(each.gold for each in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
-    said: dict[RowKey, Said] = {}
+    by_row: dict[RowKey, Judgement] = {}
     others: set[TextName] = set()
     for row in rows:
         segment = marked.get((row.id, row.system)) or marked.get((row.id, ""))
@@ -134,13 +136,13 @@ def said_in(
         people = segment.human.get(row.aspect, {})
         if people or has_spans:
             spans = segment.gold if has_spans else None
-            said[row_key(row)] = Said(segment, people, spans)
+            by_row[row_key(row)] = Judgement(segment, people, spans)
     return People(
         name=str(human),
-        by_row=said,
+        by_row=by_row,
         own=own,
         rows=marked,
-        aspects=frozenset(aspect for one in marked.values() for aspect in one.human),
+        aspects=frozenset(aspect for each in marked.values() for aspect in each.human),
         other_versions=len(others),
     )
 
@@ -212,8 +214,8 @@ def check_said(
         )
     if not matched:
         raise DataError(
-            f"{people.name}: no text of it with people's scores or spans was judged in the run: the"
-            " ids of rows must be the same"
+            f"{people.name}: none of its texts with people's scores or spans was judged in the "
+            "run; the ids of rows must be the same"
         )
     marked = {aspect for _, _, aspect in matched}
     if missing := [name for name in aspects if name not in marked]:

@@ -31,9 +31,9 @@ def rank(source: MarkedSource) -> RankingFindings:
     """
     texts = read_texts_to_rank(source)
     scored = {
-        aspect: found
-        for aspect, found in texts.aspects.items()
-        if len({one.system for one in found if one.score is not None}) > 1
+        aspect: texts_of
+        for aspect, texts_of in texts.aspects.items()
+        if len({text.system for text in texts_of if text.score is not None}) > 1
     }
     if not scored:
         raise DataError(
@@ -43,7 +43,8 @@ def rank(source: MarkedSource) -> RankingFindings:
         runs=tuple(map(str, source.results)),
         people=texts.people,
         aspects=tuple(
-            rank_systems(score_table(found, aspect=aspect)) for aspect, found in scored.items()
+            rank_systems(score_table(texts_of, aspect=aspect))
+            for aspect, texts_of in scored.items()
         ),
         notes=(*texts.notes, *_notes(texts.aspects, scored)),
     )
@@ -55,8 +56,8 @@ def _notes(
     for aspect, texts in aspects.items():
         if aspect not in scored:
             yield f"{aspect}: no two systems have a score on it"
-        if said := annotators_caution(texts):
-            yield f"{aspect}: {said}"
+        if caution := annotators_caution(texts):
+            yield f"{aspect}: {caution}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +94,12 @@ def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
     if source.sample:  # a broken file is refused even where no run has marks yet
         read_chances(source.sample)
     reader = _Reader(source)
-    rows = [one for path, name in _named(source.results) for one in reader.rows(path, name)]
+    rows = [row for path, name in _named(source.results) for row in reader.rows(path, name)]
     if (source.human or source.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
-    known = list(dict.fromkeys(row.aspect for _, row in rows))
-    if strange := [name for name in source.aspects if name not in known]:
-        raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(known)}")
+    judged = list(dict.fromkeys(row.aspect for _, row in rows))
+    if strange := [name for name in source.aspects if name not in judged]:
+        raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(judged)}")
     _refuse_twice(rows)
     systems = list(dict.fromkeys(name for name, _ in rows))
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
@@ -107,9 +108,9 @@ def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
             f"there is {called}: to rank takes two; name them in the rows, under 'system', or"
             " give a run of each"
         )
-    aspects = {name: [_text(one) for one in rows if one[1].aspect == name] for name in known}
+    aspects = {name: [_text(row) for row in rows if row[1].aspect == name] for name in judged}
     return TextsToRank(
-        aspects={name: aspects[name] for name in source.aspects or known},
+        aspects={name: aspects[name] for name in source.aspects or judged},
         people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes([row for _, row in rows])),
     )
@@ -160,17 +161,17 @@ class _Reader:
         """Yield rows with all marks: which of them count, the table of all runs says."""
         if marked.sourceless:
             self._sourceless.append(name)
-        left_out = {_place(one): one.people for one in marked.left_out}
-        for one in marked.texts:
+        left_out = {_key_of(text): text.people for text in marked.left_out}
+        for text in marked.texts:
             yield _Row(
-                name=(one.row.id, one.row.system),
-                aspect=one.row.aspect,
-                source=one.source,
-                score=one.row.score,
-                signature=one.row.signature,
-                people=left_out.get(_place(one), one.people),
-                chance=one.chance,
-                scale=one.scale,
+                name=(text.row.id, text.row.system),
+                aspect=text.row.aspect,
+                source=text.source,
+                score=text.row.score,
+                signature=text.row.signature,
+                people=left_out.get(_key_of(text), text.people),
+                chance=text.chance,
+                scale=text.scale,
             )
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
@@ -181,15 +182,15 @@ class _Reader:
         rows = list(read_result_scores(run.results))
         if any(own.get((row.segment_id, row.system)) is None for row in rows):
             self._sourceless.append(run_name)
-        for one in rows:
-            name = one.segment_id, one.system
+        for row in rows:
+            name = row.segment_id, row.system
             source = own.get(name)
             yield _Row(
                 name=name,
-                aspect=one.aspect,
-                source=one.segment_id if source is None else source,
-                score=one.score,
-                signature=one.signature,
+                aspect=row.aspect,
+                source=row.segment_id if source is None else source,
+                score=row.score,
+                signature=row.signature,
             )
 
     def notes(self) -> Iterator[str]:
@@ -202,14 +203,14 @@ class _Reader:
             yield other_versions_note(self._other_versions)
 
 
-def _place(text: JudgedText) -> tuple[str, str, str]:
+def _key_of(text: JudgedText) -> tuple[str, str, str]:
     return text.row.id, text.row.system, text.row.aspect
 
 
 def _text(row: tuple[str, _Row]) -> RankedText:
-    system, one = row
+    system, text = row
     return RankedText(
-        system=system, source=one.source, score=one.score, people=one.people, chance=one.chance
+        system=system, source=text.source, score=text.score, people=text.people, chance=text.chance
     )
 
 

@@ -72,7 +72,7 @@ class Repair:
     @property
     def best(self) -> RepairRound:
         """The best version by the panel: the last that was kept."""
-        return next(one for one in reversed(self.rounds) if one.kept)
+        return next(repaired for repaired in reversed(self.rounds) if repaired.kept)
 
     @property
     def text(self) -> str:
@@ -87,7 +87,7 @@ class Repair:
     @property
     def edits(self) -> tuple[SpanEdit, ...]:
         """The edits of the versions that were kept, one version after the other."""
-        return tuple(edit for one in self.rounds if one.kept for edit in one.edits)
+        return tuple(edit for repaired in self.rounds if repaired.kept for edit in repaired.edits)
 
     def to_dict(self) -> dict[str, object]:
         """Return what JSON can hold: text, stopped, reason, and rounds with edits and reports."""
@@ -97,20 +97,20 @@ class Repair:
             "reason": self.reason,
             "rounds": [
                 {
-                    "kept": one.kept,
+                    "kept": repaired.kept,
                     "edits": [
                         {"start": e.start, "end": e.end, "before": e.before, "after": e.after}
-                        for e in one.edits
+                        for e in repaired.edits
                     ],
-                    "report": one.report.to_dict(),
+                    "report": repaired.report.to_dict(),
                 }
-                for one in self.rounds
+                for repaired in self.rounds
             ],
         }
 
     def __repr__(self) -> str:
         """Say in a line what became of the text."""
-        before, after = (one.report.decision for one in (self.rounds[0], self.best))
+        before, after = (repaired.report.decision for repaired in (self.rounds[0], self.best))
         return f"<Repair: {before} to {after}, {len(self.edits)} edits, {self.stopped.value}>"
 
 

@@ -126,10 +126,10 @@ def _job_and_data(run: RunFolder, manifest: Mapping[str, object]) -> tuple[Job |
     if CLUSTER in manifest and isinstance(job, Mapping):
         return None, str(job.get("data"))
     try:
-        found = job_of(run)
+        declared = job_of(run)
     except ConfigError as error:
         return None, f"cannot be resumed: {error}"
-    return found, str(found.data)
+    return declared, str(declared.data)
 
 
 def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
@@ -154,10 +154,10 @@ def _lines(path: Path) -> int | None:
 
 def _time(text: object) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(text))
+        moment = datetime.fromisoformat(str(text))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _count(value: object) -> int | None:

@@ -86,8 +86,8 @@ def read_job(manifest: Mapping[str, object]) -> Job:
         return _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise StoreError(f"the manifest has no valid job: {place}: {problem['msg']}") from error
+        field = ".".join(map(str, problem["loc"]))
+        raise StoreError(f"the manifest has no valid job: {field}: {problem['msg']}") from error
 
 
 def _with_todays_models(job: object) -> object:
@@ -131,9 +131,9 @@ def _check_secrets(value: object, names: tuple[str, ...]) -> None:
 def _templates(folder: str) -> list[tuple[str, str]]:
     # By path: to name its package would import it, and pydantic-ai with it.
     templates = files("spanjury").joinpath(*folder.split("/"), "templates")
-    found = sorted(templates.iterdir(), key=lambda file: file.name)
+    paths = sorted(templates.iterdir(), key=lambda file: file.name)
     package = f"spanjury.{folder.replace('/', '.')}"
-    return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found]
+    return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in paths]
 
 
 def _name_and_version(package: Distribution) -> tuple[str, str]:

@@ -34,35 +34,35 @@ def read_scorers(
     Returns
     -------
     list of Scorer
-        Of a run the panel and each seat, aspect by aspect; a single seat is the panel.
+        The panel and each seat of a run, aspect by aspect; a single seat is the panel.
         `names_apart` makes their names differ.
     """
-    found = [
+    scorers = [
         (path, scorer)
         for path in paths
         for scorer in (judges[path] if path in judges else _read(path))
     ]
-    if not any(scorer.scores for _, scorer in found):
+    if not any(scorer.scores for _, scorer in scorers):
         raise DataError("there is no score in " + ", ".join(map(str, paths)))
-    names = names_apart([(path, scorer.name, scorer.aspect) for path, scorer in found])
-    return [replace(scorer, name=name) for name, (_, scorer) in zip(names, found, strict=True)]
+    names = names_apart([(path, scorer.name, scorer.aspect) for path, scorer in scorers])
+    return [replace(scorer, name=name) for name, (_, scorer) in zip(names, scorers, strict=True)]
 
 
-def names_apart(found: Sequence[tuple[Path, str, str]]) -> list[str]:
+def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
     """Return names that say who is who: with their file's where two have one name on an aspect.
 
     Parameters
     ----------
-    found
+    scorers
         File, name and aspect of each.
     """
-    names = Counter((name, aspect) for _, name, aspect in found)
-    stems = Counter(path.stem for path in {path for path, _, _ in found})
+    names = Counter((name, aspect) for _, name, aspect in scorers)
+    stems = Counter(path.stem for path in {path for path, _, _ in scorers})
     return [
         name
         if names[name, aspect] == 1
         else f"{name} ({path.stem if stems[path.stem] == 1 else path})"
-        for path, name, aspect in found
+        for path, name, aspect in scorers
     ]
 
 
@@ -115,11 +115,11 @@ def _metrics(path: Path) -> Iterator[Scorer]:
     head, rows = read_metric_scores(path)
     for name, described in head.metrics.items():
         scores = {row.id: row.scores.get(name) for row in rows}
-        known = {segment: score for segment, score in scores.items() if score is not None}
-        if known:
+        defined = {segment: score for segment, score in scores.items() if score is not None}
+        if defined:
             yield Scorer(
                 name=name,
-                scores=known,
+                scores=defined,
                 lower_is_better=described.better == "lower",
                 signature=described.signature,
             )

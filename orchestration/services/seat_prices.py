@@ -41,7 +41,7 @@ NO_PRICES = Pricing()
 class Prices(NamedTuple):
     """The price of each seat that has one, and notes on where they may not fit."""
 
-    known: Mapping[str, SeatPrice]
+    by_seat: Mapping[str, SeatPrice]
     notes: Sequence[str]
 
 
@@ -84,14 +84,14 @@ def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
         raise ConfigError(
             f"--price of no seat: {', '.join(strange)}; there are {', '.join(models)}"
         )
-    known = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
+    by_seat = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
     if panel is None:
-        return Prices(known, ())
+        return Prices(by_seat, ())
     wanted = {name for name in _calling(rows) if name not in flags}
-    found = seat_prices(read_panel_file(panel), wanted)
-    for name, one in found.items():
-        known[name] = SeatPrice(price=one.price, source=_SOURCES.get(one.source, panel.name))
-    return Prices(known, list(_other_models(found, models)))
+    in_file = seat_prices(read_panel_file(panel), wanted)
+    for name, price in in_file.items():
+        by_seat[name] = SeatPrice(price=price.price, source=_SOURCES.get(price.source, panel.name))
+    return Prices(by_seat, list(_other_models(in_file, models)))
 
 
 def _calling(rows: Sequence[Seats]) -> Iterator[str]:
@@ -101,12 +101,12 @@ def _calling(rows: Sequence[Seats]) -> Iterator[str]:
                 yield name
 
 
-def _other_models(found: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
+def _other_models(in_file: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
     """Yield where a price is of another model than the one that was asked."""
-    for name, one in found.items():
+    for name, price in in_file.items():
         ran = models[name]
-        if ran and one.source != "here" and _last(ran) != _last(one.model):
-            yield f"{name} asked {ran}, and its price is that of {one.model}"
+        if ran and price.source != "here" and _last(ran) != _last(price.model):
+            yield f"{name} asked {ran}, and its price is that of {price.model}"
 
 
 def _last(model: str) -> str:

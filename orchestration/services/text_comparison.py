@@ -43,7 +43,8 @@ def _by_judge(a: Result, b: Result) -> list[float]:
 def _difference(a: Result, b: Result, differences: list[float]) -> float:
     """Return the difference of the panel's scores, or of the judges' that scored both."""
     scored = [
-        [seat.seat for seat in one.report.seats if seat.report.score is not None] for one in (a, b)
+        [seat.seat for seat in text.report.seats if seat.report.score is not None]
+        for text in (a, b)
     ]
     if scored[0] == scored[1] and a.report.score is not None and b.report.score is not None:
         return a.report.score - b.report.score
@@ -56,7 +57,7 @@ def _better(
     sign = _sign(difference) if abs(difference) >= MARGIN else _by_decision(a, b, difference)
     if not sign:
         return "no difference", f"the scores differ by {abs(difference):.2f}, less than {MARGIN}"
-    votes = [_sign(one) * sign for one in differences]
+    votes = [_sign(gap) * sign for gap in differences]
     agree, contradict = votes.count(1), votes.count(-1)
     judges = f"{agree} of {len(votes)} judges"
     if contradict and contradict >= agree:

@@ -78,7 +78,9 @@ class TextReport:
     def scores(self) -> Mapping[str, float]:
         """Name of the aspect -> score; an aspect without a score is not in it."""
         scored = {name: report.score for name, report in self.reports.items()}
-        return MappingProxyType({name: one for name, one in scored.items() if one is not None})
+        return MappingProxyType(
+            {name: score for name, score in scored.items() if score is not None}
+        )
 
     @property
     def unscored(self) -> Mapping[str, str]:
@@ -137,8 +139,8 @@ def _lines(results: Sequence[Result]) -> str:
 
 
 def _unverified(result: Result) -> Iterator[str]:
-    for one in result.report.unverified if result.report.decision is not Decision.OK else ():
-        yield f"not verified: “{one.text}” {one.reason}"
+    for sentence in result.report.unverified if result.report.decision is not Decision.OK else ():
+        yield f"not verified: “{sentence.text}” {sentence.reason}"
 
 
 def _line(result: Result) -> str:

@@ -161,10 +161,10 @@ def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     held_out = {str(file.path) for file in job.held_out}
     if not files:
         return []
-    known = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
+    evaluated = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
     kept = []
     for row in rows_of(files, task=_TASK, licence=job.licence, shares=job.shares, seed=job.seed):
-        if any(overlaps(text, known) for text in row.segment.inputs.values()):
+        if any(overlaps(text, evaluated) for text in row.segment.inputs.values()):
             inventory.overlapping[row.dataset] += 1
         elif row.source in held_out:
             kept.append(replace(row, split="validation"))

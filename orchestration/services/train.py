@@ -63,12 +63,12 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     """
     require_whole(data)
     record = _Record()
-    pairs = [record.counted(one) for one in read_split(data, "train")]
+    pairs = [record.counted(pair) for pair in read_split(data, "train")]
     if not pairs:
         raise ConfigError(f"{data / split_file('train')} holds no example to learn from")
     return TrainingJob(
         pairs=pairs,
-        validation=[_pair(one) for one in read_split(data, "validation")],
+        validation=[_pair(pair) for pair in read_split(data, "validation")],
         base=base,
         folder=folder,
         options=options,
@@ -91,7 +91,7 @@ def same_answers(job: TrainingJob) -> bool:
 def training_data(data: Path) -> TrainingData:
     """Describe the examples in a folder; raise `DataError` as `training_job` does."""
     record = _Record()
-    digest = pairs_digest(record.counted(one) for one in read_split(data, "train"))
+    digest = pairs_digest(record.counted(pair) for pair in read_split(data, "train"))
     return TrainingData(digest=digest, counts=record.counts, inputs=frozenset(record.inputs))
 
 

@@ -37,8 +37,8 @@ def read_calibration(path: Path) -> Calibration:
         raise ConfigError(f"the calibration {path} cannot be read: {error}") from error
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"the calibration {path} does not fit: {place} {problem['msg']}") from (
+        field = ".".join(map(str, problem["loc"]))
+        raise ConfigError(f"the calibration {path} does not fit: {field} {problem['msg']}") from (
             error
         )
 
@@ -82,14 +82,14 @@ def _lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
     plain, tables, lists = [], [], []
     for name, value in values.items():
         if isinstance(value, Mapping):
-            place = f"{under}{_key(name)}"
-            own = _lines(value, under=f"{place}.")
-            has_keys = any(not isinstance(one, Mapping) for one in value.values())
-            tables += ["", f"[{place}]", *own] if has_keys else own
+            key_path = f"{under}{_key(name)}"
+            own = _lines(value, under=f"{key_path}.")
+            has_keys = any(not isinstance(item, Mapping) for item in value.values())
+            tables += ["", f"[{key_path}]", *own] if has_keys else own
         elif _tables(value):
-            place = f"{under}{_key(name)}"
-            for one in _tables(value):
-                lists += ["", f"[[{place}]]", *_lines(one, under=f"{place}.")]
+            key_path = f"{under}{_key(name)}"
+            for table in _tables(value):
+                lists += ["", f"[[{key_path}]]", *_lines(table, under=f"{key_path}.")]
         else:
             plain.append(f"{_key(name)} = {_value(value)}")
     return [*plain, *tables, *lists]
@@ -97,7 +97,7 @@ def _lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
 
 def _tables(value: object) -> list[Mapping[str, object]]:
     """Return the tables that a value is a list of; none for any other value."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _key(name: str) -> str:

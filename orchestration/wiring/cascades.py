@@ -81,9 +81,9 @@ def opened_cascade(
     Parameters
     ----------
     signatures
-        Of its seats by name.
+        Signatures of its seats by name.
     prices
-        Of the seats that ask a model.
+        Prices of the seats that ask a model.
     meter
         The ledger of the run; None if no model is asked.
 

@@ -44,7 +44,7 @@ class ModelConfig:
         takes LiteLLM's names for them; None for what the name says. Files may say
         ``via = "fast"``, as they did before.
     price
-        Of its tokens; None for what LiteLLM's list of models says, if it does.
+        Price of its tokens; None for what LiteLLM's list of models says, if it does.
     tokenizer
         File or folder that names its special tokens, which judged texts may not hold; in a panel
         file, its path begins at the folder of that file. None to ask the model's own tokenizer.

@@ -79,9 +79,9 @@ def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
         return usual
     chosen: dict[str, Attack] = {}
     for name in names:
-        family = {known: one for known, one in usual.items() if one.family == name}
+        family = {attack: plugin for attack, plugin in usual.items() if plugin.family == name}
         if not family and name not in ATTACKS.names():
-            families = ", ".join(dict.fromkeys(one.family for one in usual.values()))
+            families = ", ".join(dict.fromkeys(plugin.family for plugin in usual.values()))
             choices = ", ".join(ATTACKS.names())
             raise ConfigError(f"no attack is called {name!r}: choose from {families}; {choices}")
         chosen |= family or {name: find_attack(name)}

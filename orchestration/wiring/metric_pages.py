@@ -86,7 +86,7 @@ def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
     ]
     scores = named.metric.score_segments(pairs)
     sign = -1 if named.card.direction == "lower" else 1
-    return max(zip(scores, pairs, strict=True), key=lambda one: sign * one[0])[1]
+    return max(zip(scores, pairs, strict=True), key=lambda pair: sign * pair[0])[1]
 
 
 def _bleu_page(title: str, named: NamedMetric, sample: Sample) -> str:
@@ -116,16 +116,16 @@ def _ngram_page(title: str, metric: _Cutting, sample: Sample, *, longest: int) -
     output, *references = (_cut(metric, text) for text in (sample.output, *sample.references))
     ngrams = []
     for n in range(1, longest + 1):
-        found = [
+        shared = [
             {match.words: match for match in ngram_matches(output[1], words, n=n)}
             for _, words in references
         ]
-        for ngram in dict.fromkeys(words for matches in found for words in matches):
-            there = next(matches[ngram] for matches in found if ngram in matches)
-            places = tuple(
-                matches[ngram].reference if ngram in matches else () for matches in found
+        for ngram in dict.fromkeys(words for matches in shared for words in matches):
+            there = next(matches[ngram] for matches in shared if ngram in matches)
+            starts = tuple(
+                matches[ngram].reference if ngram in matches else () for matches in shared
             )
-            ngrams.append(NgramPlaces(n=n, output=there.output, references=places))
+            ngrams.append(NgramPlaces(n=n, output=there.output, references=starts))
     return ngram_page(
         SharedNgrams(
             title=title,
@@ -147,14 +147,14 @@ def _marked(text: str, words: Sequence[str]) -> MarkedText:
     """Find where words stand in a text; if one does not, show the words instead of the text."""
     folded = text.casefold()
     if len(folded) == len(text):
-        places: list[tuple[int, int]] = []
+        intervals: list[tuple[int, int]] = []
         for word in words:
-            start = folded.find(word.casefold(), places[-1][1] if places else 0)
+            start = folded.find(word.casefold(), intervals[-1][1] if intervals else 0)
             if start < 0:
                 break
-            places.append((start, start + len(word)))
+            intervals.append((start, start + len(word)))
         else:
-            return MarkedText(text=text, words=tuple(places))
+            return MarkedText(text=text, words=tuple(intervals))
     ends = [0]
     for word in words:
         ends.append(ends[-1] + len(word) + 1)

@@ -43,9 +43,9 @@ def metric_cards() -> Mapping[str, MetricCard]:
 
 def broken_cards() -> tuple[str, ...]:
     """Say which cards are not used and why, and which metrics have none; a line each."""
-    known = _all_cards()
-    without = (name for name in METRICS.names() if name not in known.cards)
-    return (*known.problems, *map(_no_card, without))
+    cards = _all_cards()
+    without = (name for name in METRICS.names() if name not in cards.cards)
+    return (*cards.problems, *map(_no_card, without))
 
 
 def find_card(name: str) -> MetricCard:
@@ -54,12 +54,12 @@ def find_card(name: str) -> MetricCard:
     Raise `ConfigError` if there is no such metric; the message lists the choices. Raise
     `PluginError` if a package has the metric and no card of it that can be used.
     """
-    known = _all_cards()
-    if name in known.cards:
-        return known.cards[name]
+    cards = _all_cards()
+    if name in cards.cards:
+        return cards.cards[name]
     if name in METRICS.names():
-        raise PluginError("; ".join([_no_card(name), *known.problems]))
-    raise ConfigError(f"there is no metric {name!r}; choose from {', '.join(known.cards)}")
+        raise PluginError("; ".join([_no_card(name), *cards.problems]))
+    raise ConfigError(f"there is no metric {name!r}; choose from {', '.join(cards.cards)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

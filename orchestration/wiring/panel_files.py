@@ -101,6 +101,6 @@ def _todays_model(model: object) -> object:
 
 def _first_problem(error: "pydantic.ValidationError") -> str:
     problem = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    got = MASK if is_secret_name(place) else scrub(repr(problem["input"]))
-    return f"{place}: {problem['msg']}, got {got}"
+    field = ".".join(str(part) for part in problem["loc"])
+    got = MASK if is_secret_name(field) else scrub(repr(problem["input"]))
+    return f"{field}: {problem['msg']}, got {got}"

@@ -96,14 +96,14 @@ async def open_configured_panel(
             recorder=recorder,
         )
         named = named_seats(config)
-        seats = tuple([await _seat(one, config, models) for one in named])
+        seats = tuple([await _seat(seat, config, models) for seat in named])
         aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
         stages = None
         if config.cascade is not None:
             stages = cascades.opened_cascade(
                 _checked_cascade(config.cascade, score=config.score),
                 signatures={seat.name: seat.signature for seat in seats},
-                prices={one.name: models.price(one.model) for one in named if one.model},
+                prices={seat.name: models.price(seat.model) for seat in named if seat.model},
                 aggregation=aggregation,
                 aggregation_name=config.aggregate,
                 memory=memory,
@@ -219,9 +219,9 @@ def _remembered(
     taken: Counter[str] = Counter()
     behind = []
     for seat in seats:
-        place = f"{draw}{taken[seat.signature] or ''}"
+        draw_key = f"{draw}{taken[seat.signature] or ''}"
         taken[seat.signature] += 1
-        judge = remembered(seat.judge, memory, place=place, again=again)
+        judge = remembered(seat.judge, memory, place=draw_key, again=again)
         behind.append(Seat(name=seat.name, judge=judge))
     return tuple(behind)
 

@@ -61,10 +61,10 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     the plugin and the choices. Raise `PluginError` if it cannot be called, or fails
     otherwise.
     """
-    known = parameters(factory)
+    accepted = parameters(factory)
     for option in options:
-        if option not in known:
-            choices = ", ".join(sorted(known.keys() - _HANDED)) or "none"
+        if option not in accepted:
+            choices = ", ".join(sorted(accepted.keys() - _HANDED)) or "none"
             raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
     try:
         return factory(**_validated(factory, name, options))
@@ -79,15 +79,17 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
 def _validated(
     factory: Callable[..., object], name: str, options: Mapping[str, object]
 ) -> dict[str, object]:
-    known = parameters(factory)
+    accepted = parameters(factory)
     checked = dict(options)
     for option in checked.keys() - _LIVING:
-        if isinstance(known[option].annotation, str):
+        if isinstance(accepted[option].annotation, str):
             continue  # a type whose name is known to type checkers only
-        if type(checked[option]) is known[option].annotation:
+        if type(checked[option]) is accepted[option].annotation:
             continue  # to load what checks it would take longer than a short run
         try:
-            adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(known[option].annotation)
+            adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(
+                accepted[option].annotation
+            )
             checked[option] = adapter.validate_python(checked[option])
         except pydantic.PydanticSchemaGenerationError:
             continue  # a type of the plugin's own: the plugin checks it

@@ -37,14 +37,14 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
     Raise `ConfigError` if the folder holds no reader, or the package brings none.
     """
     rest = dict(options)
-    if ENCODER not in (known := parameters(factory)):
+    if ENCODER not in (accepted := parameters(factory)):
         return rest
     folder = rest.pop(WEIGHTS, None)
     if folder is None and not has_weights():
         raise ConfigError(f"this package brings no reader: name one by {WEIGHTS}=FOLDER")
     reader = onnx_reader.open_reader(_shipped() if folder is None else Path(str(folder)))
-    if _TUNING in known:
-        wanted = known[_TUNING].annotation
+    if _TUNING in accepted:
+        wanted = accepted[_TUNING].annotation
         rest[_TUNING] = _tuning(reader.constants, wanted=wanted)
     return {**rest, ENCODER: reader}
 

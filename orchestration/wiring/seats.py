@@ -34,12 +34,12 @@ def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
 
     Raise `ConfigError` if a judge is unknown, or lacks its model, or asks none and is given one.
     """
-    named = [one for seat in config.seats_or_default for one in _named(seat, config)]
+    named = [named_seat for seat in config.seats_or_default for named_seat in _named(seat, config)]
     taken: dict[str, int] = {}
     distinct = []
-    for one in named:
-        taken[one.name] = count = taken.get(one.name, 0) + 1
-        distinct.append(one if count == 1 else one._replace(name=f"{one.name}#{count}"))
+    for entry in named:
+        taken[entry.name] = count = taken.get(entry.name, 0) + 1
+        distinct.append(entry if count == 1 else entry._replace(name=f"{entry.name}#{count}"))
     return tuple(distinct)
 
 
@@ -95,6 +95,6 @@ def _named(seat: SeatConfig, config: PanelConfig) -> Iterator[NamedSeat]:
     asked = (seat.model,) if seat.model is not None else config.models
     if not asked:
         raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
-    for one in asked:
-        model = ModelConfig(name=one) if isinstance(one, str) else one
+    for asked_model in asked:
+        model = ModelConfig(name=asked_model) if isinstance(asked_model, str) else asked_model
         yield NamedSeat(seat.name or f"{seat.judge}:{model.name}", seat, model)

@@ -69,8 +69,8 @@ def quote_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     added = case.filled(picked(lists("attacks")["quote_ends"], rng))
     for sentence in _sentences(case):
         middle = sentence.text.rfind(" ")
-        place = sentence.start + (middle if middle > 0 else len(sentence.text))
-        yield Edit(start=place, end=place, text=added)
+        offset = sentence.start + (middle if middle > 0 else len(sentence.text))
+        yield Edit(start=offset, end=offset, text=added)
 
 
 @output_attack(family="cut-quote")

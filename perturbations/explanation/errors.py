@@ -81,11 +81,11 @@ def _false_places(errors: ErrorList, rng: Generator, *, k: int) -> list[Interval
         raise NothingToChangeError("there is no word in the text", reason=Unchanged.NO_TEXT)
     taken = [span.interval for span in errors.spans if span.interval]
     for later in reversed(range(k)):
-        taken.append(_place(tokens, rng, taken=taken, later=later))
+        taken.append(_free_interval(tokens, rng, taken=taken, later=later))
     return taken[-k:]
 
 
-def _place(
+def _free_interval(
     tokens: Sequence[Interval], rng: Generator, *, taken: Sequence[Interval], later: int
 ) -> Interval:
     """Draw a run of words that leaves one apart for each of the `later` ones if it can."""
@@ -111,8 +111,8 @@ def _meets(run: Interval, taken: Sequence[Interval]) -> bool:
 
 def _tokens(text: str) -> list[Interval]:
     """Return where words are; in a text of signs alone, where the signs are."""
-    found = [(word.start, word.end) for word in words(text)]
-    return found or [match.span() for match in _MARKS.finditer(text)]
+    intervals = [(word.start, word.end) for word in words(text)]
+    return intervals or [match.span() for match in _MARKS.finditer(text)]
 
 
 @explanation_perturbation(push="rises", family="removal")

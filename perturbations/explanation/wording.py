@@ -49,18 +49,18 @@ def _without_opening(explanation: str) -> str:
     return explanation
 
 
-def _replaced(said: re.Match[str], *, word: str) -> str:
-    """Write `word` for the weight that was `said`, with an article before it that suits."""
-    article = f"{said['article'][0]} " if said["article"] else ""
-    return article + cased_like(word, said["word"])
+def _replaced(match: re.Match[str], *, word: str) -> str:
+    """Write `word` for the weight that was `match`, with an article before it that suits."""
+    article = f"{match['article'][0]} " if match["article"] else ""
+    return article + cased_like(word, match["word"])
 
 
 @cache
 def _weights(ladder: str) -> re.Pattern[str]:
     """Return what finds the weights of `ladder` where they are said of errors, not of events."""
-    found, before = ("|".join(lists(_LEXICON)[f"{ladder}-{part}"]) for part in ("found", "before"))
+    words, before = ("|".join(lists(_LEXICON)[f"{ladder}-{part}"]) for part in ("found", "before"))
     return re.compile(
-        rf"(?:\b(?P<article>an?)\s+)?\b(?P<word>{found})\b"
+        rf"(?:\b(?P<article>an?)\s+)?\b(?P<word>{words})\b"
         rf"(?=(?:\s+\w+){{0,{_REACH[ladder]}}}\s+(?:{before}))",
         re.IGNORECASE,
     )

@@ -18,12 +18,12 @@ from spanjury.perturbations.text.wordlists import lists
 def pad_with_filler(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Put a sentence that says nothing after each of `k` sentences."""
     require_english(text)
-    found = passages(text)
+    sentences = passages(text)
     fillers = [spaced_like(filler, text) for filler in lists("additions")["fillers"]]
-    drawn = chosen(len(found), rng, k=k, what="sentences to put a filler behind")
+    drawn = chosen(len(sentences), rng, k=k, what="sentences to put a filler behind")
     added = rng.permutation(len(fillers)).tolist() * k
     return [
-        inserted_after(text, found, fillers[filler], index=index)
+        inserted_after(text, sentences, fillers[filler], index=index)
         for index, filler in zip(drawn.tolist(), added, strict=False)
     ]
 
@@ -44,12 +44,14 @@ def authority_claim(text: str, rng: Generator) -> list[Edit]:
 def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Open `k` sentences with words of certainty."""
     require_english(text)
-    found = [(p.start, said) for p in passages(text) if (said := continued(text, p))]
-    drawn = chosen(len(found), rng, k=k, what="sentences that could go on after other words")
+    continuations = [(p.start, rest) for p in passages(text) if (rest := continued(text, p))]
+    drawn = chosen(
+        len(continuations), rng, k=k, what="sentences that could go on after other words"
+    )
     edits = []
-    for start, said in (found[index] for index in drawn.tolist()):
+    for start, rest in (continuations[index] for index in drawn.tolist()):
         opening = picked(lists("additions")["certainty"], rng)
-        added = spaced_like(f"{opening} {said[0]}", text)
+        added = spaced_like(f"{opening} {rest[0]}", text)
         edits.append(Edit(start=start, end=start + 1, text=added))
     return edits
 
@@ -57,16 +59,17 @@ def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 @text_perturbation(family="bias", level="character", spares={"*"})
 def markdown_decoration(text: str, _: Generator) -> list[Edit]:
     """Make a list of the sentences, with the first in bold."""
-    found = passages(text)
-    if not found:
+    sentences = passages(text)
+    if not sentences:
         raise NothingToDamageError("there is no sentence in the text")
-    first = found[0]
+    first = sentences[0]
     bold = [
         Edit(start=first.start, end=first.start, text="- **"),
         Edit(start=first.end, end=first.end, text="**"),
     ]
     return bold + [
-        Edit(start=before.end, end=after.start, text="\n- ") for before, after in pairwise(found)
+        Edit(start=before.end, end=after.start, text="\n- ")
+        for before, after in pairwise(sentences)
     ]
 
 
@@ -86,5 +89,5 @@ def prompt_injection(text: str, rng: Generator) -> list[Edit]:
 
 def _ended(text: str, added: str) -> list[Edit]:
     require_english(text)
-    found = passages(text)
-    return [inserted_after(text, found, spaced_like(added, text), index=len(found) - 1)]
+    sentences = passages(text)
+    return [inserted_after(text, sentences, spaced_like(added, text), index=len(sentences) - 1)]

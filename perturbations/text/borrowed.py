@@ -28,11 +28,11 @@ def borrow_name(case: Case, rng: Generator) -> list[Edit]:
     """Replace one name by another of the same sort that the inputs hold and the text does not."""
     require_english(case.text)
     source = names("\n".join(case.inputs.values()))
-    found = names(case.text)
-    for at in rng.permutation(len(found)).tolist():
-        others = _others(found[at], source, case.text)
+    named = names(case.text)
+    for at in rng.permutation(len(named)).tolist():
+        others = _others(named[at], source, case.text)
         if others:
-            return [Edit(found[at].start, found[at].end, picked(others, rng))]
+            return [Edit(named[at].start, named[at].end, picked(others, rng))]
     raise NothingToDamageError("the inputs hold no other name of the same sort")
 
 
@@ -41,8 +41,8 @@ def borrow_number(case: Case, rng: Generator) -> list[Edit]:
     """Replace one number by another that the inputs hold and the text does not."""
     source = "\n".join(case.inputs.values())
     own = list(_NUMBER.finditer(case.text))
-    known = {match.group() for match in own}
-    others = sorted({match.group() for match in _NUMBER.finditer(source)} - known)
+    own_numbers = {match.group() for match in own}
+    others = sorted({match.group() for match in _NUMBER.finditer(source)} - own_numbers)
     if not own or not others:
         raise NothingToDamageError("text and inputs hold no two different numbers")
     match = own[int(rng.integers(len(own)))]

@@ -37,19 +37,19 @@ _MISREAD_PAIRS = MappingProxyType(
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def delete_characters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Delete `k` letters or digits."""
-    places = letters_where(text, str.isalnum)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits")
-    return [Edit(start, end, "") for start, end in places.at(drawn)]
+    letters = letters_where(text, str.isalnum)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits")
+    return [Edit(start, end, "") for start, end in letters.at(drawn)]
 
 
 @text_perturbation(family="character", level="character", harms=FORM, spares=CONTENT)
 def change_case(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Write `k` letters small that were large, or large that were small."""
-    places = letters_where(text, _has_case)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters with another case")
+    letters = letters_where(text, _has_case)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters with another case")
     return [
         Edit(start, end, text[start].swapcase() + text[start + 1 : end])
-        for start, end in places.at(drawn)
+        for start, end in letters.at(drawn)
     ]
 
 
@@ -59,21 +59,21 @@ def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
     A reader sees nothing, so nothing is said of the aspects of form.
     """
-    places = letters_where(text, _has_look_alike)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters with a look-alike")
+    letters = letters_where(text, _has_look_alike)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters with a look-alike")
     return [
         Edit(start, end, _LOOK_ALIKES[text[start]] + text[start + 1 : end])
-        for start, end in places.at(drawn)
+        for start, end in letters.at(drawn)
     ]
 
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def ocr_errors(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Misread `k` letters or digits, some of them two at a time, as a scanner does."""
-    places = letters_where(text, _is_misread)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits to misread", apart=True)
+    letters = letters_where(text, _is_misread)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits to misread", apart=True)
     mask = masked(text)
-    return [_misread(text, start, end, mask=mask) for start, end in places.at(drawn)]
+    return [_misread(text, start, end, mask=mask) for start, end in letters.at(drawn)]
 
 
 def _misread(text: str, start: int, end: int, *, mask: str) -> Edit:

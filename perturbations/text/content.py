@@ -21,18 +21,18 @@ from spanjury.perturbations.text.wordlists import lists
 )
 def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Leave out `k` sentences, but never all."""
-    found = passages(text)
-    if 0 < len(found) <= k:
-        raise too_few("sentences", found=len(found), needed=k + 1)
-    drawn = chosen(len(found), rng, k=k, what="sentences")
-    return [_without(found, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
+    sentences = passages(text)
+    if 0 < len(sentences) <= k:
+        raise too_few("sentences", available=len(sentences), needed=k + 1)
+    drawn = chosen(len(sentences), rng, k=k, what="sentences")
+    return [_without(sentences, index, omitted=set(drawn.tolist())) for index in drawn.tolist()]
 
 
-def _without(found: list[Passage], index: int, *, omitted: set[int]) -> Edit:
+def _without(sentences: list[Passage], index: int, *, omitted: set[int]) -> Edit:
     """Delete a sentence with the blanks after it or, if none follows that stays, before it."""
-    if omitted.issuperset(range(index, len(found))):
-        return Edit(start=found[index - 1].end, end=found[index].end, text="")
-    return Edit(start=found[index].start, end=found[index + 1].start, text="")
+    if omitted.issuperset(range(index, len(sentences))):
+        return Edit(start=sentences[index - 1].end, end=sentences[index].end, text="")
+    return Edit(start=sentences[index].start, end=sentences[index + 1].start, text="")
 
 
 @text_perturbation(
@@ -48,8 +48,8 @@ def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     stops = [p.start + len(statement) for p in passages(text) if (statement := _statement(p.text))]
     drawn = chosen(len(stops), rng, k=k, what="sentences that end with a full stop")
     details = [spaced_like(f"x{new}", text)[1:] for new in _additions("details", rng, k=k)]
-    places = [stops[index] for index in drawn.tolist()]
-    return [Edit(start=p, end=p, text=detail) for p, detail in zip(places, details, strict=True)]
+    offsets = [stops[index] for index in drawn.tolist()]
+    return [Edit(start=p, end=p, text=detail) for p, detail in zip(offsets, details, strict=True)]
 
 
 @text_perturbation(
@@ -62,9 +62,9 @@ def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 def continue_text(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     """Go on for `k` sentences about something else."""
     require_english(text)
-    found = passages(text)
+    sentences = passages(text)
     added = " ".join(_additions("off_topic", rng, k=k))
-    return [inserted_after(text, found, spaced_like(added, text), index=len(found) - 1)]
+    return [inserted_after(text, sentences, spaced_like(added, text), index=len(sentences) - 1)]
 
 
 @text_perturbation(

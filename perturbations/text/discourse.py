@@ -42,17 +42,17 @@ _TRAILING = re.compile(
 )
 def reorder_sentences(text: str, rng: Generator, *, k: int | Literal["all"] = 2) -> list[Edit]:
     """Let `k` sentences change places, or all, so that none of them stays where it was."""
-    found = _different(passages(text))
-    wanted = max(2, len(found)) if k == "all" else k
+    sentences = _different(passages(text))
+    wanted = max(2, len(sentences)) if k == "all" else k
     if wanted < 2:  # noqa: PLR2004 - one alone cannot move
         raise PerturbationError(f"k must be 2 or more, or 'all', got {k!r}")
-    drawn = chosen(len(found), rng, k=wanted, what="different sentences")
+    drawn = chosen(len(sentences), rng, k=wanted, what="different sentences")
     # Each takes the place of the next in a random ring: every order that moves all of them by
     # one ring, and none that leaves one in its place.
-    ring = [found[index] for index in rng.permutation(drawn).tolist()]
+    ring = [sentences[index] for index in rng.permutation(drawn).tolist()]
     return [
-        Edit(start=place.start, end=place.end, text=moved.text)
-        for place, moved in zip(ring, (*ring[1:], ring[0]), strict=True)
+        Edit(start=target.start, end=target.end, text=moved.text)
+        for target, moved in zip(ring, (*ring[1:], ring[0]), strict=True)
     ]
 
 
@@ -64,9 +64,9 @@ def reorder_sentences(text: str, rng: Generator, *, k: int | Literal["all"] = 2)
 )
 def repeat_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Say `k` sentences twice in a row."""
-    found = passages(text)
-    drawn = chosen(len(found), rng, k=k, what="sentences")
-    return [inserted_after(text, found, found[i].text, index=i) for i in drawn.tolist()]
+    sentences = passages(text)
+    drawn = chosen(len(sentences), rng, k=k, what="sentences")
+    return [inserted_after(text, sentences, sentences[i].text, index=i) for i in drawn.tolist()]
 
 
 @text_perturbation(
@@ -85,27 +85,27 @@ def wrong_connective(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     openable = list(_openable(text, taken={choice.start for choice in there}))
     if len(there) + len(openable) < k:
         what = "connectives and sentences to open with one"
-        raise too_few(what, found=len(there) + len(openable), needed=k)
+        raise too_few(what, available=len(there) + len(openable), needed=k)
     edits = struck(there, rng, k=len(there), what="connectives") if there else []
     return edits + struck(openable, rng, k=k - len(there), what="sentences to open")
 
 
-def _different(found: list[Passage]) -> list[Passage]:
+def _different(sentences: list[Passage]) -> list[Passage]:
     """Return the first of each sentence that is there more than once."""
-    return list({passage.text: passage for passage in reversed(found)}.values())[::-1]
+    return list({passage.text: passage for passage in reversed(sentences)}.values())[::-1]
 
 
 def _connectives(text: str) -> Iterator[Choice]:
     """Yield each connective with those of another sort that could stand there."""
-    known = _known()
+    sorts = _sorts()
     for match in _pattern().finditer(masked(text)):
         start, end = match.span(match.lastgroup or 0)
-        sort = known[match.group().strip(",").lower()]
-        place = sort.partition("-")[0]
+        sort = sorts[match.group().strip(",").lower()]
+        position = sort.partition("-")[0]
         texts = (
             cased_like(word, text[start:end])
             for other, words in lists("connectives").items()
-            if other.startswith(place) and _clash(sort, other)
+            if other.startswith(position) and _clash(sort, other)
             for word in words
         )
         yield Choice(start, end, tuple(texts))
@@ -128,15 +128,15 @@ def _clash(sort: str, other: str) -> bool:
 
 
 @cache
-def _known() -> dict[str, str]:
+def _sorts() -> dict[str, str]:
     return {word.lower(): sort for sort, words in lists("connectives").items() for word in words}
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
     opening, joining = (
-        "|".join(re.escape(word) for word, sort in _known().items() if sort.startswith(place))
-        for place in ("opening", "joining")
+        "|".join(re.escape(word) for word, sort in _sorts().items() if sort.startswith(position))
+        for position in ("opening", "joining")
     )
     return re.compile(
         rf"\b(?P<opening>{opening})\b(?= ?,)|(?<=[a-z,] )(?P<joining>{joining})\b",
@@ -158,14 +158,14 @@ def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     in front stands what announces that something is said again.
     """
     require_english(text)
-    found = passages(text)
-    worded = [i for i, p in enumerate(found) if " " in p.text and continued(text, p)]
-    rich = [index for index in worded if _has_other_words(found[index].text)]
+    sentences = passages(text)
+    worded = [i for i, p in enumerate(sentences) if " " in p.text and continued(text, p)]
+    rich = [index for index in worded if _has_other_words(sentences[index].text)]
     worded = rich if len(rich) >= k else worded
     drawn = chosen(len(worded), rng, k=k, what="sentences that could go on after other words")
     return [
-        inserted_after(text, found, _restated(text, found[index], rng=rng), index=index)
-        for index in (worded[place] for place in sorted(drawn.tolist()))
+        inserted_after(text, sentences, _restated(text, sentences[index], rng=rng), index=index)
+        for index in (worded[index] for index in sorted(drawn.tolist()))
     ]
 
 
@@ -177,9 +177,9 @@ def _has_other_words(sentence: str) -> bool:
 
 def _restated(text: str, passage: Passage, *, rng: Generator) -> str:
     """Return the sentence in other words, after a few that announce it."""
-    said = continued(text, passage)
-    edits = (Edit(start=a, end=b, text=picked(new, rng)) for a, b, new in equivalents(said))
-    return spaced_like(picked(_LEADS, rng), text) + _turned(Damage.of(said, edits).text)
+    sentence = continued(text, passage)
+    edits = (Edit(start=a, end=b, text=picked(new, rng)) for a, b, new in equivalents(sentence))
+    return spaced_like(picked(_LEADS, rng), text) + _turned(Damage.of(sentence, edits).text)
 
 
 def _turned(sentence: str) -> str:

@@ -34,11 +34,11 @@ _SINGULAR_IN_S = ("ss", "us", "is")
 def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` mentions of names by invented names of the same sort, all different."""
     require_english(text)
-    found = names(text)
-    drawn = sorted(chosen(len(found), rng, k=k, what="names"))
+    mentions = names(text)
+    drawn = sorted(chosen(len(mentions), rng, k=k, what="names"))
     used = set(text.split())
     edits = []
-    for name in (found[index] for index in drawn):
+    for name in (mentions[index] for index in drawn):
         fresh = tuple(new for new in _invented(name) if new not in used)
         choice = fitted(text, Choice(name.start, name.end, fresh or _invented(name)))
         new = picked(choice.texts, rng)
@@ -55,9 +55,9 @@ def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     pairs = _pairs(names(text), rng)
     chosen(len(pairs), rng, k=k, what="pairs of different names of one sort")
     edits = []
-    for one, other in pairs[:k]:
-        edits.append(Edit(start=one.start, end=one.end, text=other.text))
-        edits.append(Edit(start=other.start, end=other.end, text=one.text))
+    for left, other in pairs[:k]:
+        edits.append(Edit(start=left.start, end=left.end, text=other.text))
+        edits.append(Edit(start=other.start, end=other.end, text=left.text))
     return edits
 
 
@@ -75,20 +75,20 @@ def _invented(name: Name) -> tuple[str, ...]:
     return invented["acronyms" if name.sort == "acronym" else "surnames"]
 
 
-def _pairs(found: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
+def _pairs(mentions: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
     """Pair mentions off, at random: the same sort, and no word in common."""
     possible = [
-        (one, other)
-        for one, other in combinations(found, 2)
-        if one.sort == other.sort and set(one.text.split()).isdisjoint(other.text.split())
+        (left, other)
+        for left, other in combinations(mentions, 2)
+        if left.sort == other.sort and set(left.text.split()).isdisjoint(other.text.split())
     ]
     pairs: list[tuple[Name, Name]] = []
     taken: set[int] = set()
     for index in rng.permutation(len(possible)).tolist():
-        one, other = possible[index]
-        if taken.isdisjoint((one.start, other.start)):
-            pairs.append((one, other))
-            taken.update((one.start, other.start))
+        first, other = possible[index]
+        if taken.isdisjoint((first.start, other.start)):
+            pairs.append((first, other))
+            taken.update((first.start, other.start))
     return pairs
 
 
@@ -102,16 +102,16 @@ def _pairs(found: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
 def invent_term(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Replace `k` common nouns or learned terms by words that are in no dictionary."""
     require_english(text)
-    found = list(_NOUN.finditer(masked(text)))
-    terms = [match for match in found if _term(match) not in lists("fictions")["no_nouns"]]
+    candidates = list(_NOUN.finditer(masked(text)))
+    terms = [match for match in candidates if _term(match) not in lists("fictions")["no_nouns"]]
     drawn = sorted(chosen(len(terms), rng, k=k, what="nouns").tolist())
     nouns = lists("fictions")["nouns"]
     order = rng.permutation(len(nouns)).tolist()
     edits = []
     for turn, match in enumerate(terms[index] for index in drawn):
         new = nouns[order[turn % len(nouns)]] + _ending(_term(match))
-        place = match.span(match.lastgroup or 0)
-        start, end, (other,) = fitted(text, Choice(place[0], place[1], (new,)))
+        interval = match.span(match.lastgroup or 0)
+        start, end, (other,) = fitted(text, Choice(interval[0], interval[1], (new,)))
         edits.append(Edit(start=start, end=end, text=other))
     return edits
 

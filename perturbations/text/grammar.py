@@ -72,7 +72,7 @@ def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     words = tokens(text)
     finite = {
-        finite_verb.place: finite_verb.verb.base
+        finite_verb.position: finite_verb.verb.base
         for finite_verb in finite_verbs(words)
         if finite_verb.tense == "present"
     }
@@ -114,8 +114,8 @@ def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     choices = []
     for match in _ARTICLE.finditer(masked(text)):
-        found = match.group()
-        left = "" if found[-1].isspace() else found[-1].upper()
+        mark = match.group()
+        left = "" if mark[-1].isspace() else mark[-1].upper()
         choices.append(Choice(*match.span(), (left,)))
     return struck(choices, rng, k=k, what="articles")
 
@@ -130,10 +130,10 @@ def wrong_prepositions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _misfits(words: Sequence[Token]) -> Iterator[Choice]:
-    known = table("prepositions")
+    prepositions = table("prepositions")
     for word, after in pairwise(words):
-        if word.lower in known and after.before:
-            texts = tuple(_written(new, word) for new in known[word.lower])
+        if word.lower in prepositions and after.before:
+            texts = tuple(_written(new, word) for new in prepositions[word.lower])
             yield Choice(word.start, word.end, texts)
 
 

@@ -53,15 +53,15 @@ def _redrawn(text: str) -> Iterator[Edit]:
     mask = masked(text)
     curly = any(mark in mask for mark in _CURLY)
     for match in _MARK.finditer(mask):
-        found = match.group()
+        quote = match.group()
         if match["curly"]:
-            other = _CURLY[found]
+            other = _CURLY[quote]
         elif match["straight"]:
             if curly:
                 continue  # straight ones beside curly ones: feet, minutes, code
             other = _curled(mask, match.start())
         else:
-            other = _OTHER[found]
+            other = _OTHER[quote]
         yield Edit(start=match.start(), end=match.end(), text=other)
 
 
@@ -77,10 +77,10 @@ def _curled(text: str, index: int) -> str:
 
 def equivalents(text: str) -> Iterator[Choice]:
     """Yield the phrases of an English `text` that have an equivalent, with it, in order."""
-    known = _known()
-    for match in _phrases_pattern(tuple(known)).finditer(masked(text)):
+    others_of = _interchangeable()
+    for match in _phrases_pattern(tuple(others_of)).finditer(masked(text)):
         phrase = match.group()
-        others = (cased_like(other, phrase) for other in known[phrase.lower()])
+        others = (cased_like(other, phrase) for other in others_of[phrase.lower()])
         yield fitted(text, Choice(match.start(), match.end(), tuple(others)))
 
 
@@ -100,14 +100,14 @@ def _phrases_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @cache
-def _known() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def _interchangeable() -> Mapping[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
     pairs = _phrases_of("equivalents", key="both")
     for first, second in (*pairs, *((b, a) for a, b in pairs)):
-        found[first] = (*found.get(first, ()), second)
+        table[first] = (*table.get(first, ()), second)
     for first, second in _phrases_of("equivalents", key="one_way"):
-        found[first] = (*found.get(first, ()), second)
-    return MappingProxyType(found)
+        table[first] = (*table.get(first, ()), second)
+    return MappingProxyType(table)
 
 
 @text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
@@ -133,11 +133,11 @@ def harmless_paraphrase(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 def _contractible(text: str) -> Iterator[Choice]:
     apostrophe = "’" if "’" in text else "'"
-    known = _forms()
+    forms = _forms()
     for match in _pattern().finditer(masked(text).replace("’", "'")):
-        found = match.group()
-        other = known[found.lower()].replace("'", apostrophe)
-        yield Choice(match.start(), match.end(), (_cased(other, found),))
+        form = match.group()
+        other = forms[form.lower()].replace("'", apostrophe)
+        yield Choice(match.start(), match.end(), (_cased(other, form),))
 
 
 def _cased(text: str, model: str) -> str:
@@ -150,8 +150,8 @@ def _cased(text: str, model: str) -> str:
 
 def _numbers(text: str) -> Iterator[Choice]:
     for match in _NUMBER.finditer(masked(text)):
-        found = match["number"]
-        other = _NUMBERS[int(found) - 2] if found.isdecimal() else str(_NUMBERS.index(found) + 2)
+        number = match["number"]
+        other = _NUMBERS[int(number) - 2] if number.isdecimal() else str(_NUMBERS.index(number) + 2)
         yield Choice(*match.span("number"), (other,))
 
 

@@ -38,14 +38,14 @@ def require_english(text: str) -> None:
 @lru_cache(maxsize=16)  # of a few texts, which many rules ask about
 def _objection(text: str) -> str:
     """Return why `text` is not English; empty if it is."""
-    found = [word.lower() for word in _WORD.findall(text)]
-    if not found:
+    words = [word.lower() for word in _WORD.findall(text)]
+    if not words:
         return "there is no word in the text"
-    letters = "".join(found)
+    letters = "".join(words)
     if not letters.isascii() and len(_LATIN.findall(letters)) <= _MOSTLY * len(letters):
         return "the text is not English: most letters are not Latin"
-    english = sum(word in _ENGLISH for word in found)
-    foreign = sum(word in _FOREIGN for word in found)
-    if english <= foreign and (foreign or len(found) >= _FEW):
+    english = sum(word in _ENGLISH for word in words)
+    foreign = sum(word in _FOREIGN for word in words)
+    if english <= foreign and (foreign or len(words) >= _FEW):
         return f"the text is not English: {english} English function words, {foreign} of others"
     return ""

@@ -108,12 +108,12 @@ def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     return struck(choices, rng, k=k, what="personal pronouns")
 
 
-def _replaced(text: str, known: Mapping[str, tuple[str, ...]]) -> list[Choice]:
-    """Find the words that `known` has others for; those with a capital may be names."""
+def _replaced(text: str, words: Mapping[str, tuple[str, ...]]) -> list[Choice]:
+    """Find the words that `words` has others for; those with a capital may be names."""
     return [
-        fitted(text, Choice(*match.span(), known[match.group()]))
+        fitted(text, Choice(*match.span(), words[match.group()]))
         for match in WORD.finditer(masked(text))
-        if match.group() in known
+        if match.group() in words
     ]
 
 

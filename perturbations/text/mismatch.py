@@ -66,19 +66,19 @@ def written_twin(case: Case, _: Generator, *, kind: str = "") -> str:
 )
 def other_document_sentence(case: Case, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Put `k` sentences among those of the text, each from one written for another input."""
-    found = passages(case.text)
-    drawn = chosen(len(found), rng, k=k, what="sentences to put others behind").tolist()
-    known = {passage.text for passage in found}
+    sentences = passages(case.text)
+    drawn = chosen(len(sentences), rng, k=k, what="sentences to put others behind").tolist()
+    own = {passage.text for passage in sentences}
     foreign: list[str] = []
     for other in _shuffled(case, rng):
-        fresh = [passage.text for passage in passages(other) if passage.text not in known]
+        fresh = [passage.text for passage in passages(other) if passage.text not in own]
         foreign += [picked(fresh, rng)] if fresh else []
         if len(foreign) == k:
             break
     if len(foreign) < k:
-        raise too_few("texts to take from", found=len(foreign), needed=k)
+        raise too_few("texts to take from", available=len(foreign), needed=k)
     return [
-        inserted_after(case.text, found, new, index=index)
+        inserted_after(case.text, sentences, new, index=index)
         for index, new in zip(drawn, foreign, strict=True)
     ]
 
@@ -92,11 +92,11 @@ def copied_source(case: Case, _: Generator) -> list[Edit]:
     """Repeat the longest input from its beginning, for about as long as the text is."""
     _require_text(case)
     source = max(case.inputs.values(), key=len, default="")
-    found = passages(source)
-    if not found:
+    sentences = passages(source)
+    if not sentences:
         raise NothingToDamageError("there is no input to copy")
-    start = found[0].start
-    end = max(passage.end for passage in found if passage.start < start + len(case.text))
+    start = sentences[0].start
+    end = max(passage.end for passage in sentences if passage.start < start + len(case.text))
     return [Edit(start=0, end=len(case.text), text=source[start:end])]
 
 
@@ -121,10 +121,10 @@ def _require_text(case: Case) -> None:
         raise NothingToDamageError("the text is empty")
 
 
-def _common(found: list[Passage], wrong: list[Passage]) -> int:
+def _common(right: list[Passage], wrong: list[Passage]) -> int:
     """Return where the sentences end that two texts begin with, which end alike in both."""
     kept = 0
-    for ours, theirs in zip(found, wrong, strict=False):
+    for ours, theirs in zip(right, wrong, strict=False):
         if ours != theirs:
             break
         kept = ours.end

@@ -75,8 +75,8 @@ def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit
     while wanted > 0:
         try:
             edits = rule.damage(Case(text=text), rng, k=wanted).edits
-        except TooFewError as error:  # nothing was drawn yet, as for all above `found`
-            wanted = min(wanted - 1, error.found)
+        except TooFewError as error:  # nothing was drawn yet, as for all above `available`
+            wanted = min(wanted - 1, error.available)
         except NothingToDamageError:
             wanted -= 1
         else:
@@ -97,5 +97,5 @@ def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> li
 
 def _enough(made: list[Edit], *, k: int, what: str) -> list[Edit]:
     if len(made) < k:
-        raise too_few(what, found=len(made), needed=k)
+        raise too_few(what, available=len(made), needed=k)
     return made

@@ -40,15 +40,15 @@ def names(text: str) -> tuple[Name, ...]:
     mask = masked(text)
     firsts = {sentence.start for sentence in sentences(text)}
     inner = {m.group() for m in _NAME_WORD.finditer(mask) if m.start() not in firsts}
-    found = [
+    mentions = [
         _name(text, words, titled=titled)
         for run in _runs(mask)
         for words, titled in _pieces(run, firsts, inner)
     ]
-    surnames = {name.text.split()[-1] for name in found if name.sort == "person"}
+    surnames = {name.text.split()[-1] for name in mentions if name.sort == "person"}
     return tuple(
         name._replace(sort="person") if name.sort == "other" and name.text in surnames else name
-        for name in found
+        for name in mentions
     )
 
 
@@ -68,17 +68,17 @@ def _pieces(
     run: Sequence[re.Match[str]], firsts: set[int], inner: set[str]
 ) -> Iterator[tuple[list[re.Match[str]], bool]]:
     """Yield the parts of `run` that are names, and whether a title stands before each."""
-    known = lists("known")
+    wordlists = lists("known")
     titled = False
     piece: list[re.Match[str]] = []
     for match in run:
         word = match.group()
         begins = match.start() in firsts
-        certain = word in inner or word in known["given"] or word in known["places"]
-        if word in known["titles"] or word in known["never"] or (begins and not certain):
+        certain = word in inner or word in wordlists["given"] or word in wordlists["places"]
+        if word in wordlists["titles"] or word in wordlists["never"] or (begins and not certain):
             if piece:
                 yield piece, titled
-            piece, titled = [], word in known["titles"]
+            piece, titled = [], word in wordlists["titles"]
         else:
             piece.append(match)
     if piece:
@@ -91,14 +91,14 @@ def _name(text: str, words: Sequence[re.Match[str]], *, titled: bool) -> Name:
 
 
 def _sort(text: str, start: int, end: int) -> Sort:
-    known = lists("known")
+    wordlists = lists("known")
     words = text[start:end].split()
     located = bool(_LOCATING.search(text[max(0, start - _REACH) : start]))
-    if words[-1] in known["organisation_parts"]:
+    if words[-1] in wordlists["organisation_parts"]:
         return "organisation"
-    if text[start:end] in known["places"] or words[-1] in known["place_parts"]:
+    if text[start:end] in wordlists["places"] or words[-1] in wordlists["place_parts"]:
         return "place"
-    if words[0] in known["given"]:
+    if words[0] in wordlists["given"]:
         return "person"
     if len(words) == 1 and words[0].isupper() and 1 < len(words[0]) <= _LONGEST_ACRONYM:
         return "acronym"

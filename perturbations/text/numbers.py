@@ -57,7 +57,7 @@ def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     mask = masked(text)
     dates = {index for date in _dates(mask) for index in range(date.start, date.end)}
-    found = [
+    choices = [
         Choice(*match.span(), tuple(_other_values(match.group())))
         for match in _NUMERAL.finditer(mask)
         if match.start() not in dates
@@ -66,8 +66,8 @@ def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
         word = match.group()
         kind = next(kind for kind in (_SMALL, _LARGE, _ORDINALS) if word.lower() in kind)
         others = tuple(cased_like(new, word) for new in kind if new != word.lower())
-        found.append(fitted(text, Choice(*match.span(), others)))
-    return struck(sorted(found), rng, k=k, what="numbers")
+        choices.append(fitted(text, Choice(*match.span(), others)))
+    return struck(sorted(choices), rng, k=k, what="numbers")
 
 
 @fact_perturbation
@@ -75,19 +75,19 @@ def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Give `k` numbers another unit, currency or order of magnitude."""
     require_english(text)
     mask = masked(text)
-    known = exchanges("units")
-    found = [
+    units = exchanges("units")
+    choices = [
         Choice(*match.span(), tuple(sign for sign in "$£€" if sign != match.group()))
         for match in _MONEY.finditer(mask)
     ]
     for match in _COUNTED.finditer(mask):
         unit = match["unit"]
         ordinal = unit == "second" and not mask[match.start()].isdigit()
-        others = () if ordinal else known.get(unit.lower(), ())
+        others = () if ordinal else units.get(unit.lower(), ())
         if others:
             written = tuple(cased_like(other, unit) for other in others)
-            found.append(fitted(text, Choice(*match.span("unit"), written)))
-    return struck(sorted(found), rng, k=k, what="numbers with a known unit")
+            choices.append(fitted(text, Choice(*match.span("unit"), written)))
+    return struck(sorted(choices), rng, k=k, what="numbers with a known unit")
 
 
 @fact_perturbation
@@ -104,12 +104,12 @@ def _dates(mask: str) -> tuple[Choice, ...]:
 
 def _parts_of_dates(mask: str) -> Iterator[Choice]:
     for match in chain(_WEEKDAY.finditer(mask), _MONTH_NAME.finditer(mask)):
-        found = match.group()
-        names = _DAYS if found in _DAYS else _MONTHS
-        yield Choice(*match.span(), tuple(name for name in names if name != found))
+        written = match.group()
+        names = _DAYS if written in _DAYS else _MONTHS
+        yield Choice(*match.span(), tuple(name for name in names if name != written))
     for match in _DAY_NUMBER.finditer(mask):
-        found = match[str(match.lastgroup)]
-        others = tuple(day for day in _MONTH_DAYS if day != found)
+        written = match[str(match.lastgroup)]
+        others = tuple(day for day in _MONTH_DAYS if day != written)
         yield Choice(*match.span(str(match.lastgroup)), others)
     for match in _YEAR.finditer(mask):
         year = int(match["year"])
@@ -121,7 +121,7 @@ def _parts_of_dates(mask: str) -> Iterator[Choice]:
 
 def _other_values(numeral: str) -> Iterator[str]:
     """Yield numbers written alike that differ in the first digit that is not 0."""
-    place = next((at for at, char in enumerate(numeral) if char in "123456789"), 0)
+    index = next((at for at, char in enumerate(numeral) if char in "123456789"), 0)
     for digit in "23456789":
-        if digit != numeral[place]:
-            yield f"{numeral[:place]}{digit}{numeral[place + 1 :]}"
+        if digit != numeral[index]:
+            yield f"{numeral[:index]}{digit}{numeral[index + 1 :]}"

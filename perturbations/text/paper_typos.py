@@ -52,7 +52,7 @@ def dhp_typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
                 edits.append(edit)
             if len(edits) == k:
                 return edits
-    raise too_few("places for a typing error", found=len(edits), needed=k)
+    raise too_few("places for a typing error", available=len(edits), needed=k)
 
 
 def _package() -> ModuleType:
@@ -92,7 +92,7 @@ def _difference(text: str, other: str) -> Edit:
     return Edit(start, len(text) - left, other[start : len(other) - left])
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(left: str, other: str) -> int:
     """Return how many characters both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(left, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(left), len(other)))

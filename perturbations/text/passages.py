@@ -35,27 +35,27 @@ class Passage(NamedTuple):
 def passages(text: str) -> list[Passage]:
     """Return the sentences of `text`, none of which begins or ends inside a grapheme cluster."""
     mask = masked(text)
-    found: list[Passage] = []
+    cut: list[Passage] = []
     for sentence in sentences(mask):
         start, end = sentence.start, sentence.end
-        if found and mask[start] != text[start]:  # it begins with what belongs to the last one
-            start = found.pop().start
-        found.append(Passage(start, end, text[start:end]))
-    return found
+        if cut and mask[start] != text[start]:  # it begins with what belongs to the last one
+            start = cut.pop().start
+        cut.append(Passage(start, end, text[start:end]))
+    return cut
 
 
-def inserted_after(text: str, found: Sequence[Passage], added: str, *, index: int) -> Edit:
+def inserted_after(text: str, existing: Sequence[Passage], added: str, *, index: int) -> Edit:
     """Put the sentence `added` after the one at `index`, as far from it as others are."""
-    end = found[index].end
-    return Edit(start=end, end=end, text=_gap(text, found, index=index) + added)
+    end = existing[index].end
+    return Edit(start=end, end=end, text=_gap(text, existing, index=index) + added)
 
 
-def _gap(text: str, found: Sequence[Passage], *, index: int) -> str:
+def _gap(text: str, existing: Sequence[Passage], *, index: int) -> str:
     """Return what divides the sentence at `index` from the next, or else the one before."""
-    if len(found) > 1:
-        index = min(index, len(found) - 2)
-        return text[found[index].end : found[index + 1].start]
-    return "" if found[index].text.endswith(_BLANKLESS) else " "
+    if len(existing) > 1:
+        index = min(index, len(existing) - 2)
+        return text[existing[index].end : existing[index + 1].start]
+    return "" if existing[index].text.endswith(_BLANKLESS) else " "
 
 
 def continued(text: str, passage: Passage) -> str:

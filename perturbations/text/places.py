@@ -24,7 +24,7 @@ _SOUNDS_LIKE_A_VOWEL = re.compile(r"[aeio]|u(?!ni|s[aei]|t[ei])|hour|hono|heir",
 _SOUNDS_LIKE_A_CONSONANT = re.compile(r"on[ce]|eu|ouija", re.IGNORECASE)
 
 
-class Places(NamedTuple):
+class Letters(NamedTuple):
     """Starts and ends of letters with all that belongs to them, in order, shape ``(n,)``."""
 
     starts: NDArray[np.intp]
@@ -43,24 +43,24 @@ class Choice(NamedTuple):
     texts: tuple[str, ...]
 
 
-def letters_where(text: str, holds: Callable[[str], bool]) -> Places:
+def letters_where(text: str, holds: Callable[[str], bool]) -> Letters:
     """Find the grapheme clusters whose base character is such that `holds` says so."""
     if text.isascii():
         held = text.encode("ascii").translate(_table(holds))
         (starts,) = np.frombuffer(held, dtype=np.bool_).nonzero()
-        return Places(starts, starts + 1)
+        return Letters(starts, starts + 1)
     mask = masked(text)
     held = mask.encode("latin-1", "replace").translate(_table(holds))
-    found = np.array(bytearray(held), dtype=np.bool_)
+    fits = np.array(bytearray(held), dtype=np.bool_)
     for match in _RARE.finditer(mask):
-        found[match.start()] = holds(match.group())
+        fits[match.start()] = holds(match.group())
     if mask is text:
-        starts = np.flatnonzero(found)
-        return Places(starts, starts + 1)
+        starts = np.flatnonzero(fits)
+        return Letters(starts, starts + 1)
     bases = np.array([char != TAIL for char in mask])
-    starts = np.flatnonzero(found & bases)
+    starts = np.flatnonzero(fits & bases)
     bounds = np.append(np.flatnonzero(bases), len(text))
-    return Places(starts, bounds[np.searchsorted(bounds, starts, side="right")])
+    return Letters(starts, bounds[np.searchsorted(bounds, starts, side="right")])
 
 
 @cache
@@ -95,7 +95,7 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
     require_count(k)
     needed = 2 * k - 1 if apart else k
     if n < needed:
-        raise too_few(what, found=n, needed=needed)
+        raise too_few(what, available=n, needed=needed)
     if not apart:
         return _drawn(n, rng, k=k)
     # k of n - k + 1, each then moved on by one for each before it, leaves gaps between all
@@ -105,16 +105,16 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
 
 
 class TooFewError(NothingToDamageError):
-    """There are `found` places or texts, fewer than are needed."""
+    """There are `available` places or texts, fewer than are needed."""
 
-    def __init__(self, what: str, *, found: int, needed: int) -> None:
-        super().__init__(f"too few {what} ({found} of {needed} needed)")
-        self.found = found
+    def __init__(self, what: str, *, available: int, needed: int) -> None:
+        super().__init__(f"too few {what} ({available} of {needed} needed)")
+        self.available = available
 
 
-def too_few(what: str, *, found: int, needed: int) -> TooFewError:
+def too_few(what: str, *, available: int, needed: int) -> TooFewError:
     """Return the error that says that `needed` places or texts are needed and few were found."""
-    return TooFewError(what, found=found, needed=needed)
+    return TooFewError(what, available=available, needed=needed)
 
 
 def require_count(k: int, *, least: int = 1) -> None:
@@ -148,8 +148,8 @@ def picked(texts: Sequence[str], rng: Generator) -> str:
 
 def struck(choices: Sequence[Choice], rng: Generator, *, k: int, what: str) -> list[Edit]:
     """Change `k` of the places of `choices`, which do not overlap; errors as in `chosen`."""
-    places = [choices[index] for index in sorted(chosen(len(choices), rng, k=k, what=what))]
-    return [Edit(start=p.start, end=p.end, text=picked(p.texts, rng)) for p in places]
+    drawn = [choices[index] for index in sorted(chosen(len(choices), rng, k=k, what=what))]
+    return [Edit(start=p.start, end=p.end, text=picked(p.texts, rng)) for p in drawn]
 
 
 def cased_like(text: str, model: str) -> str:

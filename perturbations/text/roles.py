@@ -68,11 +68,11 @@ class _Phrases:
     """The noun phrases before and after the verbs of a text."""
 
     def __init__(self, text: str, words: Sequence[Token]) -> None:
-        found = names(text)
+        mentions = names(text)
         self._text = text
         self._words = words
-        self._starts = {name.start: name.end for name in found}
-        self._ends = {name.end: name.start for name in found}
+        self._starts = {name.start: name.end for name in mentions}
+        self._ends = {name.end: name.start for name in mentions}
 
     def pairs(self) -> Iterator[tuple[_Phrase, _Phrase]]:
         """Yield subject and object of each verb that has both, in order."""
@@ -138,8 +138,8 @@ class _Phrases:
         return None if possessor or article else self._phrase(start, end)
 
     def _phrase(self, start: int, end: int) -> _Phrase:
-        found = self._text[start:end]
-        if start not in self._starts and found != "I":
-            found = found[0].lower() + found[1:]
-        subject, other = _SUBJECT_FORMS.get(found, found), _OBJECT_FORMS.get(found, found)
+        words = self._text[start:end]
+        if start not in self._starts and words != "I":
+            words = words[0].lower() + words[1:]
+        subject, other = _SUBJECT_FORMS.get(words, words), _OBJECT_FORMS.get(words, words)
         return _Phrase(start, end, subject, other)

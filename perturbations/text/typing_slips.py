@@ -27,14 +27,14 @@ def typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     Which of the four is drawn for each slip among those that are possible at its place. No
     two slips meet.
     """
-    places = letters_where(text, str.isalnum)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits", apart=True)
-    followers = np.minimum(drawn + 1, len(places.starts) - 1)
+    letters = letters_where(text, str.isalnum)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits", apart=True)
+    followers = np.minimum(drawn + 1, len(letters.starts) - 1)
     turns = rng.random((k, 2)).tolist()
     return [
         _slip(text, here, after, turn=turn, key=key)
         for here, after, (turn, key) in zip(
-            places.at(drawn), places.at(followers), turns, strict=True
+            letters.at(drawn), letters.at(followers), turns, strict=True
         )
     ]
 
@@ -58,21 +58,21 @@ def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def neighbour_keys(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Replace `k` letters or digits by what is on a neighbouring key."""
-    places = letters_where(text, _is_key)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters or digits of a Latin keyboard")
+    letters = letters_where(text, _is_key)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits of a Latin keyboard")
     keys = rng.random(k).tolist()
     return [
         Edit(start, end, _beside(text[start:end], key))
-        for (start, end), key in zip(places.at(drawn), keys, strict=True)
+        for (start, end), key in zip(letters.at(drawn), keys, strict=True)
     ]
 
 
 @text_perturbation(family="character", level="character", harms=FORM, spares=CONTENT)
 def double_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Write `k` letters twice."""
-    places = letters_where(text, str.isalpha)
-    drawn = chosen(len(places.starts), rng, k=k, what="letters")
-    return [Edit(s, e, text[s:e] * 2) for s, e in places.at(drawn)]
+    letters = letters_where(text, str.isalpha)
+    drawn = chosen(len(letters.starts), rng, k=k, what="letters")
+    return [Edit(s, e, text[s:e] * 2) for s, e in letters.at(drawn)]
 
 
 def _slip(

@@ -53,10 +53,10 @@ class Token(NamedTuple):
     before: tuple[str, ...]
 
 
-class Found(NamedTuple):
+class FiniteVerb(NamedTuple):
     """A finite form of a full verb: the place of its token, the verb and the tense."""
 
-    place: int
+    position: int
     verb: Verb
     tense: Literal["past", "present"]
 
@@ -64,24 +64,24 @@ class Found(NamedTuple):
 @lru_cache(maxsize=16)  # of a few texts, which many rules look at
 def tokens(text: str) -> tuple[Token, ...]:
     """Return the words of `text`, each with those up to three before it, the nearest last."""
-    found: list[Token] = []
+    read: list[Token] = []
     for match in WORD.finditer(masked(text)):
         before: tuple[str, ...] = ()
-        if found and text[found[-1].end : match.start()].isspace():
-            before = (*found[-1].before, found[-1].lower)[-_REACH:]
+        if read and text[read[-1].end : match.start()].isspace():
+            before = (*read[-1].before, read[-1].lower)[-_REACH:]
         word = match.group().replace("’", "'")
-        found.append(Token(match.start(), match.end(), match.group(), word.lower(), before))
-    return tuple(found)
+        read.append(Token(match.start(), match.end(), match.group(), word.lower(), before))
+    return tuple(read)
 
 
 @cache
 def verbs(form: Literal["base", "past", "third", "participle"]) -> Mapping[str, Verb]:
     """Return `form` of each known verb -> the verb."""
-    known = [_verb(line.split()) for line in lines("verbs")]
-    return MappingProxyType({getattr(verb, form): verb for verb in reversed(known)})
+    paradigms = [_verb(line.split()) for line in lines("verbs")]
+    return MappingProxyType({getattr(verb, form): verb for verb in reversed(paradigms)})
 
 
-def finite_verbs(words: Sequence[Token]) -> Iterator[Found]:
+def finite_verbs(words: Sequence[Token]) -> Iterator[FiniteVerb]:
     """Find forms that are surely verbs, and surely no participles.
 
     Rather too few are found: past forms that are participles too only where no auxiliary
@@ -91,9 +91,9 @@ def finite_verbs(words: Sequence[Token]) -> Iterator[Found]:
     for index, word in enumerate(words):
         after = words[index + 1].lower if index + 1 < len(words) else ""
         if word.lower in third and _is_present(word, third[word.lower]):
-            yield Found(index, third[word.lower], "present")
+            yield FiniteVerb(index, third[word.lower], "present")
         elif word.lower in past and _is_past(word, past[word.lower], after=after):
-            yield Found(index, past[word.lower], "past")
+            yield FiniteVerb(index, past[word.lower], "past")
 
 
 def _is_present(word: Token, verb: Verb) -> bool:

@@ -26,12 +26,12 @@ def lists(name: str) -> Mapping[str, tuple[str, ...]]:
 @cache
 def exchanges(name: str) -> Mapping[str, tuple[str, ...]]:
     """Return word -> the other words of its line in ``NAME.txt``."""
-    found: dict[str, tuple[str, ...]] = {}
+    by_word: dict[str, tuple[str, ...]] = {}
     for line in lines(name):
         group = line.split()
         for word in group:
-            found[word] = (*found.get(word, ()), *(other for other in group if other != word))
-    return MappingProxyType(found)
+            by_word[word] = (*by_word.get(word, ()), *(other for other in group if other != word))
+    return MappingProxyType(by_word)
 
 
 @cache

@@ -21,7 +21,7 @@ from spanjury.perturbations.text.places import (
 )
 from spanjury.perturbations.text.wordlists import exchanges
 
-_SAID_TWICE = frozenset(("had", "that", "very"))  # which is not always an error
+_REPEATED_WORDS = frozenset(("had", "that", "very"))  # which is not always an error
 _COULD_HAVE = re.compile(r"(?<=ould )have\b")
 
 
@@ -70,7 +70,7 @@ def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     choices = [
         Choice(start, end, (f"{word} {word}",))
         for (start, end), word, after in zip(words, spoken, [*spoken[1:], ""], strict=False)
-        if word.casefold() not in {after.casefold(), *_SAID_TWICE}
+        if word.casefold() not in {after.casefold(), *_REPEATED_WORDS}
     ]
     return struck(choices, rng, k=k, what="words")
 
@@ -87,10 +87,10 @@ def confuse_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     require_english(text)
     mask = masked(text)
     choices = [Choice(*match.span(), ("of",)) for match in _COULD_HAVE.finditer(mask)]
-    known = exchanges("confusions")
+    confusions = exchanges("confusions")
     for match in WORD.finditer(mask):
         word = match.group()
-        others = known.get(word.lower().replace("’", "'"), ())
+        others = confusions.get(word.lower().replace("’", "'"), ())
         if others:
             written = tuple(cased_like(other, word) for other in others)
             choices.append(Choice(*match.span(), written))

@@ -152,18 +152,18 @@ def level_balanced(scores: ArrayLike, *, levels: Sequence[str]) -> LevelBalanced
         for level in dict.fromkeys(levels)
     }
     means = {level: _mean(group) for level, group in grouped.items()}
-    known = values[~np.isnan(values)]
+    defined = values[~np.isnan(values)]
     return LevelBalanced(
         average=_mean(list(means.values())),
-        minimum=float(known.min()) if known.size else math.nan,
+        minimum=float(defined.min()) if defined.size else math.nan,
         by_level=tuple(means.items()),
-        missing=values.size - known.size,
+        missing=values.size - defined.size,
     )
 
 
 def _mean(scores: list[float]) -> float:
-    known = [score for score in scores if not math.isnan(score)]
-    return math.fsum(known) / len(known) if known else math.nan
+    defined = [score for score in scores if not math.isnan(score)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 def _checked_scores(scores: ArrayLike) -> NDArray[np.float64]:

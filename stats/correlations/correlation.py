@@ -61,8 +61,8 @@ def correlation(first: ArrayLike, second: ArrayLike, *, method: Method = "spearm
     >>> correlation([1, 2, 3], [5, 5, 5])
     Correlation(value=nan, items=3, reason='constant scores')
     """
-    found = correlations(one_axis(first), one_axis(second), method=method)
-    value, items = float(found.value), int(found.items)
+    result = correlations(one_axis(first), one_axis(second), method=method)
+    value, items = float(result.value), int(result.items)
     if not np.isnan(value):
         return Correlation(value, items, None)
     reason: Undefined = "constant scores" if items >= LEAST_ITEMS else "fewer than 3 items"
@@ -103,32 +103,32 @@ def correlations(
     """
     if method not in METHODS:
         raise ValueError(f"expected one of {sorted(METHODS)}, got {method!r}")
-    one, other = checked_differences(first), checked_differences(second)
-    if one.shape[-1] != other.shape[-1]:
-        raise ValueError(f"expected as many items in both, got {one.shape} and {other.shape}")
-    shape = np.broadcast_shapes(one.shape, other.shape)
+    left, right = checked_differences(first), checked_differences(second)
+    if left.shape[-1] != right.shape[-1]:
+        raise ValueError(f"expected as many items in both, got {left.shape} and {right.shape}")
+    shape = np.broadcast_shapes(left.shape, right.shape)
     present = np.ones(shape[-1], dtype=np.bool_)
-    for score in (one, other):
+    for score in (left, right):
         missing = np.isnan(score)
         if missing.any():  # or else a row is ranked only once for all that it is compared with
             present = present & ~missing
     items = np.broadcast_to(np.count_nonzero(present, axis=-1), shape[:-1]).astype(np.int64)
     if shape[-1] < LEAST_ITEMS:
         return Correlations(np.full(shape[:-1], np.nan), items)
-    values = METHODS[method](one, other, present)
+    values = METHODS[method](left, right, present)
     return Correlations(np.where(items >= LEAST_ITEMS, values, np.nan), items)
 
 
 def _pearson(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
-    one, other = _centred(first, present), _centred(second, present)
-    squares = np.vecdot(one, one) * np.vecdot(other, other)
-    return np.clip(safe_divide(np.vecdot(one, other), np.sqrt(squares)), -1, 1)
+    left, right = _centred(first, present), _centred(second, present)
+    squares = np.vecdot(left, left) * np.vecdot(right, right)
+    return np.clip(safe_divide(np.vecdot(left, right), np.sqrt(squares)), -1, 1)
 
 
 def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
     # What is missing is ranked behind all the others, and then skipped.
-    one, other = (midranks(np.where(present, score, np.inf)) for score in (first, second))
-    return _pearson(one, other, present)
+    left, right = (midranks(np.where(present, score, np.inf)) for score in (first, second))
+    return _pearson(left, right, present)
 
 
 def _tau_b(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
@@ -153,15 +153,15 @@ class _Counts(NamedTuple):
     @classmethod
     def of(cls, first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> "_Counts":
         """Count the pairs of items that are present: concordant minus discordant, and untied."""
-        one, other = (ranks(np.where(present, score, np.inf)) for score in (first, second))
-        counts = pair_counts(one, other)
+        left, right = (ranks(np.where(present, score, np.inf)) for score in (first, second))
+        counts = pair_counts(left, right)
         # Missing items come last by both scores: never discordant, and tied among themselves.
         missing = np.count_nonzero(~present, axis=-1)
         untied = counts.pairs - counts.tied_first, counts.pairs - counts.tied_second
         among = np.count_nonzero(present, axis=-1)
         absent = counts.pairs - among * (among - 1) // 2 - missing * (missing - 1) // 2
         surplus = untied[0] - counts.tied_second + counts.tied_both - 2 * counts.discordant
-        distinct = np.minimum(one.distinct, other.distinct) - (missing > 0)
+        distinct = np.minimum(left.distinct, right.distinct) - (missing > 0)
         parts = (surplus - absent, untied[0] - absent, untied[1] - absent, distinct)
         return cls(*(part.astype(np.float64) for part in parts))
 
@@ -171,9 +171,9 @@ METHODS = {"pearson": _pearson, "spearman": _spearman, "tau-b": _tau_b, "tau-c":
 
 def _centred(scores: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
     """Return scores less their mean, on a scale on which squares neither vanish nor overflow."""
-    known = np.where(present, scores, 0.0)
-    largest = np.max(np.abs(known), axis=-1, keepdims=True)
-    scaled = known / np.where(largest > 0, largest, 1.0)
+    filled = np.where(present, scores, 0.0)
+    largest = np.max(np.abs(filled), axis=-1, keepdims=True)
+    scaled = filled / np.where(largest > 0, largest, 1.0)
     count = np.maximum(np.count_nonzero(present, axis=-1, keepdims=True), 1)
     centred = np.where(present, scaled - scaled.sum(axis=-1, keepdims=True) / count, 0.0)
     spread = np.max(np.abs(centred), axis=-1, keepdims=True)

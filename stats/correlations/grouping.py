@@ -82,17 +82,17 @@ def level_correlation(
     LevelCorrelation(value=1.0, items=6, groups=1, undefined=1, reason=None)
     """
     people, scores = paired_tables(human, metric)
-    found = level_correlations(people, scores, level=level, method=method)
-    value = float(found.value)
+    result = level_correlations(people, scores, level=level, method=method)
+    value = float(result.value)
     reason: Undefined | None = None
     if np.isnan(value):
         most = int(np.max(_rows(people, scores, level=level, method=method).items, initial=0))
         reason = "constant scores" if most >= LEAST_ITEMS else "fewer than 3 items"
     return LevelCorrelation(
         value,
-        items=int(found.items),
-        groups=int(found.groups),
-        undefined=int(found.undefined),
+        items=int(result.items),
+        groups=int(result.groups),
+        undefined=int(result.undefined),
         reason=reason,
     )
 

@@ -16,7 +16,7 @@ from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
 
 class MetricComparison(NamedTuple):
-    """Of the null that two metrics' standardised scores may be swapped."""
+    """P-values of the null that two metrics' standardised scores may be swapped."""
 
     difference: float
     """The first metric's correlation with people less the second's, or NaN."""
@@ -83,13 +83,13 @@ def perm_both(
     people, scores = common_cells(human, metrics)
     first, second = level_correlations(people, scores, level=level, method=method).value
     observed = float(first - second)
-    one, other = np.nan_to_num(_standardised(scores))  # what is missing is so in `people`
+    left, right = np.nan_to_num(_standardised(scores))  # what is missing is so in `people`
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=2 * people.size):
         swap = rng.integers(2, size=(size, *people.shape), dtype=np.bool_)
-        mixed = np.stack([np.where(swap, other, one), np.where(swap, one, other)])
-        found = level_correlations(people, mixed, level=level, method=method).value
-        blocks.append(found[0] - found[1])
+        mixed = np.stack([np.where(swap, right, left), np.where(swap, left, right)])
+        values = level_correlations(people, mixed, level=level, method=method).value
+        blocks.append(values[0] - values[1])
     drawn = np.concatenate(blocks)
     return _answer(observed, drawn[~np.isnan(drawn)])
 
@@ -123,15 +123,15 @@ def compared_metrics(
     if scores.ndim != 3:  # noqa: PLR2004 - metrics, systems, inputs
         raise ValueError(f"expected tables of metrics, got the shape {scores.shape}")
     rows, columns = np.triu_indices(len(scores), k=1)
-    found = [
+    pairs = [
         perm_both(human, scores[[row, column]], level=level, rng=rng, method=method, draws=draws)
         for row, column in zip(rows, columns, strict=True)
     ]
-    p = np.array([pair.p_two_sided for pair in found], dtype=np.float64)
+    p = np.array([pair.p_two_sided for pair in pairs], dtype=np.float64)
     differences = np.full((len(scores), len(scores)), np.nan)
     raw, adjusted = differences.copy(), differences.copy()
-    differences[rows, columns] = [pair.difference for pair in found]
-    differences[columns, rows] = [-pair.difference for pair in found]
+    differences[rows, columns] = [pair.difference for pair in pairs]
+    differences[columns, rows] = [-pair.difference for pair in pairs]
     raw[rows, columns] = raw[columns, rows] = p
     adjusted[rows, columns] = adjusted[columns, rows] = np.exp(holm(np.log(p)))
     return MetricComparisons(differences, raw, adjusted)

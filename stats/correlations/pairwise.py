@@ -175,17 +175,17 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccu
 def _pairs(human: ArrayLike, metric: ArrayLike) -> _Pairs:
     """Return the differences of all pairs; the weights sum to 1, and alike for every input."""
     both = paired_tables(human, metric)
-    one, other = np.triu_indices(len(both.human), k=1)
+    rows, columns = np.triu_indices(len(both.human), k=1)
     rounding = [ROUNDING * _greatest(table) for table in both]
     people, scores = (
-        np.where(np.abs(gaps := (table[one] - table[other]).T) <= noise, 0.0, gaps)
+        np.where(np.abs(gaps := (table[rows] - table[columns]).T) <= noise, 0.0, gaps)
         for table, noise in zip(both, rounding, strict=True)
     )
-    known = ~np.isnan(people)
-    counts = np.count_nonzero(known, axis=1, keepdims=True)
+    present = ~np.isnan(people)
+    counts = np.count_nonzero(present, axis=1, keepdims=True)
     shares = 1 / (np.maximum(counts, 1) * max(np.count_nonzero(counts), 1))
-    weights = np.broadcast_to(shares, known.shape)
-    return _Pairs(people[known], scores[known], weights[known], rounding[1])
+    weights = np.broadcast_to(shares, present.shape)
+    return _Pairs(people[present], scores[present], weights[present], rounding[1])
 
 
 def _greatest(table: FloatArray) -> float:

@@ -68,11 +68,11 @@ def ranks(values: FloatArray) -> Ranks:
     starts = _run_starts(np.take_along_axis(values, order, axis=-1))
     least = np.empty(values.shape, dtype=np.int64)
     np.put_along_axis(least, order, starts, axis=-1)
-    places = np.arange(values.shape[-1])
+    indices = np.arange(values.shape[-1])
     return Ranks(
         least,
-        tied=np.sum(places - starts, axis=-1),
-        distinct=np.count_nonzero(starts == places, axis=-1),
+        tied=np.sum(indices - starts, axis=-1),
+        distinct=np.count_nonzero(starts == indices, axis=-1),
     )
 
 
@@ -82,7 +82,7 @@ def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
     Parameters
     ----------
     first, second
-        Of scores whose shapes broadcast to ``(..., n)``.
+        Ranks of scores whose shapes broadcast to ``(..., n)``.
 
     Notes
     -----

@@ -79,8 +79,8 @@ def resampled_correlations(
     """
     if over not in {"both", "inputs", "systems"}:
         raise ValueError(f"expected over to be both, inputs or systems, got {over!r}")
-    people, known = common_cells(human, metrics)
-    scores = np.nan_to_num(known)  # what is missing is so in `people`
+    people, common = common_cells(human, metrics)
+    scores = np.nan_to_num(common)  # what is missing is so in `people`
     systems, inputs = people.shape
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=scores.size):
@@ -116,12 +116,12 @@ def correlation_difference(
     level, rng, method, over, draws
         As in `resampled_correlations`.
     confidence
-        Of the interval, in ``(0, 1)``.
+        Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
     CorrelationDifference
-        Of the first metric less the second; NaN where it is undefined.
+        Correlation of the first metric minus the second; NaN if it is undefined.
 
     Raises
     ------

@@ -71,5 +71,5 @@ def system_means(human: ArrayLike, metric: ArrayLike) -> Tables:
         inputs = people.shape[-1]
         return Tables(*(safe_divide(table.sum(axis=-1), inputs) for table in (people, scores)))
     counts = np.count_nonzero(present, axis=-1)
-    known = (np.where(present, table, 0.0) for table in (people, scores))
-    return Tables(*(safe_divide(table.sum(axis=-1), counts) for table in known))
+    filled = (np.where(present, table, 0.0) for table in (people, scores))
+    return Tables(*(safe_divide(table.sum(axis=-1), counts) for table in filled))

@@ -18,7 +18,7 @@ class SoftPairwiseAccuracy(NamedTuple):
     value: float
     """In ``[0, 1]``, or NaN."""
     pairs: int
-    """Of systems."""
+    """Number of pairs of systems."""
     reason: NoPairs | None
     """Why the value is NaN."""
 
@@ -87,11 +87,11 @@ def soft_pairwise_accuracy(
        Automatic Metrics via Soft Pairwise Accuracy, WMT, arXiv:2409.09598
     """
     both = paired_tables(human, metric)
-    one, other = np.triu_indices(len(both.human), k=1)
-    differences = np.stack([table[one] - table[other] for table in both])
+    rows, columns = np.triu_indices(len(both.human), k=1)
+    differences = np.stack([table[rows] - table[columns] for table in both])
     missing = np.isnan(differences[0])
-    known = ~missing.all(axis=-1)
-    moves = np.where(missing, 0.0, differences)[:, known]
+    defined = ~missing.all(axis=-1)
+    moves = np.where(missing, 0.0, differences)[:, defined]
     pairs, items = moves.shape[1:]
     p = _mid_p(moves.reshape(2 * pairs, items), rng=rng, draws=draws)
     if pairs == 0:

@@ -50,7 +50,7 @@ def weighted_correlation(
     >>> float(weighted_correlation([1, 2, 3], [1, 3, 2], weights=[1, 1, 1]))
     0.5
     """
-    x, y, w = (np.asarray(one, dtype=np.float64) for one in (first, second, weights))
+    x, y, w = (np.asarray(values, dtype=np.float64) for values in (first, second, weights))
     if x.ndim != 1 or x.shape != y.shape or w.shape[-1:] != x.shape:
         raise ValueError(f"expected scores (items,), got {x.shape}, {y.shape} and {w.shape}")
     if not (np.isfinite(x).all() and np.isfinite(y).all() and (w >= 0).all()):
@@ -58,12 +58,14 @@ def weighted_correlation(
     if method == "spearman":
         x, y = _midranks(x, w), _midranks(y, w)
     total = w.sum(axis=-1, keepdims=True)
-    x, y = (one - safe_divide((w * one).sum(axis=-1, keepdims=True), total) for one in (x, y))
-    both, ours, theirs = ((w * one).sum(axis=-1) for one in (x * y, x * x, y * y))
+    x, y = (
+        values - safe_divide((w * values).sum(axis=-1, keepdims=True), total) for values in (x, y)
+    )
+    both, ours, theirs = ((w * products).sum(axis=-1) for products in (x * y, x * x, y * y))
     scale = np.sqrt(ours * theirs)
     varies = scale > np.finfo(np.float64).eps * np.maximum(total[..., 0], 1.0)
-    found = safe_divide(np.where(varies, both, np.nan), np.where(varies, scale, np.nan))
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    correlation = safe_divide(np.where(varies, both, np.nan), np.where(varies, scale, np.nan))
+    return np.asarray(np.clip(correlation, -1.0, 1.0))
 
 
 def _midranks(values: FloatArray, weights: FloatArray) -> FloatArray:

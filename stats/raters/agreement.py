@@ -74,10 +74,10 @@ def cohen_kappa(
     """
     if weights not in {"linear", "quadratic", "unweighted"}:
         raise ValueError(f"expected linear, quadratic or unweighted, got {weights!r}")
-    one, other = one_axis(first), one_axis(second)
-    if one.shape != other.shape:
-        raise ValueError(f"expected as many ratings of both, got {one.size} and {other.size}")
-    both = np.stack([one, other])[:, ~np.isnan(one + other)]
+    left, right = one_axis(first), one_axis(second)
+    if left.shape != right.shape:
+        raise ValueError(f"expected as many ratings of both, got {left.size} and {right.size}")
+    both = np.stack([left, right])[:, ~np.isnan(left + right)]
     ratings, where = np.unique(both, return_inverse=True)
     apart = np.abs(ratings[:, np.newaxis] - ratings)
     power = {"linear": 1, "quadratic": 2, "unweighted": 0}[weights]
@@ -171,18 +171,18 @@ def _distances(ratings: FloatArray, totals: FloatArray, *, level: AlphaLevel) ->
     """Return the squared distances between ratings that were given `totals` times, [1] eq. D."""
     if level == "nominal":
         return 1 - np.eye(ratings.size)
-    places = ratings if level == "interval" else np.cumsum(totals) - totals / 2
-    apart: FloatArray = (places[:, np.newaxis] - places) ** 2
+    positions = ratings if level == "interval" else np.cumsum(totals) - totals / 2
+    apart: FloatArray = (positions[:, np.newaxis] - positions) ** 2
     return apart
 
 
 def _counts(values: FloatArray) -> _Counts:
     """Count the ratings of each unit with two or more."""
     kept = values[np.count_nonzero(~np.isnan(values), axis=1) > 1]
-    known = ~np.isnan(kept)
-    ratings, where = np.unique(kept[known], return_inverse=True)
+    present = ~np.isnan(kept)
+    ratings, where = np.unique(kept[present], return_inverse=True)
     table = np.zeros((len(kept), ratings.size))
-    np.add.at(table, (np.nonzero(known)[0], where), 1.0)
+    np.add.at(table, (np.nonzero(present)[0], where), 1.0)
     return _Counts(ratings, table)
 
 

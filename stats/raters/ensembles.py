@@ -83,9 +83,9 @@ def ensemble_curve(
     panels, undefined = np.zeros((2, count), dtype=np.int64)
     for column in range(count):
         members = _panels(count, column + 1, most=most, rng=rng)
-        found = _correlations(both, members, level=level, method=method)
-        defined = found[~np.isnan(found)]
-        panels[column], undefined[column] = found.size, found.size - defined.size
+        values = _correlations(both, members, level=level, method=method)
+        defined = values[~np.isnan(values)]
+        panels[column], undefined[column] = values.size, values.size - defined.size
         if defined.size:
             curve[:, column] = defined.mean(), defined.min(), defined.max()
     mean, least, greatest = curve
@@ -110,8 +110,8 @@ def leave_one_out(
     both = _checked(human, seats)
     count = len(both.metric)
     members = np.concatenate([np.ones((1, count), dtype=np.bool_), ~np.eye(count, dtype=np.bool_)])
-    found = _correlations(both, members, level=level, method=method)
-    return LeaveOneOut(float(found[0]), found[1:], found[0] - found[1:])
+    values = _correlations(both, members, level=level, method=method)
+    return LeaveOneOut(float(values[0]), values[1:], values[0] - values[1:])
 
 
 def _checked(human: ArrayLike, seats: ArrayLike) -> Tables:
@@ -137,14 +137,14 @@ def _correlations(
     both: Tables, members: NDArray[np.bool_], *, level: Level, method: Method
 ) -> FloatArray:
     """Return the correlation of each panel with people."""
-    known = ~np.isnan(both.metric)
-    scores = np.where(known, both.metric, 0.0)
-    found: list[FloatArray] = []
+    present = ~np.isnan(both.metric)
+    scores = np.where(present, both.metric, 0.0)
+    blocks: list[FloatArray] = []
     start = 0
     for size in block_sizes(len(members), cells=both.human.size):
         seated = members[start : start + size].astype(np.float64)
-        sums, counts = (np.tensordot(seated, part, axes=1) for part in (scores, known))
+        sums, counts = (np.tensordot(seated, part, axes=1) for part in (scores, present))
         means = safe_divide(sums, counts)
-        found.append(level_correlations(both.human, means, level=level, method=method).value)
+        blocks.append(level_correlations(both.human, means, level=level, method=method).value)
         start += size
-    return np.concatenate(found)
+    return np.concatenate(blocks)

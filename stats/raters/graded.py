@@ -53,9 +53,9 @@ def ordinal_scores(scores: ArrayLike, *, levels: int = 10, rounds: int = 500) ->
         Shape ``(items, raters)``; finite, or NaN where missing. Only their order counts, and for
         each rater its own.
     levels
-        Of grades at most, at least 2; of a rater with more they are cut into groups of like size.
+        Maximum number of grades, at least 2; more are cut into groups of similar size.
     rounds
-        Of the search at most.
+        Maximum number of rounds of the search.
 
     Raises
     ------
@@ -99,13 +99,13 @@ class _Joint(NamedTuple):
 
 def _grades(scores: FloatArray, *, levels: int) -> FloatArray:
     """Return which grade a rater gave, shape ``(items, grades)``; zeros for none."""
-    known = ~np.isnan(scores)
-    _, where, counts = np.unique(scores[known], return_inverse=True, return_counts=True)
+    present = ~np.isnan(scores)
+    _, where, counts = np.unique(scores[present], return_inverse=True, return_counts=True)
     if counts.size > levels:
         middle = (np.cumsum(counts) - counts / 2) / counts.sum()
         where = np.unique((middle * levels).astype(np.intp)[where], return_inverse=True)[1]
     grades = np.zeros((scores.size, int(where.max()) + 1 if where.size else 0))
-    grades[np.flatnonzero(known), where] = 1.0
+    grades[np.flatnonzero(present), where] = 1.0
     return grades
 
 
@@ -118,7 +118,7 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         return _loss(parameters, given)
 
-    found = minimize(
+    optimum = minimize(
         loss,
         start,
         jac=True,
@@ -126,7 +126,7 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
         bounds=bounds,
         options={"maxiter": rounds},
     )
-    return _split(found.x, given), bool(found.success)
+    return _split(optimum.x, given), bool(optimum.success)
 
 
 def _start(given: list[FloatArray]) -> tuple[FloatArray, list[tuple[float, float]]]:

@@ -56,7 +56,7 @@ def dawid_skene(
         Labels that each rater is taken to have given besides, of each sort to each sort, and
         items of each sort; at least 0. With 0 it is maximum likelihood.
     rounds
-        Of expectation and maximisation at most, at least 1.
+        Maximum number of rounds of expectation and maximisation, at least 1.
     tolerance
         A rise of the log posterior, per label, at which it has converged.
 
@@ -106,12 +106,12 @@ def _one_hot(labels: ArrayLike, *, categories: int) -> FloatArray:
     if values.ndim != 2 or categories < 2:  # noqa: PLR2004 - items, raters; two, to differ
         raise ValueError(f"expected (items, raters), got {values.shape}, {categories!r} categories")
     values = np.where(np.isnan(values), -1, values)
-    known = np.arange(categories)
-    if not np.isin(values, np.append(known, -1)).all():
+    codes = np.arange(categories)
+    if not np.isin(values, np.append(codes, -1)).all():
         raise ValueError(f"expected labels from -1 to {categories - 1}, got {np.unique(values)}")
     if not (values >= 0).any():
         raise ValueError("expected a label or more, got none")
-    given: FloatArray = (values[:, :, np.newaxis] == known).astype(np.float64)
+    given: FloatArray = (values[:, :, np.newaxis] == codes).astype(np.float64)
     return given
 
 

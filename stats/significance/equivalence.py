@@ -85,7 +85,7 @@ class Equivalence(NamedTuple):
     p_equivalent: float
     """The larger p of the two tests, whose null is "a margin away or more"."""
     p_different: float
-    """Of the two-sided test whose null is "0"; for `signed-rank` given the sizes of differences."""
+    """P-value of the two-sided test of "0"; for `signed-rank` given the sizes of differences."""
     estimate: float
     """The mean difference for `t`; the median of the means of all pairs for `signed-rank`."""
     low: float
@@ -241,9 +241,9 @@ def walsh_averages(values: FloatArray) -> WalshAverages:
     (6, 3, 0.75)
     """
     distinct, counts = np.unique(values, return_counts=True)
-    one, other = np.triu_indices(distinct.size)
-    same = counts[one] * (counts[one] + 1) // 2
-    times = np.where(one == other, same, counts[one] * counts[other])
-    averages = (distinct[one] + distinct[other]) / 2
+    rows, columns = np.triu_indices(distinct.size)
+    same = counts[rows] * (counts[rows] + 1) // 2
+    times = np.where(rows == columns, same, counts[rows] * counts[columns])
+    averages = (distinct[rows] + distinct[columns]) / 2
     order = np.argsort(averages, kind="stable")
     return WalshAverages(averages[order], np.cumsum(times[order]))

@@ -89,7 +89,7 @@ def _standardised(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _items(differences: NDArray[np.float64]) -> Pairs:
-    """Tell of each item whether any aspect of it moved, none, or all are missing."""
+    """Return for each item whether any of its aspects moved, none, or all are missing."""
     there = ~np.isnan(differences).all(axis=0)
     moved = (np.nan_to_num(differences) != 0).any(axis=0)
     return Pairs(moved[there].astype(np.float64), int(np.count_nonzero(~there)))

@@ -198,9 +198,9 @@ def simulated_power(
     if min(differences.size, items, draws) < 1:
         raise ValueError(f"expected items and draws, got {differences.size}, {items!r}, {draws!r}")
     _check_level(alpha)
-    found = sum(test(rng.choice(differences, items)).p <= alpha for _ in range(draws))
-    bounds = binomtest(found, draws).proportion_ci()
-    return SimulatedPower(found / draws, float(bounds.low), float(bounds.high))
+    rejected = sum(test(rng.choice(differences, items)).p <= alpha for _ in range(draws))
+    bounds = binomtest(rejected, draws).proportion_ci()
+    return SimulatedPower(rejected / draws, float(bounds.low), float(bounds.high))
 
 
 def _powers(items: NDArray[np.int_], *, drop: float, rise: float, alpha: float) -> FloatArray:
@@ -211,9 +211,9 @@ def _powers(items: NDArray[np.int_], *, drop: float, rise: float, alpha: float) 
     changed = np.arange(items.max() + 1)
     # Rejected are more drops than this, given how many items change.
     critical = binom.isf(alpha, changed, 0.5)
-    found = binom.sf(critical, changed, drop / share)
+    rejecting = binom.sf(critical, changed, drop / share)
     chances = binom.pmf(changed, items[:, np.newaxis], share)
-    powers: FloatArray = np.dot(chances, found)
+    powers: FloatArray = np.dot(chances, rejecting)
     return powers
 
 

@@ -104,7 +104,7 @@ def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> t
     for that, lest chance repeat an annotator.
     """
     size = int(edges[-1])
-    spread = np.concatenate([one.ends - one.starts for one in both])
+    spread = np.concatenate([side.ends - side.starts for side in both])
     apart = min(int(np.ceil(spread.mean() / 2)) if spread.size else 0, (size - 1) // 2)
     shift = int(rng.integers(size))
     other = shift + int(rng.integers(apart, size - apart))
@@ -112,15 +112,15 @@ def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> t
     return _shifted(both[chosen[0]], shift, edges), _shifted(both[chosen[1]], other, edges)
 
 
-def _shifted(one: Marks, by: int, edges: IntArray) -> Marks:
+def _shifted(spans: Marks, by: int, edges: IntArray) -> Marks:
     """Move spans in a circle; one that runs over the end of its text is moved back or cut."""
-    starts = (one.starts + by) % edges[-1]
+    starts = (spans.starts + by) % edges[-1]
     texts = np.searchsorted(edges, starts, side="right") - 1
-    over = np.maximum(0, starts + (one.ends - one.starts) - edges[texts + 1])
-    ends = np.minimum(starts + (one.ends - one.starts), edges[texts + 1])
+    over = np.maximum(0, starts + (spans.ends - spans.starts) - edges[texts + 1])
+    ends = np.minimum(starts + (spans.ends - spans.starts), edges[texts + 1])
     starts = np.maximum(starts - over, edges[texts])
     order = np.argsort(texts, kind="stable")
-    return Marks(starts[order], ends[order], texts[order], one.labels[order])
+    return Marks(starts[order], ends[order], texts[order], spans.labels[order])
 
 
 MIN_SAMPLES = 300
@@ -254,8 +254,8 @@ def _candidate_pairs(first: Marks, second: Marks) -> _Pairs:
     starts, ends = first.starts[rows], first.ends[rows]
     others, tails = second.starts[columns], second.ends[columns]
     apart = np.abs(starts - others) + np.abs(ends - tails)
-    place = (apart / ((ends - starts) + (tails - others))) ** 2
-    gains = 2 * _ALONE - place - (first.labels[rows] != second.labels[columns])
+    positional = (apart / ((ends - starts) + (tails - others))) ** 2
+    gains = 2 * _ALONE - positional - (first.labels[rows] != second.labels[columns])
     kept = gains > 0
     return _Pairs(rows[kept], columns[kept], gains[kept])
 

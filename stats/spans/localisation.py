@@ -22,7 +22,7 @@ class Localisation(NamedTuple):
     hits: int
     """Places that a span overlaps."""
     hits_by_chance: float
-    """As many would be expected if each place lay anywhere in its text."""
+    """Number expected if each place lay anywhere in its text."""
     marked: int
     """Characters in spans."""
     damaged: int
@@ -91,12 +91,12 @@ def new_spans(damaged: ArrayLike, clean: ArrayLike, *, same: float = 0.5) -> Int
     starts, ends = now[:, [0]], now[:, [1]]
     shared = np.minimum(ends, before[:, 1]) - np.maximum(starts, before[:, 0])
     either = (ends - starts) + (before[:, 1] - before[:, 0]) - shared
-    known = np.any((shared > 0) & (shared >= same * either), axis=1)
-    return np.compress(~known, now, axis=0)
+    dominated = np.any((shared > 0) & (shared >= same * either), axis=1)
+    return np.compress(~dominated, now, axis=0)
 
 
 def localisation(
-    spans: ArrayLike, places: ArrayLike, *, length: int, tolerance: int = 1
+    spans: ArrayLike, damaged: ArrayLike, *, length: int, tolerance: int = 1
 ) -> Localisation:
     """Compare spans with the places of damage in a text.
 
@@ -104,7 +104,7 @@ def localisation(
     ----------
     spans
         Shape ``(n, 2)``: half-open offsets in the damaged text; from `new_spans`.
-    places
+    damaged
         Shape ``(m, 2)``: likewise. A place is empty where text was deleted: it is taken for
         the ``tolerance + 1`` characters to each side, so that a span that ends at most
         `tolerance` characters away hits it.
@@ -133,7 +133,7 @@ def localisation(
     if tolerance < 0:
         raise ValueError(f"expected a tolerance of 0 or more, got {tolerance!r}")
     marked = _mask(_checked(spans, length=length), length)
-    damage = _widened(_checked(places, length=length), length, by=tolerance + 1)
+    damage = _widened(_checked(damaged, length=length), length, by=tolerance + 1)
     at_damage = _mask(damage, length)
     return Localisation(
         places=len(damage),
@@ -145,9 +145,9 @@ def localisation(
     )
 
 
-def pooled(found: Iterable[Localisation]) -> Localisation:
+def pooled(results: Iterable[Localisation]) -> Localisation:
     """Return the sums of what was found in several texts: each place counts alike."""
-    sums = [sum(column) for column in zip(*found, strict=True)]
+    sums = [sum(column) for column in zip(*results, strict=True)]
     return Localisation._make(sums or [0] * len(Localisation._fields))
 
 
@@ -163,11 +163,11 @@ def _checked(intervals: ArrayLike, *, length: int | None = None) -> Intervals:
     return array.astype(np.int64)
 
 
-def _widened(places: Intervals, length: int, *, by: int) -> Intervals:
+def _widened(intervals: Intervals, length: int, *, by: int) -> Intervals:
     """Return the places, the empty ones as the characters around them."""
-    empty = places[:, 0] == places[:, 1]
-    starts = places[:, 0] - by * empty
-    ends = places[:, 1] + by * empty
+    empty = intervals[:, 0] == intervals[:, 1]
+    starts = intervals[:, 0] - by * empty
+    ends = intervals[:, 1] + by * empty
     return np.stack([np.maximum(starts, 0), np.minimum(ends, length)], axis=1)
 
 

@@ -27,12 +27,12 @@ from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
 
 
 class Overlap(NamedTuple):
-    """The overlap of found and gold spans of a text, as sums."""
+    """The overlap of predicted and gold spans of a text, as sums."""
 
     both: float
     """Characters or spans that agree; partial credit counts in part."""
-    found: float
-    """Characters or spans that were found."""
+    predicted: float
+    """Characters or spans that were predicted."""
     gold: float
     """Characters or spans that are gold."""
 
@@ -45,12 +45,12 @@ class Agreement(NamedTuple):
     f1: float
 
 
-def character_overlap(found: ArrayLike, gold: ArrayLike) -> Overlap:
+def character_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
     """Count characters: soft agreement, where spans may differ in part.
 
     Parameters
     ----------
-    found, gold
+    predicted, gold
         Shape ``(n, 2)`` and ``(m, 2)``: half-open offsets. A character in two spans of one
         side counts once.
 
@@ -64,26 +64,26 @@ def character_overlap(found: ArrayLike, gold: ArrayLike) -> Overlap:
     >>> micro([character_overlap([(0, 6)], [(4, 8), (5, 10)])]).recall  # 2 of 6 characters
     0.3333333333333333
     """
-    swept = depths((checked_spans(found), None), (checked_spans(gold), None))
+    swept = depths((checked_spans(predicted), None), (checked_spans(gold), None))
     marked, true = (counts[0] > 0 for counts in swept.by_set)
     sums = (swept.widths @ both for both in (marked & true, marked, true))
     return Overlap(*(float(total) for total in sums))
 
 
-def exact_overlap(found: ArrayLike, gold: ArrayLike) -> Overlap:
+def exact_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
     """Count spans: hard agreement, where only the same start and end will do.
 
     Parameters, errors as in `character_overlap`. Equal spans of one side count once.
     """
-    marked, true = ({*map(tuple, checked_spans(side).tolist())} for side in (found, gold))
+    marked, true = ({*map(tuple, checked_spans(side).tolist())} for side in (predicted, gold))
     return Overlap(float(len(marked & true)), float(len(marked)), float(len(true)))
 
 
 def graded_overlap(
-    found: ArrayLike,
+    predicted: ArrayLike,
     gold: ArrayLike,
     *,
-    found_grades: ArrayLike,
+    predicted_grades: ArrayLike,
     gold_grades: ArrayLike,
     partial: float = 0.5,
 ) -> Overlap:
@@ -102,9 +102,9 @@ def graded_overlap(
 
     Parameters
     ----------
-    found, gold
+    predicted, gold
         As in `character_overlap`.
-    found_grades, gold_grades
+    predicted_grades, gold_grades
         Shape ``(n,)`` and ``(m,)``: whole numbers from 0. WMT has two: minor, and major with
         critical.
     partial
@@ -117,14 +117,16 @@ def graded_overlap(
     """
     if not 0 <= partial <= 1:
         raise ValueError(f"expected a credit in [0, 1], got {partial!r}")
-    sides = [checked_spans(found), checked_spans(gold)]
+    sides = [checked_spans(predicted), checked_spans(gold)]
     grades = [
         checked_labels(grades, side)
-        for grades, side in zip((found_grades, gold_grades), sides, strict=True)
+        for grades, side in zip((predicted_grades, gold_grades), sides, strict=True)
     ]
     widths, (marked, true) = depths((sides[0], grades[0]), (sides[1], grades[1]))
     same = np.minimum(marked, true).sum(axis=0)
-    excess, lack = (np.maximum(0, one).sum(axis=0) for one in (marked - true, true - marked))
+    excess, lack = (
+        np.maximum(0, difference).sum(axis=0) for difference in (marked - true, true - marked)
+    )
     credit = same + partial * np.minimum(excess, lack)
     sums = (widths @ count for count in (credit, marked.sum(axis=0), true.sum(axis=0)))
     return Overlap(*(float(total) for total in sums))
@@ -159,17 +161,17 @@ def micro_effect(overlaps: ArrayLike) -> Weighted:
     ValueError
         If the shape is not as above.
     """
-    both, found, gold = _columns(overlaps)
-    return ratio(np.stack([both, both, 2 * both]), np.stack([found, gold, found + gold]))
+    both, predicted, gold = _columns(overlaps)
+    return ratio(np.stack([both, both, 2 * both]), np.stack([predicted, gold, predicted + gold]))
 
 
 def macro_effect(overlaps: ArrayLike) -> Weighted:
     """Return the macro figures as an effect for `bootstrap`; the rest is as in `micro_effect`."""
-    both, found, gold = _columns(overlaps)
-    empty = found + gold == 0
+    both, predicted, gold = _columns(overlaps)
+    empty = predicted + gold == 0
     figures = [
         np.where(empty, 1.0, safe_divide(above, below))
-        for above, below in ((both, found), (both, gold), (2 * both, found + gold))
+        for above, below in ((both, predicted), (both, gold), (2 * both, predicted + gold))
     ]
     return mean_drop(np.stack(figures))
 

@@ -24,12 +24,12 @@ class Detection(NamedTuple):
     accuracy: float
 
 
-def detection(found: ArrayLike, gold: ArrayLike) -> Detection:
+def detection(predicted: ArrayLike, gold: ArrayLike) -> Detection:
     """Compare texts by whether there is any error in them.
 
     Parameters
     ----------
-    found, gold
+    predicted, gold
         Spans in each text, shape ``(texts,)``; NaN for a text that is skipped.
 
     Raises
@@ -42,13 +42,13 @@ def detection(found: ArrayLike, gold: ArrayLike) -> Detection:
     >>> detection([0, 2, 1], [0, 0, 3]).precision
     0.5
     """
-    counts = np.asarray(found, dtype=np.float64)
-    return Detection(*on_sample(detection_effect(found, gold), items=counts.size).tolist())
+    counts = np.asarray(predicted, dtype=np.float64)
+    return Detection(*on_sample(detection_effect(predicted, gold), items=counts.size).tolist())
 
 
-def detection_effect(found: ArrayLike, gold: ArrayLike) -> Weighted:
+def detection_effect(predicted: ArrayLike, gold: ArrayLike) -> Weighted:
     """Return the four figures of `detection` as an effect for `bootstrap`; texts are items."""
-    ours, theirs = _checked(found, gold)
+    ours, theirs = _checked(predicted, gold)
     out = np.isnan(ours + theirs)
     some, true = (np.where(out, np.nan, counts > 0) for counts in (ours, theirs))
     both = some * true
@@ -56,13 +56,13 @@ def detection_effect(found: ArrayLike, gold: ArrayLike) -> Weighted:
     return ratio(above, np.stack([some, true, some + true, np.ones_like(some)]))
 
 
-def count_correlation(found: ArrayLike, gold: ArrayLike) -> float:
+def count_correlation(predicted: ArrayLike, gold: ArrayLike) -> float:
     """Return Spearman's correlation of the numbers of spans.
 
     Parameters, errors as in `detection`. NaN if either side has one number only, or fewer than
     three texts are left.
     """
-    ours, theirs = _checked(found, gold)
+    ours, theirs = _checked(predicted, gold)
     kept = ~np.isnan(ours + theirs)
     if kept.sum() < _FEWEST:
         return np.nan
@@ -99,10 +99,15 @@ def hallucination_effect(hallucinated: ArrayLike, quoted: ArrayLike) -> Weighted
 
 
 def _checked(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.ndim != 1 or one.shape != other.shape or _below_zero(one) or _below_zero(other):
+    predicted, true = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if (
+        predicted.ndim != 1
+        or predicted.shape != true.shape
+        or _below_zero(predicted)
+        or _below_zero(true)
+    ):
         raise ValueError(f"expected two counts for each text, got {first!r} and {second!r}")
-    return one, other
+    return predicted, true
 
 
 def _below_zero(counts: NDArray[np.float64]) -> bool:

@@ -1,4 +1,4 @@
-"""One-to-one pairs of found and gold spans that overlap enough."""
+"""One-to-one pairs of predicted and gold spans that overlap enough."""
 
 from typing import NamedTuple
 
@@ -12,20 +12,20 @@ from spanjury.stats.spans.spans import checked_spans
 
 
 class Matching(NamedTuple):
-    """Pairs of spans, in the order of the found ones."""
+    """Pairs of spans, in the order of the predicted ones."""
 
     pairs: NDArray[np.int64]
-    """Rows of `found` and `gold`, shape ``(pairs, 2)``."""
+    """Rows of `predicted` and `gold`, shape ``(pairs, 2)``."""
     ratios: FloatArray
     """Intersection over union of each pair, shape ``(pairs,)``."""
 
 
-def overlap_ratios(found: ArrayLike, gold: ArrayLike) -> FloatArray:
-    """Return the intersection over union of each found with each gold span, ``(n, m)``.
+def overlap_ratios(predicted: ArrayLike, gold: ArrayLike) -> FloatArray:
+    """Return the intersection over union of each predicted with each gold span, ``(n, m)``.
 
     Parameters, errors as in `matching`.
     """
-    marked, true = checked_spans(found), checked_spans(gold)
+    marked, true = checked_spans(predicted), checked_spans(gold)
     starts, ends = marked[:, [0]], marked[:, [1]]
     shared = np.minimum(ends, true[:, 1]) - np.maximum(starts, true[:, 0])
     shared = np.maximum(shared, 0)
@@ -33,12 +33,12 @@ def overlap_ratios(found: ArrayLike, gold: ArrayLike) -> FloatArray:
     return ratios
 
 
-def matching(found: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Matching:
+def matching(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Matching:
     """Pair spans one to one: as many as possible, and of those ways the one that overlaps most.
 
     Parameters
     ----------
-    found, gold
+    predicted, gold
         Shape ``(n, 2)`` and ``(m, 2)``: half-open offsets.
     threshold
         Least intersection over union of a pair, in ``(0, 1]``; 1 for identical spans.
@@ -55,7 +55,7 @@ def matching(found: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Ma
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"expected a threshold in (0, 1], got {threshold!r}")
-    ratios = overlap_ratios(found, gold)
+    ratios = overlap_ratios(predicted, gold)
     enough = ratios >= threshold
     # All ratios together weigh less than one more pair.
     weights = np.where(enough, 1 + ratios / (1 + min(ratios.shape)), 0)
@@ -65,8 +65,8 @@ def matching(found: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Ma
     return Matching(pairs, ratios[pairs[:, 0], pairs[:, 1]])
 
 
-def matched_overlap(found: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Overlap:
+def matched_overlap(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Overlap:
     """Count spans that are paired; parameters and errors as in `matching`."""
-    pairs = matching(found, gold, threshold=threshold).pairs
-    counts = (pairs, checked_spans(found), checked_spans(gold))
+    pairs = matching(predicted, gold, threshold=threshold).pairs
+    counts = (pairs, checked_spans(predicted), checked_spans(gold))
     return Overlap(*(float(len(rows)) for rows in counts))

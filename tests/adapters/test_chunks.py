@@ -165,7 +165,7 @@ def test_the_second_of_two_rows_with_one_id_is_a_fault_within_a_chunk(file: Path
         ("*.jsonl", None, "has no rows"),
     ],
 )
-def test_what_cannot_be_cut_is_reported(
+def test_input_that_cannot_be_cut_is_reported(
     tmp_path: Path, name: str, content: bytes | None, problem: str
 ) -> None:
     path = tmp_path / name

@@ -56,7 +56,7 @@ def test_a_table_is_read_by_the_names_it_has(
     assert list(read(path, columns=parse_columns(COLUMNS))) == [EXPECTED]
 
 
-def test_what_lies_beside_a_mapped_column_stays() -> None:
+def test_columns_beside_a_mapped_one_stay() -> None:
     row = {"inputs": {"Question": "Who?"}, "text": "Nora.", "source": "web"}
     named = parse_columns(["inputs.Article=text"]).row(row)
     assert named == {"inputs": {"Question": "Who?", "Article": "Nora."}, "source": "web"}
@@ -93,7 +93,7 @@ def test_a_missing_column_is_reported_with_those_that_are_there(tmp_path: Path) 
         (["output=a", "id=a"], "id or the column 'a' was named before"),
     ],
 )
-def test_what_is_no_map_is_refused(settings: list[str], problem: str) -> None:
+def test_an_invalid_map_is_refused(settings: list[str], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         parse_columns(settings)
 

@@ -154,7 +154,7 @@ async def test_a_place_that_is_earned_goes_to_who_waits() -> None:
     assert limiter.outstanding == 0
 
 
-async def test_who_is_cancelled_leaves_no_place_taken() -> None:
+async def test_a_cancelled_caller_leaves_no_place_taken() -> None:
     limiter = AdaptiveLimiter(least=1, most=1)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):

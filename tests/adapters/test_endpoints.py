@@ -67,7 +67,7 @@ def endpoints(clock: Callable[[], float], *servers: Server, connections: int = 8
 async def ask(those: Endpoints, tried: list[Endpoint] | None = None) -> str:
     """Ask once, as the gateway does; return the reply or what went wrong."""
     try:
-        async with those.place(tried=[] if tried is None else tried) as endpoint:
+        async with those.slot(tried=[] if tried is None else tried) as endpoint:
             began = endpoint.begin()
             try:
                 reply = await endpoint.model.complete(REQUEST)
@@ -225,7 +225,7 @@ async def test_calls_that_were_under_way_when_a_server_was_ejected_do_not_prolon
     assert await ask(those) == "a"
 
 
-async def test_who_waits_at_a_server_that_is_ejected_moves_on() -> None:
+async def test_a_caller_at_an_ejected_server_moves_on() -> None:
     a, b = Server("a", RESET), Server("b")
     those = endpoints(FakeClock(), a, b, connections=3)
     a.open, b.open = anyio.Event(), anyio.Event()

@@ -162,7 +162,7 @@ def test_a_file_has_no_byte_order_mark(results: Path, tmp_path: Path) -> None:
     assert target.read_bytes().startswith(b"id,")
 
 
-def test_of_a_part_file_the_whole_rows_are_exported(results: Path) -> None:
+def test_whole_rows_of_a_part_file_are_exported(results: Path) -> None:
     part = results.rename(results.with_name("results.jsonl.part"))
     whole = exported(part)
     with part.open("ab") as file:

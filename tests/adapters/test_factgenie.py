@@ -159,7 +159,7 @@ def test_bytes_that_are_no_text_are_a_fault_of_their_line(tmp_path: Path) -> Non
     assert "line 1: not UTF-8" in str(next(read_factgenie(tmp_path / "bytes.jsonl")))
 
 
-def test_what_json_cannot_hold_is_reported_with_the_name_of_the_row(tmp_path: Path) -> None:
+def test_values_that_json_cannot_hold_are_reported_with_the_row(tmp_path: Path) -> None:
     segment = Segment(segment_id="bad", output="\ud800")
     with pytest.raises(DataError, match="row 'bad' holds what a file cannot"):
         write_factgenie(tmp_path / "x.jsonl", [segment])

@@ -292,7 +292,7 @@ async def test_the_tokens_of_a_minute_are_those_that_replies_report() -> None:
     assert 9.0 < clock.now < 16.5
 
 
-async def test_who_is_cancelled_while_the_rate_holds_it_back_gives_its_place_back() -> None:
+async def test_a_caller_cancelled_by_the_rate_limit_gives_its_place_back() -> None:
     model = ScriptedModel("fine", repeat_last=True)
     options = ModelOptions(requests_per_minute=1, max_connections=1)
     clock, held = FakeClock(), anyio.Event()

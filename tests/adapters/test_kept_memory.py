@@ -23,7 +23,7 @@ async def test_values_are_read_while_a_run_puts_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_what_is_put_into_it_is_not_kept(tmp_path: Path) -> None:
+async def test_values_put_into_a_kept_memory_are_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:
         await memory.put("a", b"1")

@@ -46,7 +46,7 @@ def test_without_the_library_the_extra_to_install_is_named(
         require(plots.__getattr__(module))
 
 
-def test_whoever_only_looks_at_a_lazy_module_does_not_load_it() -> None:
+def test_inspecting_a_lazy_module_does_not_load_it() -> None:
     lazy = plots.__getattr__("canvas")
     assert not hasattr(lazy, "__wrapped__")
     assert lazy.__name__ == "spanjury.adapters.plots.canvas"

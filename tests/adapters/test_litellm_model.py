@@ -117,7 +117,7 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
     ],
     ids=["forced", "grammar", "prefix"],
 )
-async def test_what_a_provider_cannot_do_is_refused_before_it_is_asked(
+async def test_requests_beyond_a_provider_are_refused_before_it_is_asked(
     request_: ChatRequest,
 ) -> None:
     async with open_litellm("openai/gpt-4o", options=ModelOptions()) as model:

@@ -193,7 +193,9 @@ async def test_a_prefix_is_gone_on_from_and_not_repeated(folder: str) -> None:
         (request("word " * CONTEXT), rf"tokens, and the model takes {CONTEXT}"),
     ],
 )
-async def test_what_it_cannot_do_is_refused(asked: ChatRequest, message: str, folder: str) -> None:
+async def test_unsupported_requests_are_refused(
+    asked: ChatRequest, message: str, folder: str
+) -> None:
     async with opened(folder) as model:
         with pytest.raises(PermanentModelError, match=message):
             await model.complete(asked)
@@ -220,7 +222,7 @@ async def test_a_caller_that_leaves_costs_the_others_nothing(folder: str) -> Non
     assert together.text == alone.text
 
 
-async def test_where_memory_ends_a_batch_is_halved(
+async def test_a_batch_that_exceeds_memory_is_halved(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(folder) as model:
@@ -288,7 +290,9 @@ async def test_a_model_whose_attention_xformers_computes_names_its_version(
         ("local/no-such/model", None, "neither a folder"),
     ],
 )
-async def test_what_cannot_be_opened_is_refused(name: str, url: str | None, message: str) -> None:
+async def test_a_file_that_does_not_open_is_refused(
+    name: str, url: str | None, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         async with open_local(name, options=ModelOptions(base_url=url)):
             pass
@@ -335,7 +339,7 @@ async def _ask_all(worker: Worker, lengths: Sequence[int], got: list[Written]) -
             await anyio.wait_all_tasks_blocked()
 
 
-async def test_what_waits_goes_together_with_its_like() -> None:
+async def test_waiting_requests_of_one_kind_are_batched() -> None:
     slow = Slow()
     worker = Worker(write=slow.write, batching=Batching(rows=3, linger=0.0))
     got: list[Written] = []
@@ -351,7 +355,7 @@ async def test_what_waits_goes_together_with_its_like() -> None:
     assert len(got) == 7
 
 
-async def test_who_left_while_waiting_is_not_written_for() -> None:
+async def test_a_caller_that_left_is_not_written_for() -> None:
     slow = Slow()
     worker = Worker(write=slow.write, batching=Batching(linger=0.0))
     got: list[Written] = []

@@ -175,7 +175,7 @@ def test_a_foreign_or_newer_file_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, but a text" * 40])
-def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(StoreError, match=r"^\S+m: "):
         read_marks(tmp_path / "m")
@@ -238,7 +238,7 @@ def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
     assert {mark.content for mark in read_marks(path).marks} == {"again", "two"}
 
 
-def test_whoever_needs_all_marks_is_refused_a_damaged_file_and_others_find_it_in_the_log(
+def test_a_damaged_file_is_refused_if_all_marks_are_needed_and_logged_otherwise(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "marks.sqlite3"
@@ -311,7 +311,7 @@ def spoil_header(data: bytearray, chance: Generator) -> None:
 
 @pytest.mark.parametrize("has_backup", [True, False])
 @pytest.mark.parametrize("damage", [flip, blank, cut, spoil_header])
-def test_of_a_damaged_file_every_mark_is_read_saved_or_named(
+def test_every_mark_of_a_damaged_file_is_read_saved_or_named(
     tmp_path: Path, damage: Callable[[bytearray, Generator], None], has_backup: bool
 ) -> None:
     fill(tmp_path / "whole")
@@ -389,7 +389,7 @@ def settings(opened: Sequence[sqlite3.Connection]) -> set[tuple[int, str]]:
     return found
 
 
-def test_a_full_disk_is_said_and_the_mark_before_stays(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_former_mark_stays(tmp_path: Path) -> None:
     with MarksStore(tmp_path / "m") as store:
         store.put(KEY, "kept", based_on=0)
         edit(tmp_path / "m", FULL)

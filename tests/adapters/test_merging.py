@@ -162,7 +162,7 @@ def test_a_file_that_is_not_finished_is_refused_however_it_is_named(tmp_path: Pa
         ".",
     ],
 )
-def test_what_tells_of_no_shard_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_no_shard_is_refused(tmp_path: Path, name: str) -> None:
     assert "is not a shard's results" in refused([tmp_path / name], tmp_path)
 
 

@@ -235,7 +235,7 @@ async def test_reasoning_is_kept_apart_from_the_reply(
     assert (reply.text, reply.reasoning) == (text, reasoning)
 
 
-async def test_what_looks_like_markup_arrives_as_it_was_written(lane: Lane) -> None:
+async def test_text_that_looks_like_markup_arrives_unchanged(lane: Lane) -> None:
     odd = '<|im_end|> <system> "\\" \x00\x1f\x7f \u2028\ufeff é \U0001f600 {"role": "system"}'
     with LoopbackServer(chat(odd)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(replace(QUESTION, content=odd),)))

@@ -118,7 +118,7 @@ async def test_a_source_that_is_too_long_is_called_so_and_another_judge_named(
         (529, OverloadedModelError),
     ],
 )
-async def test_what_may_pass_is_transient(
+async def test_errors_that_may_pass_are_transient(
     lane: Lane, status: int, kind: type[TransientModelError]
 ) -> None:
     error = await failing(lane, failure(status))

@@ -87,7 +87,7 @@ def test_the_lines_of_all_raters_become_one_segment(tmp_path: Path) -> None:
     assert third.gold == (span("blah blah", 0, 5, rater="r1", category="Non-translation!"),)
 
 
-def test_what_is_written_reads_the_same_again(tmp_path: Path) -> None:
+def test_a_written_value_reads_back_the_same(tmp_path: Path) -> None:
     segments = sound(written(tmp_path, TABLE))
     assert read_back(tmp_path, segments) == segments
 

@@ -85,9 +85,7 @@ async def test_a_call_waits_for_the_scarcer_of_requests_and_tokens() -> None:
     ],
     ids=["less", "as-reckoned", "more", "unknown"],
 )
-async def test_what_a_reply_spent_takes_the_place_of_what_was_reckoned(
-    usage: Usage, seconds: float
-) -> None:
+async def test_the_usage_of_a_reply_replaces_the_estimate(usage: Usage, seconds: float) -> None:
     clock = FakeClock()
     rates = rate_limit(clock, tokens=6000)
     reckoned = await rates.admit(request(600))
@@ -96,7 +94,7 @@ async def test_what_a_reply_spent_takes_the_place_of_what_was_reckoned(
     assert clock.now == pytest.approx(seconds)
 
 
-async def test_what_is_settled_while_a_call_waits_makes_it_wait_on() -> None:
+async def test_a_settlement_during_a_wait_prolongs_it() -> None:
     clock = FakeClock()
     held = HeldSleep(clock)
     rates = RateLimit(tokens_per_minute=6000, clock=clock, sleep=held.sleep)
@@ -154,7 +152,7 @@ async def test_calls_go_in_the_order_in_which_they_came_and_one_sleeps_for_all()
     assert gone == list(range(5))
 
 
-async def test_who_is_cancelled_while_waiting_has_taken_nothing() -> None:
+async def test_a_caller_cancelled_while_waiting_has_taken_nothing() -> None:
     clock = FakeClock()
     held = HeldSleep(clock)
     rates = RateLimit(requests_per_minute=1, tokens_per_minute=600, clock=clock, sleep=held.sleep)

@@ -233,7 +233,7 @@ def test_a_memory_in_use_and_another_program_s_database_are_refused(
         repair(tmp_path / "absent")
 
 
-def test_of_two_values_of_a_key_the_newer_is_saved(tmp_path: Path) -> None:
+def test_the_newer_of_two_values_of_a_key_is_saved(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:
         for number in range(40):

@@ -89,7 +89,7 @@ def test_a_segment_written_as_a_row_is_read_back_equal(segment: Segment) -> None
     assert parse_row(row_of(segment), line=1) == segment
 
 
-def test_an_empty_list_of_spans_is_kept_as_it_says_that_there_are_none() -> None:
+def test_an_empty_list_of_spans_is_kept_because_it_means_no_error() -> None:
     assert parse_row({"output": "x", "spans": []}, line=1).meta == {"spans": []}
     assert parse_row({"output": "x", "spans": None}, line=1).meta == {}
     assert parse_row({"output": "x", "supported": True}, line=1).meta == {"supported": True}
@@ -262,7 +262,7 @@ def test_a_bad_row_says_which_field_what_was_got_and_what_was_expected(
     assert len(str(raised.value)) < 250
 
 
-def test_what_was_got_is_quoted_in_short() -> None:
+def test_error_messages_quote_the_value_in_short() -> None:
     with pytest.raises(DataError) as raised:
         parse_row({"output": ["x" * 1_000_000]}, line=1)
     assert len(str(raised.value)) < 100

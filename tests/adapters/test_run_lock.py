@@ -100,7 +100,7 @@ def test_a_lock_where_no_file_can_be_is_a_store_error(tmp_path: Path) -> None:
         pass
 
 
-def test_a_file_system_without_locks_is_said_to_have_none(
+def test_a_file_system_without_locks_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(descriptor: int, operation: int) -> None:

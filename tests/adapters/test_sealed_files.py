@@ -38,7 +38,7 @@ def test_the_same_lines_make_the_same_bytes(tmp_path: Path) -> None:
     assert state(tmp_path) == first
 
 
-def test_what_breaks_off_leaves_all_as_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_write_changes_nothing(tmp_path: Path) -> None:
     write(tmp_path, b"old\n")
     before = state(tmp_path)
     with pytest.raises(KeyboardInterrupt):

@@ -61,14 +61,14 @@ def test_each_kind_is_read_plain_and_packed(tmp_path: Path, kind: str, suffix: s
     ],
     ids=["packed whatever its name", "byte order mark", "CRLF", "no last line end", "blank lines"],
 )
-def test_how_a_file_was_written_changes_nothing(
+def test_the_way_a_file_was_written_changes_nothing(
     write: Callable[[bytes], Path], kind: str, change: Callable[[bytes], bytes]
 ) -> None:
     assert list(READERS[kind](write(change(TWO_ROWS[kind])))) == TWO_SEGMENTS
 
 
 @every_kind
-def test_a_file_that_is_none_is_reported_before_the_first_row(tmp_path: Path, kind: str) -> None:
+def test_an_invalid_file_is_reported_before_the_first_row(tmp_path: Path, kind: str) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     read = READERS[kind]
@@ -117,7 +117,7 @@ def test_a_file_without_rows_is_reported(
 
 
 @every_kind
-def test_what_is_named_gz_and_is_not_packed_is_reported(tmp_path: Path, kind: str) -> None:
+def test_an_unpacked_file_named_gz_is_reported(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "rows.gz"
     path.write_bytes(TWO_ROWS[kind])
     with pytest.raises(DataError, match=r"its name ends in \.gz, but it is not gzip"):

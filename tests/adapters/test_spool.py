@@ -19,7 +19,7 @@ def test_pieces_come_back_and_are_found_as_in_a_list(pieces: list[bytes], needle
         assert list(opened.holding(needle)) == found
 
 
-def test_what_lies_across_two_pieces_is_not_found() -> None:
+def test_a_needle_across_two_pieces_is_not_found() -> None:
     with open_spool() as opened:
         for piece in (b"ab", b"ba", b"", b"bb"):
             opened.put(piece)

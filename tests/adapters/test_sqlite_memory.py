@@ -63,7 +63,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.anyio
-async def test_what_is_put_is_there_at_once_and_when_opened_again(path: Path) -> None:
+async def test_a_put_value_is_there_at_once_and_after_reopening(path: Path) -> None:
     with SqliteMemory(path) as memory:
         port: Memory = memory
         assert port.get("a") is None
@@ -125,7 +125,7 @@ def _wait_for(event: Event) -> None:
 
 
 @pytest.mark.anyio
-async def test_what_waits_for_its_commit_can_be_got(path: Path) -> None:
+async def test_an_uncommitted_value_can_be_read(path: Path) -> None:
     with SqliteMemory(path) as memory:
         goes_on = _held(memory)
         async with anyio.create_task_group() as putting:
@@ -140,7 +140,7 @@ async def test_what_waits_for_its_commit_can_be_got(path: Path) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("most", [0, 2, 100])
-async def test_what_was_put_is_found_in_a_file_that_began_empty_and_ever_after(
+async def test_values_put_into_an_empty_file_are_found_ever_after(
     path: Path, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_memory, "_MOST_KEYS", most)
@@ -216,7 +216,7 @@ async def test_a_commit_that_fails_is_reported_to_everyone_in_it_and_the_next_ma
         assert memory.get("a") == b"2"
 
 
-def test_a_full_disk_is_said_and_what_was_put_stays(path: Path) -> None:
+def test_a_full_disk_is_reported_and_stored_values_stay(path: Path) -> None:
     *kept, problem = _written(path, "full")
     assert problem.startswith(f"{path}: cannot be read or written: ")
     assert len(kept) > 10
@@ -297,7 +297,7 @@ def test_a_damaged_log_loses_what_lies_in_the_damage_and_nothing_else(
 
 @given(where=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=5000))
 @settings(max_examples=60)
-def test_a_damaged_file_is_said_to_be_or_gives_what_was_put(
+def test_a_damaged_file_is_reported_or_gives_the_stored_values(
     tmp_path_factory: pytest.TempPathFactory, killed: Path, where: float, garbage: bytes
 ) -> None:
     path = _copied(killed, tmp_path_factory.getbasetemp())

@@ -20,7 +20,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES, escaped=st.booleans())
-def test_what_json_writes_is_read_back(value: object, *, escaped: bool) -> None:
+def test_json_output_is_read_back(value: object, *, escaped: bool) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=escaped)) == value
 
 
@@ -54,7 +54,7 @@ def test_an_escaped_backslash_before_a_u_begins_no_surrogate() -> None:
         ("1" * 5000, "not JSON: Exceeds the limit"),
     ],
 )
-def test_what_is_no_safe_json_is_refused_in_words(text: str, message: str) -> None:
+def test_unsafe_json_is_refused_in_words(text: str, message: str) -> None:
     with pytest.raises(DataError) as raised:
         parse_json(text)
     assert str(raised.value).startswith(message)

@@ -164,7 +164,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ending: str) -> No
         open_source(path)
 
 
-def test_what_is_no_parquet_file_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_not_parquet_says_so(tmp_path: Path) -> None:
     skip_without("pyarrow")
     path = tmp_path / "rows.parquet"
     path.write_text("nothing of the sort")

@@ -258,7 +258,7 @@ async def test_no_score_is_an_error_traced_without_its_words(
     assert SECRET not in listener.everything
 
 
-async def test_to_abstain_is_no_error_of_a_judge() -> None:
+async def test_abstaining_is_not_an_error_of_a_judge() -> None:
     listener = Listener()
     idle = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="not mine"))
     await panel(listener, only=idle).assess(segment("s"), ASPECT)
@@ -330,7 +330,7 @@ async def test_a_conversation_with_tools_is_traced_word_for_word() -> None:
     str(found_attributes["gen_ai.input.messages"]).encode()  # as an exporter does
 
 
-async def test_what_is_traced_can_be_encoded() -> None:
+async def test_traced_values_can_be_encoded() -> None:
     listener = Listener(content=True)
     said = Report(score=3, rationale="half \udc00")
     await panel(listener, only=FixedJudge(says=said)).assess(segment("\ud83d"), ASPECT)
@@ -339,7 +339,7 @@ async def test_what_is_traced_can_be_encoded() -> None:
         assert str(value).encode()
 
 
-async def test_what_is_not_sampled_is_done_all_the_same() -> None:
+async def test_unsampled_assessments_are_judged_all_the_same() -> None:
     listener = Listener(sampled=False)
     async with real_panel(listener, chat(REPLY)) as jury:
         assert (await jury.assess(segment("s"), ASPECT)).score == 4

@@ -39,7 +39,7 @@ WHOLE = AspectCalibration(
 BARE = replace(WHOLE, score_map=None, thresholds=None, severity_weights=None)
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+def test_a_written_value_is_read_back_unchanged(tmp_path: Path) -> None:
     made = Calibration(
         panel="0123",
         seats=("a=b|c:1",),

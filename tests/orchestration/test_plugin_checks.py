@@ -137,7 +137,7 @@ def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
         list(checked_rows(rows(segment), "x", path=path))
 
 
-def test_a_metric_that_fails_or_miscounts_is_an_error_of_ours() -> None:
+def test_a_metric_that_fails_or_miscounts_raises_our_error() -> None:
     named = open_metric("f1")
     samples = [Sample(output="a", references=("a",)), Sample(output="b", references=("b",))]
 
@@ -154,7 +154,7 @@ def test_a_metric_that_fails_or_miscounts_is_an_error_of_ours() -> None:
         measured(wrong, [samples[1]] * 2)
 
 
-def test_what_a_factory_raises_is_an_error_of_ours() -> None:
+def test_errors_of_a_factory_become_errors_of_ours() -> None:
     def fails(size: "Unknown") -> object:  # type: ignore[name-defined]  # noqa: F821 - of type checkers only
         raise RuntimeError(f"no such lexicon: {size}")
 

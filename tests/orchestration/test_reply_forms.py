@@ -174,7 +174,7 @@ async def test_refusals_of_a_form_do_not_stop_a_run_of_many_calls_at_once() -> N
         failure(401, "Incorrect API key"),
     ],
 )
-async def test_what_is_not_for_the_form_is_not_asked_in_another(failed: Answer) -> None:
+async def test_refusals_for_other_reasons_are_not_retried_in_another_form(failed: Answer) -> None:
     with LoopbackServer(failed) as server:
         (report,) = await assessed("annotator", "openai/m", server=server)
     assert report.outcome is Outcome.BACKEND_FAILED
@@ -199,7 +199,7 @@ async def test_lines_in_place_of_an_object_are_read_as_lines() -> None:
     assert forms(server) == ["response_format"]
 
 
-async def test_what_is_neither_is_asked_for_once_more_in_the_same_form() -> None:
+async def test_an_unclear_reply_is_requested_once_more_in_the_same_form() -> None:
     with LoopbackServer(chat("I like it."), chat(IN_LINES)) as server:
         (report,) = await assessed("annotator", "openai/m", server=server)
     assert (report.score, report.usage.calls) == (2, 2)

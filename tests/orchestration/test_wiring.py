@@ -138,7 +138,7 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
         ({"panel": "absent.toml"}, "absent.toml cannot be read"),
     ],
 )
-async def test_what_does_not_fit_is_refused_with_the_choices(
+async def test_invalid_input_is_refused_with_the_choices(
     opened: list[str], options: dict[str, object], problem: str
 ) -> None:
     del opened

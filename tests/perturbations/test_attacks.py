@@ -75,12 +75,12 @@ def test_every_wording_is_filled_with_the_best_score_of_the_scale() -> None:
         ("polite-appeal", AttackCase(text="Der Hund und die Katze"), "not English"),
     ],
 )
-def test_what_cannot_be_attacked_is_named(name: str, case: AttackCase, reason: str) -> None:
+def test_texts_that_cannot_be_attacked_are_named(name: str, case: AttackCase, reason: str) -> None:
     with pytest.raises(NothingToDamageError, match=reason):
         struck(name, case=case)
 
 
-def test_a_strangers_attack_that_fails_or_does_nothing_is_an_error_of_ours() -> None:
+def test_a_failing_foreign_attack_raises_our_error() -> None:
     @output_attack(family="theirs")
     def broken(case: AttackCase, _: object) -> list[Edit]:
         return [Edit(start=len(case.text) // 0, end=0, text="")]

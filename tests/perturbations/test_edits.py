@@ -60,7 +60,7 @@ def test_signs_and_blanks_that_stay_are_no_part_of_an_edit(damaged: str, expecte
 
 
 @given(damages(), st.data())
-def test_what_was_not_touched_is_found_again(damage: Damage, data: st.DataObject) -> None:
+def test_untouched_text_is_found_again(damage: Damage, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(damage.clean)))
     end = data.draw(st.integers(start, len(damage.clean)))
     carried = damage.carried(start, end)

@@ -46,7 +46,7 @@ def test_unlike_are_those_with_words_that_are_not_the_text() -> None:
     assert [found[1].unlike("Five.")[index] for index in (0, 1, -1)] == ["One.", "One.", "One."]
 
 
-def test_texts_of_other_tasks_are_none_of_the_others() -> None:
+def test_texts_of_other_tasks_are_not_among_the_others() -> None:
     found = others(inputs="abcde", tasks="xyxyx")
     assert [*found[0]] == ["  ", "Five."]
     assert [*found[3]] == ["Two."]

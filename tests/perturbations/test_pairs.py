@@ -86,7 +86,7 @@ def test_texts_come_condition_by_condition_in_the_order_of_the_segments() -> Non
 
 
 @given(st.permutations(["a", "b", "c", "d"]))
-def test_what_is_done_to_a_text_depends_on_no_other(order: list[str]) -> None:
+def test_damage_to_a_text_depends_on_no_other_text(order: list[str]) -> None:
     alone = {name: only(text(name), treated(number_it)).damage for name in order}
     together = perturbed_pairs([text(name) for name in order], [treated(number_it)], seed=SEED)
     assert {
@@ -129,7 +129,7 @@ def test_the_damage_is_marked_with_what_was_there() -> None:
         (3, 5, (2, 4)),  # within: one on each side
     ],
 )
-def test_of_a_deletion_the_characters_beside_it_are_marked(
+def test_a_deletion_marks_the_characters_beside_it(
     start: int, end: int, marked: tuple[int, int]
 ) -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=start, end=end))
@@ -138,7 +138,7 @@ def test_of_a_deletion_the_characters_beside_it_are_marked(
     assert span.text == shown.damaged.output[slice(*marked)]
 
 
-def test_where_nothing_is_left_the_damage_has_no_place() -> None:
+def test_damage_that_leaves_nothing_has_no_position() -> None:
     shown = only(text("a", "Ann sang."), treated(cut, end=9))
     assert shown.damaged.output == ""
     (span,) = shown.damaged.gold

@@ -42,7 +42,7 @@ def test_rules_return_edits_or_texts_and_take_options() -> None:
     assert damaged(take_another) == "Other."
 
 
-def test_what_a_score_should_do_is_known_for_named_aspects_or_for_all() -> None:
+def test_the_expected_effect_is_known_for_named_aspects_or_for_all() -> None:
     result = [drop_words.effect_on(name) for name in ("fluency", "consistency", "relevance")]
     assert result == ["falls", "unchanged", None]
     assert take_another.effect_on("anything") == "falls"

@@ -78,7 +78,7 @@ def test_the_aspects_and_weights_of_a_recipe_are_those_of_its_task(name: str) ->
 
 
 @pytest.mark.parametrize("name", recipe_names())
-def test_what_a_model_writes_has_a_rule_that_stands_in(name: str) -> None:
+def test_every_written_perturbation_has_a_rule_that_stands_in(name: str) -> None:
     for item in find_recipe(name).items:
         if item.written:
             assert generated_perturbation(item.written).level == item.level
@@ -98,7 +98,7 @@ def test_minor_and_major_come_in_pairs(name: str) -> None:
     }
 
 
-def test_what_should_change_nothing_is_part_of_the_full_recipe() -> None:
+def test_harmless_changes_are_part_of_the_full_recipe() -> None:
     full = [item.perturbation for item in find_recipe("full").items]
     assert len(set(full)) == len(full) >= 45
     for part in ("invariance", "bias"):

@@ -179,7 +179,7 @@ def test_fleiss_kappa_wants_the_same_number_of_ratings_for_every_unit() -> None:
     assert fleiss_kappa([[1.0, 2.0, NAN], [NAN, 2.0, 2.0]]).reason is None
 
 
-def test_what_is_not_known_is_refused() -> None:
+def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match="expected linear, quadratic or unweighted"):
         cohen_kappa([1, 2], [1, 2], weights="cubic")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="expected interval, nominal or ordinal"):

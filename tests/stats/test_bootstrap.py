@@ -77,7 +77,7 @@ def test_the_same_state_draws_the_same_items_for_every_effect() -> None:
     np.testing.assert_allclose(fast.estimate, slow.estimate)
 
 
-def test_draws_made_in_blocks_are_as_many_as_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_in_blocks_have_the_requested_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK", 64)
     found = bootstrap(mean_drop(np.arange(30.0)), items=30, rng=default_rng(1), draws=7)
     assert found.draws.shape == (7,)

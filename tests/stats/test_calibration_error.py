@@ -55,7 +55,7 @@ def test_without_items_of_both_sorts_there_is_no_balanced_error() -> None:
 
 
 @pytest.mark.parametrize(("stated", "bins"), [([1.2], 10), ([-0.1], 10), ([0.5], 0)])
-def test_what_is_no_probability_raises(stated: list[float], bins: int) -> None:
+def test_an_invalid_probability_raises(stated: list[float], bins: int) -> None:
     with pytest.raises(ValueError, match="expected"):
         calibration_error(stated, [1], bins=bins)
 

@@ -44,7 +44,7 @@ def test_each_row_is_combined_by_itself(combine: Combination) -> None:
 
 
 @EVERY
-def test_what_has_no_weight_is_no_matter_even_if_unknown(combine: Combination) -> None:
+def test_values_without_weight_do_not_matter_even_if_unknown(combine: Combination) -> None:
     with_unheard = combine([-1.0, math.nan, -3], weights=[0.5, 0, 0.5])
     assert float(with_unheard) == float(combine([-1.0, -3], weights=[0.5, 0.5]))
     assert math.isnan(float(combine([-1.0, math.nan, -3])))

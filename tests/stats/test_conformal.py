@@ -184,7 +184,7 @@ def test_alarms_never_exceed_the_rate_and_the_rate_lies_in_its_bounds(
     ("scores", "rate", "confidence"),
     [([1.0], 0.0, None), ([1.0], 1.0, None), ([1.0], 0.5, 1.0), ([math.nan], 0.5, None)],
 )
-def test_what_promises_nothing_is_refused(
+def test_a_promise_of_nothing_is_refused(
     scores: list[float], rate: float, confidence: float | None
 ) -> None:
     with pytest.raises(ValueError, match="expected"):

@@ -45,7 +45,7 @@ def test_perturbations_and_levels_without_a_score_are_left_out_and_counted() -> 
     assert math.isnan(balanced.by_level[1][1])
 
 
-def test_of_nothing_known_nothing_is_known() -> None:
+def test_the_average_of_unknown_values_is_unknown() -> None:
     balanced = level_balanced([math.nan], levels=["c"])
     assert math.isnan(balanced.average)
     assert math.isnan(balanced.minimum)
@@ -53,7 +53,7 @@ def test_of_nothing_known_nothing_is_known() -> None:
 
 
 @given(st.lists(st.floats(0, 30), min_size=1, max_size=20))
-def test_of_one_level_the_average_is_the_mean(scores: list[float]) -> None:
+def test_the_average_over_one_level_is_the_mean(scores: list[float]) -> None:
     balanced = level_balanced(scores, levels=["word"] * len(scores))
     assert balanced.average == pytest.approx(float(np.mean(scores)))
     assert balanced.minimum <= balanced.average + 1e-9

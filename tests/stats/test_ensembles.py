@@ -95,7 +95,7 @@ def test_a_size_without_any_correlation_is_undefined(human: FloatArray) -> None:
     assert np.isnan([single.without, single.gain]).all()
 
 
-def test_what_is_no_panel_is_refused(human: FloatArray, seats: FloatArray) -> None:
+def test_an_invalid_panel_is_refused(human: FloatArray, seats: FloatArray) -> None:
     with pytest.raises(ValueError, match="expected one table and one a seat"):
         leave_one_out(human, seats[0], level="pooled")
     with pytest.raises(ValueError, match="expected one table and one a seat"):

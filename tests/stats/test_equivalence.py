@@ -146,7 +146,7 @@ def test_with_two_distinct_drops_the_level_is_kept_by_ranks_and_nearly_by_studen
 
 
 @pytest.mark.parametrize("margin", [0, -1, math.inf, math.nan])
-def test_a_margin_that_is_none_is_refused(margin: float) -> None:
+def test_an_invalid_margin_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="expected a margin"):
         equivalence([0.0], margin=margin)
 

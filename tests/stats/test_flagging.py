@@ -116,7 +116,7 @@ def test_more_than_the_most_by_chance_is_rare_where_nothing_is_worse() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -0.1])
-def test_a_rate_that_is_none_is_refused(rate: float) -> None:
+def test_an_invalid_rate_is_refused(rate: float) -> None:
     with pytest.raises(ValueError, match="expected a rate"):
         cutoff([1.0], rate=rate)
     with pytest.raises(ValueError, match="expected a rate"):
@@ -125,7 +125,7 @@ def test_a_rate_that_is_none_is_refused(rate: float) -> None:
         most_by_chance(3, clean=20, rate=rate)
 
 
-def test_what_has_no_axis_of_variants_is_refused() -> None:
+def test_an_array_without_an_axis_of_variants_is_refused() -> None:
     with pytest.raises(ValueError, match="two axes"):
         flagged([1.0, 2.0], [1.0, 2.0], rate=0.1)
     with pytest.raises(ValueError, match="expected texts"):

@@ -184,7 +184,7 @@ def test_too_few_samples_are_refused() -> None:
         ([[(0, 3)]], [5], ([], [])),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_invalid_input_is_refused(
     first: list[Text], lengths: list[int], labels: tuple[list[list[int]], list[list[int]]] | None
 ) -> None:
     with pytest.raises(ValueError, match="expected"):

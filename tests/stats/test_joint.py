@@ -87,7 +87,7 @@ def test_items_are_counted_once_whatever_their_aspects(over: Over) -> None:
 
 
 @BOTH
-def test_where_nothing_moved_p_is_1_and_without_pairs_unknown(over: Over) -> None:
+def test_p_is_1_if_nothing_moved_and_unknown_without_pairs(over: Over) -> None:
     still = joint([[0, 0], [0, math.nan]], over=over)
     assert (still.p, still.nothing_moved) == (1, True)
     assert math.isnan(joint([[math.nan], [math.nan]], over=over).log_p)
@@ -105,7 +105,7 @@ def test_its_size_is_held_when_aspects_depend_on_each_other(over: Over) -> None:
 
 
 @pytest.mark.parametrize("differences", [[1, 2], [[]], [], [[math.inf]], [[[1]]]])
-def test_what_are_no_drops_is_refused(differences: object) -> None:
+def test_invalid_drops_are_refused(differences: object) -> None:
     with pytest.raises(ValueError, match=r"shape \(aspects, items\)"):
         joint(differences)
 

@@ -91,7 +91,7 @@ def test_an_item_without_labels_has_the_prevalence() -> None:
     ("labels", "categories"),
     [([[0.5]], 2), ([[2]], 2), ([[-2]], 2), ([0], 2), ([[0]], 1), ([[-1]], 2), ([[math.inf]], 2)],
 )
-def test_what_are_no_labels_is_refused(labels: ArrayLike, categories: int) -> None:
+def test_invalid_labels_are_refused(labels: ArrayLike, categories: int) -> None:
     with pytest.raises(ValueError, match="expected"):
         dawid_skene(labels, categories=categories)
 

@@ -161,7 +161,7 @@ def test_without_spans_on_the_clean_text_all_are_new() -> None:
 
 
 @pytest.mark.parametrize("pairs", [[(3, 2)], [(-1, 2)], [(0, 21)], [(0.5, 2)], [(1, 2, 3)], [1, 2]])
-def test_what_is_no_interval_of_the_text_is_refused(pairs: list[Pair]) -> None:
+def test_an_interval_outside_the_text_is_refused(pairs: list[Pair]) -> None:
     with pytest.raises(ValueError, match="expected"):
         localisation(pairs, [], length=20)
     with pytest.raises(ValueError, match="expected"):

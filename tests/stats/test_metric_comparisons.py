@@ -50,7 +50,7 @@ def test_one_metric_may_be_resampled_or_many(level: Level) -> None:
 @pytest.mark.parametrize(
     ("over", "rows", "columns"), [("inputs", 1, 20), ("systems", 8, 1), ("both", 8, 20)]
 )
-def test_what_is_drawn_is_drawn_and_nothing_else(over: Over, rows: int, columns: int) -> None:
+def test_only_the_requested_axis_is_resampled(over: Over, rows: int, columns: int) -> None:
     # With the same scores in every row, or column, draws over these change nothing.
     human = np.broadcast_to(default_rng(1).normal(size=(rows, columns)), (8, 20))
     metric = np.broadcast_to(default_rng(2).normal(size=(rows, columns)), (8, 20))
@@ -213,7 +213,7 @@ def test_other_than_two_metrics_are_refused(shape: tuple[int, ...]) -> None:
             compare(np.ones((8, 20)), np.ones(shape), level="pooled", rng=default_rng(1))
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_values_that_cannot_be_drawn_are_refused() -> None:
     human, metrics = scored(2, noise=(0.2, 0.4))
     with pytest.raises(ValueError, match="expected at least 1 draw"):
         perm_both(human, metrics, level="pooled", rng=default_rng(1), draws=0)

@@ -46,7 +46,7 @@ def test_a_difference_borrows_the_variance_of_both_systems() -> None:
     assert one.error == pytest.approx(math.sqrt(2 * (1 + 1 / 4)))
 
 
-def test_nothing_is_said_without_marks_or_without_a_usual_variance() -> None:
+def test_a_variance_is_unknown_without_marks_or_a_usual_variance() -> None:
     unknown = mark_variance([people(5)], [1])
     variance = mark_variance([people(1, 3)], [2])
 

@@ -34,7 +34,7 @@ def test_a_fit_never_rises_and_keeps_the_mean(points: list[tuple[int, float]]) -
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=10, unique=True))
-def test_what_falls_already_is_left_as_it_is(values: list[int]) -> None:
+def test_a_falling_curve_is_left_unchanged(values: list[int]) -> None:
     falls = sorted(values, reverse=True)
     assert decreasing_fit(range(len(falls)), falls).values.tolist() == falls
 

@@ -26,7 +26,7 @@ def test_holm_lies_between_the_p_values_and_bonferronis(p: list[float]) -> None:
     assert (stepped <= np.minimum(log_p + math.log(len(p)), 0) + 1e-9).all()
 
 
-def test_what_is_unknown_stays_so_and_does_not_count() -> None:
+def test_unknown_values_stay_unknown_and_do_not_count() -> None:
     log_p = [math.log(0.01), math.nan, math.log(0.04)]
     adjusted = holm(log_p)
     assert math.isnan(adjusted[1])
@@ -35,5 +35,5 @@ def test_what_is_unknown_stays_so_and_does_not_count() -> None:
     assert holm([]).size == 0
 
 
-def test_what_is_too_small_for_a_float_keeps_its_logarithm() -> None:
+def test_a_p_value_too_small_for_a_float_keeps_its_logarithm() -> None:
     assert holm([-5000.0, -1.0])[0] == pytest.approx(-5000 + math.log(2))

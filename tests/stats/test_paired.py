@@ -55,7 +55,7 @@ def test_missing_pairs_are_left_out_and_counted(test: PairedStatistic) -> None:
 
 
 @EVERY
-def test_what_are_no_differences_is_refused(test: PairedStatistic) -> None:
+def test_invalid_differences_are_refused(test: PairedStatistic) -> None:
     for differences in ([[1.0, 2.0]], 1.0, [math.inf], [1, -math.inf]):
         with refused(differences, match=r"expected differences of shape \(n,\)"):
             test(differences)

@@ -75,7 +75,7 @@ def test_a_difference_that_misses_the_threshold_by_rounding_reaches_it() -> None
 
 
 @pytest.mark.parametrize("threshold", [0, -1, math.inf, math.nan])
-def test_a_threshold_that_is_none_is_refused(threshold: float) -> None:
+def test_an_invalid_threshold_is_refused(threshold: float) -> None:
     with pytest.raises(ValueError, match="expected a threshold above 0"):
         darr([[1], [2]], [[1], [2]], threshold=threshold)
 

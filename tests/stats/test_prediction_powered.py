@@ -164,7 +164,7 @@ def test_a_judge_that_always_says_the_same_leaves_people_alone() -> None:
     assert found.floor == 0.0
 
 
-def test_where_all_is_marked_the_judge_is_not_used() -> None:
+def test_the_judge_is_not_used_if_all_texts_are_marked() -> None:
     found = powered_mean([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
     assert (found.value, found.tuning) == pytest.approx((7 / 3, 0.0))
 
@@ -220,7 +220,7 @@ def test_marks_needed_are_those_that_the_root_of_their_number_asks_for() -> None
     assert marks_needed(pilot, power=0.8) > 1.9 * marks_needed(pilot)
 
 
-def test_where_the_items_are_too_few_no_mark_can_tell() -> None:
+def test_no_number_of_marks_is_enough_with_too_few_items() -> None:
     assert marks_needed(_pilot(value=0.5, error=0.5, floor=0.3)) == math.inf
     assert marks_needed(_pilot(value=0.0, error=0.5, floor=0.0)) == math.inf
     assert marks_needed(_pilot(value=2.0, error=0.5, floor=0.3)) == 0.0
@@ -255,7 +255,7 @@ def _pilot(*, value: float, error: float, floor: float) -> PoweredEstimate:
         (None, None, 1.0),
     ],
 )
-def test_what_is_no_sample_is_refused(
+def test_an_invalid_sample_is_refused(
     weights: list[float] | None, clusters: list[str] | None, confidence: float
 ) -> None:
     with pytest.raises(ValueError, match="expected"):

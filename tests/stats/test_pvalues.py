@@ -23,7 +23,7 @@ NOT_WEIGHTS: tuple[ArrayLike, ...] = (
 
 
 @EVERY
-def test_what_are_no_logarithms_of_p_values_is_refused(combine: Combination) -> None:
+def test_invalid_logarithms_of_p_values_are_refused(combine: Combination) -> None:
     for log_p in NOT_LOGARITHMS:
         with refused(log_p, match="expected logarithms of p-values"):
             combine(log_p)
@@ -37,7 +37,7 @@ def test_combining_no_pvalues_raises(combine: Combination) -> None:
             combine(log_p)
 
 
-def test_what_are_no_logarithms_of_p_values_is_not_adjusted() -> None:
+def test_invalid_logarithms_of_p_values_are_not_adjusted() -> None:
     for log_p in NOT_LOGARITHMS:
         with refused(log_p, match="expected logarithms of p-values"):
             holm(log_p)
@@ -46,7 +46,7 @@ def test_what_are_no_logarithms_of_p_values_is_not_adjusted() -> None:
 
 
 @EVERY
-def test_what_are_no_weights_is_refused(combine: Combination) -> None:
+def test_invalid_weights_are_refused(combine: Combination) -> None:
     for weights in NOT_WEIGHTS:
         with refused(weights, match=r"expected 2 weights >= 0 that sum to 1"):
             combine([-1.0, -2.0], weights=weights)

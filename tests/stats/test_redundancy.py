@@ -116,7 +116,7 @@ def test_a_missing_score_costs_its_pairs_only() -> None:
     assert found.items[0].tolist() == [30, 30, 30, 20]
 
 
-def test_what_cannot_be_known_is_nan() -> None:
+def test_an_unknowable_value_is_nan() -> None:
     rng = np.random.default_rng(9)
     for people, raters in (
         ([1, 2, 3], [[1, 3, 2], [2, 1, 3]]),

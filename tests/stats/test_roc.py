@@ -44,7 +44,7 @@ def test_the_area_is_that_of_the_rank_sum_test(items: list[tuple[int, int]]) -> 
 
 
 @given(ITEMS, st.floats(0, 1))
-def test_what_is_caught_is_the_best_of_all_thresholds(
+def test_the_catch_rate_is_the_best_over_all_thresholds(
     items: list[tuple[int, int]], allowed: float
 ) -> None:
     scores, positive = np.array(items, dtype=np.float64).T

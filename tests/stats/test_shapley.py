@@ -72,7 +72,7 @@ def test_an_undefined_worth_leaves_no_share() -> None:
 
 
 @pytest.mark.parametrize("worths", [[], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], [0.0, math.inf]])
-def test_what_is_no_game_is_refused(worths: list[float]) -> None:
+def test_an_invalid_game_is_refused(worths: list[float]) -> None:
     with pytest.raises(ValueError, match="worths"):
         shapley_values(worths)
 

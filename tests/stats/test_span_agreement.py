@@ -38,7 +38,7 @@ def graded(
     return graded_overlap(
         [span for span, _ in found],
         [span for span, _ in gold],
-        found_grades=[grade for _, grade in found],
+        predicted_grades=[grade for _, grade in found],
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
@@ -160,7 +160,7 @@ def test_an_effect_in_the_sample_as_it_is_are_the_figures() -> None:
 @pytest.mark.parametrize(
     "spans", [[(3, 3)], [(-1, 2)], [(5, 2)], [(0.5, 2.0)], [1, 2], [(1, 2, 3)]]
 )
-def test_what_is_no_span_is_refused(spans: list[Span]) -> None:
+def test_an_invalid_span_is_refused(spans: list[Span]) -> None:
     with pytest.raises(ValueError, match="expected"):
         character_overlap(spans, [])
 
@@ -168,9 +168,9 @@ def test_what_is_no_span_is_refused(spans: list[Span]) -> None:
 @pytest.mark.parametrize(
     ("grades", "partial"), [([0, 1], 0.5), ([-1], 0.5), ([0.5], 0.5), ([0], 1.5)]
 )
-def test_what_is_no_grade_or_credit_is_refused(grades: list[int], partial: float) -> None:
+def test_an_invalid_grade_or_credit_is_refused(grades: list[int], partial: float) -> None:
     with pytest.raises(ValueError, match="expected"):
-        graded_overlap([(0, 2)], [], found_grades=grades, gold_grades=[], partial=partial)
+        graded_overlap([(0, 2)], [], predicted_grades=grades, gold_grades=[], partial=partial)
 
 
 def test_sums_of_another_shape_are_refused() -> None:

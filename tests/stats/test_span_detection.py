@@ -47,7 +47,7 @@ def test_quotes_are_counted_over_all_texts() -> None:
     assert math.isnan(hallucination_rate([0], [0]))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_input_is_refused() -> None:
     with pytest.raises(ValueError, match="two counts"):
         detection([1, 2], [1])
     with pytest.raises(ValueError, match="two counts"):

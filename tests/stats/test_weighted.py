@@ -66,6 +66,6 @@ def test_a_ratio_to_nothing_is_undefined() -> None:
 
 
 @pytest.mark.parametrize(("above", "below"), [([math.inf], [1]), ([1], [math.inf]), (1, [[2]])])
-def test_what_is_no_ratio_is_refused(above: list[float], below: list[float]) -> None:
+def test_an_invalid_ratio_is_refused(above: list[float], below: list[float]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ratio(above, below)

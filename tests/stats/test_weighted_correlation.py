@@ -66,7 +66,7 @@ def test_weights_by_the_chance_of_items_estimate_the_correlation_of_all() -> Non
         ([1, 2], [1, 2], [1, -1], "pearson"),
     ],
 )
-def test_what_cannot_be_weighed_is_refused(
+def test_invalid_weighted_input_is_refused(
     first: list[float], second: list[float], weights: list[float], method: WeighedMethod
 ) -> None:
     with pytest.raises(ValueError, match="expected"):

@@ -30,9 +30,9 @@ def joined(first: Segment, second: Segment) -> Segment:
             raise DataError(f"got the {name} {excerpt(theirs)}, an earlier row has {excerpt(ours)}")
     meta = dict(first.meta)
     for key, value in second.meta.items():
-        known = meta.get(key)
-        if isinstance(known, list) and isinstance(value, list):
-            meta[key] = [*known, *value]
+        former = meta.get(key)
+        if isinstance(former, list) and isinstance(value, list):
+            meta[key] = [*former, *value]
         else:
             meta[key] = value
     if ANNOTATORS in meta:
@@ -73,8 +73,8 @@ def _collected(
         try:
             if isinstance(row, DataError):
                 raise row
-            known = texts.get(row.segment_id)
-            texts[row.segment_id] = merge(known, row) if known else row
+            former = texts.get(row.segment_id)
+            texts[row.segment_id] = merge(former, row) if former else row
         except DataError as error:
             yield DataError(f"{path}, line {line}: {error}")
     yield from texts.values()

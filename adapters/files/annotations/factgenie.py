@@ -66,8 +66,8 @@ def _segment(row: object) -> Segment:
         line = _Line.model_validate(row)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{place}: got {excerpt(problem['input'])}: {problem['msg']}") from error
+        field = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{field}: got {excerpt(problem['input'])}: {problem['msg']}") from error
     meta: dict[str, object] = {
         "dataset": line.dataset,
         "split": line.split,
@@ -134,20 +134,20 @@ def _annotator(line: _Line) -> str:
         line.metadata.annotator_group,
         line.annotator_group,
     )
-    return next((str(one) for one in given if one not in {None, ""}), "")
+    return next((str(value) for value in given if value not in {None, ""}), "")
 
 
 def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
     names = [category.name for category in line.metadata.annotation_span_categories]
-    for one in [*(line.annotations or ()), *line.metadata.unlocated]:
-        known = isinstance(one.type, int) and 0 <= one.type < len(names)
+    for marked in [*(line.annotations or ()), *line.metadata.unlocated]:
+        is_listed = isinstance(marked.type, int) and 0 <= marked.type < len(names)
         span = GoldSpan(
-            start=one.start,
-            end=None if one.start is None else one.start + len(one.text),
-            text=one.text,
-            explanation=one.reason,
-            severity=one.severity,
-            category=names[int(one.type)] if known else str(one.type),
+            start=marked.start,
+            end=None if marked.start is None else marked.start + len(marked.text),
+            text=marked.text,
+            explanation=marked.reason,
+            severity=marked.severity,
+            category=names[int(marked.type)] if is_listed else str(marked.type),
             annotator=who or None,
         )
         yield span.error_span(line.output)
@@ -217,7 +217,9 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
 def _aspects_read(segment: Segment, who: str) -> list[str]:
     readings = segment.meta.get(READINGS)
     return [
-        aspect for one, aspect in (readings if isinstance(readings, list) else []) if one == who
+        aspect
+        for reader, aspect in (readings if isinstance(readings, list) else [])
+        if reader == who
     ]
 
 

@@ -67,7 +67,7 @@ _WORDS = MappingProxyType({"minor": "Minor", "major": "Major", "critical": "Crit
 """The severities of errors as we know them -> as they are written."""
 _OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
 _NON_TRANSLATION = "non-translation"
-_Places = Sequence[tuple[int, int]]
+_Intervals = Sequence[tuple[int, int]]
 _NAMELESS = "Other"
 """The category of errors that have none: an empty cell would mean that there was no rater."""
 
@@ -125,7 +125,7 @@ class _Row(NamedTuple):
 def _row(cells: Sequence[str], order: Sequence[int]) -> _Row:
     if len(cells) <= max(order):
         raise DataError(f"got {len(cells)} cells, expected {', '.join(COLUMNS)}")
-    return _Row(*(unescaped(cells[place]) for place in order))
+    return _Row(*(unescaped(cells[column]) for column in order))
 
 
 def _segment(row: _Row) -> Segment:
@@ -148,14 +148,14 @@ def _segment(row: _Row) -> Segment:
         return segment
     if severity == NEUTRAL:
         opinion = {"annotator": row.rater, "category": category}
-        places = {
-            "target": [list(one) for one in marks],
+        intervals = {
+            "target": [list(interval) for interval in marks],
             "source": [list(source_mark) for source_mark in source_marks],
         }
-        meta[NEUTRAL] = [opinion | {key: value for key, value in places.items() if value}]
+        meta[NEUTRAL] = [opinion | {key: value for key, value in intervals.items() if value}]
         return segment
     if source_marks:
-        meta[SOURCE_MARKS] = [[0, *place] for place in source_marks]
+        meta[SOURCE_MARKS] = [[0, *interval] for interval in source_marks]
     return replace(segment, gold=_spans(row, target, marks, category=category, severity=severity))
 
 
@@ -168,35 +168,37 @@ def _spans(
     severity: str,
 ) -> tuple[ErrorSpan, ...]:
     if severity not in _WORDS:
-        known = ", ".join(filter(None, (*_WORDS.values(), "Neutral", _NO_ERROR)))
-        raise DataError(f"got the severity {row.severity!r}, expected one of {known}")
+        words = ", ".join(filter(None, (*_WORDS.values(), "Neutral", _NO_ERROR)))
+        raise DataError(f"got the severity {row.severity!r}, expected one of {words}")
     number = SEVERITIES[severity] if severity else None
-    places: list[tuple[int, int] | None] = [place for place in marks if place[0] < place[1]]
+    intervals: list[tuple[int, int] | None] = [
+        interval for interval in marks if interval[0] < interval[1]
+    ]
     if _is_non_translation(category):
         number = MAX_SEVERITY
-        places = places or [(0, len(target))] * bool(target)
+        intervals = intervals or [(0, len(target))] * bool(target)
 
-    def span(place: tuple[int, int] | None) -> ErrorSpan:
-        start, end = place or (None, None)
+    def span(interval: tuple[int, int] | None) -> ErrorSpan:
+        start, end = interval or (None, None)
         return ErrorSpan(
-            text=target[start:end] if place else "",
+            text=target[start:end] if interval else "",
             start=start,
             end=end,
             explanation="",
             severity=number,
             category=category,
-            located=Located.EXACT if place else Located.UNLOCATED,
+            located=Located.EXACT if interval else Located.UNLOCATED,
             found_by=(row.rater,) if row.rater else (),
         )
 
-    return tuple(span(place) for place in places or [None])
+    return tuple(span(interval) for interval in intervals or [None])
 
 
 def _merged(first: Segment, second: Segment) -> Segment:
     """Join two lines of a segment; spans of the second are numbered on."""
     marks = second.meta.get(SOURCE_MARKS)
     if isinstance(marks, list):
-        moved = [[number + len(first.gold), *place] for number, *place in marks]
+        moved = [[number + len(first.gold), *interval] for number, *interval in marks]
         second = replace(second, meta={**second.meta, SOURCE_MARKS: moved})
     return joined(first, second)
 
@@ -241,8 +243,8 @@ def _written_rows(segment: Segment) -> Iterator[tuple[str, ...]]:
 
 
 class _Error(NamedTuple):
-    source: _Places
-    target: _Places
+    source: _Intervals
+    target: _Intervals
     category: str
     severity: str
 
@@ -277,10 +279,13 @@ def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int
 def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
     """Yield the opinions that are no errors."""
     opinions = segment.meta.get(NEUTRAL)
-    for one in opinions if isinstance(opinions, list) else []:
-        if one["annotator"] == rater:
+    for opinion in opinions if isinstance(opinions, list) else []:
+        if opinion["annotator"] == rater:
             yield _Error(
-                one.get("source", ()), one.get("target", ()), one["category"], NEUTRAL.capitalize()
+                opinion.get("source", ()),
+                opinion.get("target", ()),
+                opinion["category"],
+                NEUTRAL.capitalize(),
             )
 
 
@@ -293,7 +298,7 @@ def source_header(segment: Segment) -> str:
     return _SOURCE if _SOURCE in segment.inputs else next(iter(segment.inputs), _SOURCE)
 
 
-def mark(text: str, places: Iterable[tuple[int, int]]) -> str:
+def mark(text: str, intervals: Iterable[tuple[int, int]]) -> str:
     """Put marks into a text, at places that follow one another.
 
     Raises `DataError` if the text has such marks of its own.
@@ -301,7 +306,7 @@ def mark(text: str, places: Iterable[tuple[int, int]]) -> str:
     if _MARK.search(text):
         raise DataError(f"the text holds {_BEGIN} or {_END}, which marks errors in this format")
     pieces, done = [], 0
-    for start, end in places:
+    for start, end in intervals:
         pieces += [text[done:start], _BEGIN, text[start:end], _END]
         done = end
     return "".join([*pieces, text[done:]])
@@ -329,9 +334,9 @@ def unmark(text: str) -> _Marked:
 
 def escaped(text: str) -> str:
     """Return `text` as a cell."""
-    return _ESCAPABLE.sub(lambda found: _TO_ESCAPES[found[0]], text)
+    return _ESCAPABLE.sub(lambda match: _TO_ESCAPES[match[0]], text)
 
 
 def unescaped(cell: str) -> str:
     """Return what a cell stands for."""
-    return _ESCAPE.sub(lambda found: _FROM_ESCAPES[found[0]], cell)
+    return _ESCAPE.sub(lambda match: _FROM_ESCAPES[match[0]], cell)

@@ -95,17 +95,17 @@ def _meta(row: Row, *, spans: object) -> dict[str, object]:
 
 
 def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
-    """Say of the first field that is wrong what was got and what was expected."""
+    """Say what was got and what was expected for the first invalid field."""
     problems = error.errors(include_url=False, include_context=False)
     name, *inner = problems[0]["loc"]
     fields = Row.model_fields
     if name == "spans" and len(inner) > 1:
         fields = GoldSpan.model_fields
-    known = fields[str(inner[1] if fields is GoldSpan.model_fields else name)]
+    field = fields[str(inner[1] if fields is GoldSpan.model_fields else name)]
     others = (other for other, meant in OTHER_NAMES.items() if meant == name)
     written = next((key for key in (name, *others) if key in row), name)
-    place = str(written) + "".join(
+    field_path = str(written) + "".join(
         f"[{part}]" if isinstance(part, int) else f".{part}" for part in inner if part != ""
     )
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{place}: got {excerpt(problems[0]['input'])}, expected {known.description}{more}"
+    return f"{field_path}: got {excerpt(problems[0]['input'])}, expected {field.description}{more}"

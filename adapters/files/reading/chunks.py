@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from spanjury.adapters.files.places import Place, find_place, reading
+from spanjury.adapters.files.places import Location, find_place, reading
 from spanjury.adapters.files.reading.dataset_rows import count_parquet, read_parquet
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.strict_json import parse_json
@@ -89,10 +89,10 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
                 yield segment
 
 
-def _cut_files(place: Place, rows: int) -> Iterator[Chunk]:
-    with reading(place):
-        among = place.among()
-    for file, owner in [(place, "")] if among is None else among:
+def _cut_files(location: Location, rows: int) -> Iterator[Chunk]:
+    with reading(location):
+        among = location.among()
+    for file, owner in [(location, "")] if among is None else among:
         if file.path.endswith(".jsonl.gz"):
             raise _packed(file)
         if file.path.endswith(_ENDINGS):
@@ -103,18 +103,18 @@ def _cut_files(place: Place, rows: int) -> Iterator[Chunk]:
             raise DataError(f"{file.url}: only {' and '.join(_ENDINGS)} can be cut into chunks")
 
 
-def _packed(file: Place) -> DataError:
+def _packed(file: Location) -> DataError:
     return DataError(f"{file.url}: is packed with gzip and cannot be cut into chunks: unpack it")
 
 
-def _cut_parquet(file: Place, rows: int) -> Iterator[Chunk]:
+def _cut_parquet(file: Location, rows: int) -> Iterator[Chunk]:
     total = count_parquet(file)
     for start in range(0, total, rows):
         stop = min(start + rows, total)
         yield Chunk(url=file.url, line=start + 1, start=start, stop=stop, rows=stop - start)
 
 
-def _cut_jsonl(file: Place, rows: int) -> Iterator[Chunk]:
+def _cut_jsonl(file: Location, rows: int) -> Iterator[Chunk]:
     first, start, stop, seen = 1, 0, 0, 0
     with file.files.open(file.path, "rb") as lines:
         for number, raw in enumerate(lines, start=1):
@@ -129,7 +129,7 @@ def _cut_jsonl(file: Place, rows: int) -> Iterator[Chunk]:
         yield Chunk(url=file.url, line=first, start=start, stop=stop, rows=seen)
 
 
-def _rows(file: Place, chunk: Chunk) -> Iterator[tuple[int, object]]:
+def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
     """Yield each row with its number; one that cannot be read is a `DataError` in its place."""
     if file.path.endswith(_PARQUET):
         yield from read_parquet(file, start=chunk.start, stop=chunk.stop)

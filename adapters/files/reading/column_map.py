@@ -35,7 +35,7 @@ class ColumnMap:
         return tuple(self.names.get(name, "" if name in named else name) for name in columns)
 
     def row(self, row: object) -> object:
-        """Return an object of JSON in our names; anything else as it is.
+        """Return an object of JSON in our names; anything else unchanged.
 
         Raises `DataError` if a column of the map is not there.
         """
@@ -57,8 +57,8 @@ class ColumnMap:
         there = [*columns]
         for column, name in self.names.items():
             if column not in there:
-                known = ", ".join(filter(None, there))
-                raise DataError(f"there is no column {column!r} for {name}, only {known}")
+                existing = ", ".join(filter(None, there))
+                raise DataError(f"there is no column {column!r} for {name}, only {existing}")
 
 
 AS_NAMED = ColumnMap()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.places import Place, find_place
+from spanjury.adapters.files.places import Location, find_place
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.sources import segments_of
 from spanjury.judges.core import DataError, Segment
@@ -25,13 +25,13 @@ def read_parquet_file(
     Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once, if the file
     cannot be read or has no rows.
     """
-    place = find_place(str(path))
+    file = find_place(str(path))
     try:
-        total = count_parquet(place, limits=limits)
+        total = count_parquet(file, limits=limits)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is not a Parquet file: {error}") from error
     return segments_of(
-        path, read_parquet(place, start=0, stop=total, limits=limits), columns=columns
+        path, read_parquet(file, start=0, stop=total, limits=limits), columns=columns
     )
 
 
@@ -57,7 +57,7 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
     return segments_of(path, enumerate(iter(rows), start=1), columns=columns)
 
 
-def count_parquet(file: Place, *, limits: DataLimits = USUAL) -> int:
+def count_parquet(file: Location, *, limits: DataLimits = USUAL) -> int:
     """Return how many rows a file has; only its end is read.
 
     Raises `DataError` if it has too many columns, or says that it unpacks to too many bytes.
@@ -73,7 +73,7 @@ def count_parquet(file: Place, *, limits: DataLimits = USUAL) -> int:
 
 
 def read_parquet(
-    file: Place, *, start: int, stop: int, limits: DataLimits = USUAL
+    file: Location, *, start: int, stop: int, limits: DataLimits = USUAL
 ) -> Iterator[tuple[int, object]]:
     """Yield rows `start` up to `stop`, each with its number counted from 1.
 
@@ -107,7 +107,7 @@ def _row(batch: Any, limits: DataLimits) -> object:  # noqa: ANN401  pyarrow has
 
 
 @contextmanager
-def _opened(file: Place) -> Iterator[Any]:
+def _opened(file: Location) -> Iterator[Any]:
     parquet = library("pyarrow.parquet", extra=_EXTRA)  # it takes half a second
     with file.files.open(file.path, "rb") as opened, parquet.ParquetFile(opened) as table:
         yield table

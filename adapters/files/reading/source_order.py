@@ -73,7 +73,7 @@ def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
                 **span,
                 "located": Located(span["located"]),
                 "found_by": tuple(span["found_by"]),
-                "evidence": tuple(Evidence(**place) for place in span["evidence"]),
+                "evidence": tuple(Evidence(**evidence) for evidence in span["evidence"]),
             }
         )
         for span in row["gold"]

@@ -37,7 +37,7 @@ def read_records(
         try:
             cells = _next_record(reader, limits=limits)
         except (csv.Error, _TooLongError) as error:
-            texts.faults.append(_said(error, limits=limits))
+            texts.faults.append(_problem_of(error, limits=limits))
             cells = []
         if cells is None:
             return
@@ -80,7 +80,7 @@ class _Texts:
         return True
 
 
-def _said(error: Exception, *, limits: DataLimits) -> str:
+def _problem_of(error: Exception, *, limits: DataLimits) -> str:
     """Return why a record cannot be read; an unclosed quote is noticed by the longest cell."""
     if isinstance(error, _TooLongError):
         return str(error)
@@ -106,12 +106,12 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 class Columns:
     """The columns of a table, and their keys in a native row.
 
-    `places` has for each column the keys that lead to its place, as ``("human", "fluency")``;
+    `paths` has for each column the keys that lead to its place, as ``("human", "fluency")``;
     empty for a column without a name, which is not read.
     """
 
     names: tuple[str, ...]
-    places: tuple[tuple[str, ...], ...]
+    paths: tuple[tuple[str, ...], ...]
 
     def row(self, cells: Sequence[str]) -> dict[str, Any]:
         """Return the native row that `cells` describe; an empty cell is nothing, or no output.
@@ -124,13 +124,13 @@ class Columns:
                 f"got {len(cells)} cells, expected {len(self.names)}: {', '.join(self.names)}"
             )
         row: dict[str, Any] = {}
-        for place, cell in zip(self.places, cells, strict=True):
-            if place == _OUTPUT or (place and cell):
-                *outer, last = place
+        for path, cell in zip(self.paths, cells, strict=True):
+            if path == _OUTPUT or (path and cell):
+                *outer, last = path
                 group = row
                 for key in outer:
                     group = group.setdefault(key, {})
-                group[last] = _value(cell, place=place)
+                group[last] = _value(cell, path=path)
         if "reference" in row:
             row["reference"] = list(row["reference"].values())
         return row
@@ -147,16 +147,16 @@ def read_header(
     if len(header) > limits.columns:
         raise limits.exceeded("columns", f"there are {len(header)} columns")
     names = tuple(name.strip() for name in header)
-    columns = Columns(names=names, places=tuple(map(_place, called.header(names))))
-    if _OUTPUT not in columns.places:
+    columns = Columns(names=names, paths=tuple(map(_column_path, called.header(names))))
+    if _OUTPUT not in columns.paths:
         raise DataError(f"there is no column output, only {', '.join(filter(None, names))}")
-    for first, second in combinations(filter(None, columns.places), 2):
+    for first, second in combinations(filter(None, columns.paths), 2):
         if first[: len(second)] == second[: len(first)]:
             raise DataError(f"two columns are for {'.'.join(filter(None, first))}")
     return columns
 
 
-def _place(name: str) -> tuple[str, ...]:
+def _column_path(name: str) -> tuple[str, ...]:
     """Return the keys that lead to what the column `name` holds."""
     head, _, tail = name.partition(".")
     if head in {"input", "inputs"} or (head == "source" and tail):
@@ -171,14 +171,14 @@ def _place(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _value(cell: str, *, place: tuple[str, ...]) -> object:
+def _value(cell: str, *, path: tuple[str, ...]) -> object:
     """Read a cell as what its place asks for; text that is no number is refused later."""
-    if len(place) == 1 and place[0] in _JSON_COLUMNS:
+    if len(path) == 1 and path[0] in _JSON_COLUMNS:
         try:
             return parse_json(cell)
         except DataError as error:
-            raise DataError(f"column {place[0]}: {error}") from error
-    if place[0] not in {"human", "scores"}:
+            raise DataError(f"column {path[0]}: {error}") from error
+    if path[0] not in {"human", "scores"}:
         return cell
     try:
         return float(cell)

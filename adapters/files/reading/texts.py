@@ -57,12 +57,12 @@ class _Listing(NamedTuple):
         """List `folder` and the folders in it, without following a link to a folder."""
         root = folder.resolve()
         files, outside, special = [], 0, 0
-        for place, folders, names in os.walk(folder):
+        for directory, folders, names in os.walk(folder):
             # Links to folders are not walked into; within this one they would show texts twice.
             folders[:] = [name for name in folders if not name.startswith(".")]
-            outside += sum(_leads_out(Path(place, name), root) for name in folders)
+            outside += sum(_leads_out(Path(directory, name), root) for name in folders)
             for name in names:
-                file = Path(place, name)
+                file = Path(directory, name)
                 if name.startswith(".") or file.suffix != ".txt":
                     continue
                 if _leads_out(file, root):

@@ -165,8 +165,8 @@ def _assessments(results: Path, texts: TextColumns) -> _Table:
     seats = tuple(dict.fromkeys(seat.judge for _, row in rows for seat in row.seats))
     scores = tuple(f"score: {seat}" for seat in seats)
     columns = (*_NAME, "score", "outcome", "spans", "reason", *scores, *_TOKENS, *_DECISION)
-    found = read_results(results, ResultRow)
-    records = ((*_assessment(row, seats), *texts.cells(row)) for _, row in found)
+    numbered = read_results(results, ResultRow)
+    records = ((*_assessment(row, seats), *texts.cells(row)) for _, row in numbered)
     return _Table((*columns, *texts.names), records)
 
 
@@ -195,11 +195,11 @@ def _spans(results: Path, texts: TextColumns) -> _Table:
 
 
 def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
-    place = (span.start, span.end, span.text)
+    located = (span.start, span.end, span.text)
     details = (span.severity, span.category, span.explanation)
-    found = (";".join(span.found_by), span.located.value)
+    finders = (";".join(span.found_by), span.located.value)
     evidence = json.dumps(evidence_rows(span), ensure_ascii=False) if span.evidence else None
-    return (*_name(row), *place, *details, *found, span.probability, evidence)
+    return (*_name(row), *located, *details, *finders, span.probability, evidence)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:
@@ -219,14 +219,14 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
 
     Raises `DataError` if the results cannot be read; names file and line.
     """
-    found: dict[str, list[ErrorSpan]] = {}
+    spans_of: dict[str, list[ErrorSpan]] = {}
     for _, row in read_results(results, ResultRow):
         if row.outcome is Outcome.SCORED:
-            spans = found.setdefault(row.id, [])
+            spans = spans_of.setdefault(row.id, [])
             spans += (_as_marked(span, row.aspect) for span in row.spans)
     for segment in segments:
-        if segment.segment_id in found:
-            gold = tuple(found[segment.segment_id])
+        if segment.segment_id in spans_of:
+            gold = tuple(spans_of[segment.segment_id])
             meta = {key: value for key, value in segment.meta.items() if key not in _OF_GOLD}
             if marks := _source_marks(segment, gold):
                 meta[SOURCE_MARKS] = marks
@@ -240,11 +240,13 @@ def _source_marks(segment: Segment, spans: Sequence[ErrorSpan]) -> list[list[int
     marks: list[list[int]] = []
     for number, span in enumerate(spans):
         done = 0
-        for place in sorted(span.evidence, key=lambda place: (place.start, place.end)):
-            is_there = place.input == header and source[place.start : place.end] == place.text
-            if is_there and place.start >= done:
-                done = place.end
-                marks.append([number, place.start, place.end])
+        for evidence in sorted(span.evidence, key=lambda evidence: (evidence.start, evidence.end)):
+            is_there = (
+                evidence.input == header and source[evidence.start : evidence.end] == evidence.text
+            )
+            if is_there and evidence.start >= done:
+                done = evidence.end
+                marks.append([number, evidence.start, evidence.end])
     return marks
 
 

@@ -39,9 +39,9 @@ class JudgedTexts:
 
     def of(self, row: ResultRow) -> Segment | None:
         """Return the text that `row` is about; None if it is not there as it was judged."""
-        found = self._find(row.id)
-        if found is not None and row.id not in self.missing and _fits(found, row):
-            return found
+        segment = self._find(row.id)
+        if segment is not None and row.id not in self.missing and _fits(segment, row):
+            return segment
         self.missing.add(row.id)
         return None
 

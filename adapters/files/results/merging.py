@@ -52,7 +52,9 @@ def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
     Raises `StoreError` if a part is missing, there twice, not finished, or of another number of
     shards, or a path tells of no shard; the message names the files.
     """
-    parts = sorted((part for path in given for part in _found(path)), key=lambda part: part.number)
+    parts = sorted(
+        (part for path in given for part in _parts_at(path)), key=lambda part: part.number
+    )
     for part in parts:
         _check(part, parts[0])
     for part, following in pairwise(parts):
@@ -97,7 +99,7 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
     return lines.lines
 
 
-def _found(path: Path) -> Iterator[ShardPart]:
+def _parts_at(path: Path) -> Iterator[ShardPart]:
     """Yield the part that `path` is, or those that it holds."""
     if part := _part(path):
         yield part
@@ -118,7 +120,7 @@ def _within(path: Path) -> list[Path]:
         inner = list(path.iterdir()) if path.is_dir() else []
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
-    return [found for found in inner if found.is_dir() or _ROWS.search(found.name)]
+    return [child for child in inner if child.is_dir() or _ROWS.search(child.name)]
 
 
 def _part(path: Path) -> ShardPart | None:
@@ -218,9 +220,9 @@ class _Check:
 
     def panel(self, row: ResultName, part: ShardPart) -> None:
         """Raise `StoreError` if another panel judged the same aspect elsewhere."""
-        known, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
-        if unstamped(row.signature) != unstamped(known):
+        first, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
+        if unstamped(row.signature) != unstamped(first):
             raise StoreError(
                 f"{part.path} and {where.path} were judged by different panels on {row.aspect!r}:"
-                f" {row.signature} and {known}"
+                f" {row.signature} and {first}"
             )

@@ -51,9 +51,9 @@ def read_lines(
             yield ResultLine(line, kind.model_validate_json(line))
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
+        field = ".".join(map(str, problem["loc"]))
         raise DataError(
-            f"{name}, line {number}: is not a result row: {place + ': ' if place else ''}"
+            f"{name}, line {number}: is not a result row: {field + ': ' if field else ''}"
             f"{problem['msg']}"
         ) from error
 
@@ -158,7 +158,7 @@ class SeatWork(NamedTuple):
     """The cost of a seat's work on one aspect of one segment."""
 
     seconds: float
-    """Of wall-clock time."""
+    """Seconds of wall-clock time."""
     tokens: int
     """Read and written; 0 for a judge that asks no model."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from spanjury.adapters.files.line_writer import REFUSED, refusal
-from spanjury.adapters.files.places import Place, find_place, words_of
+from spanjury.adapters.files.places import Location, find_place, words_of
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, StoreError
@@ -31,21 +31,21 @@ class ShardFolder:
     """
 
     url: str
-    _place: Place = field(init=False, repr=False)
+    _location: Location = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        place = find_place(self.url)
-        object.__setattr__(self, "url", place.url)  # the dataclass is frozen
-        object.__setattr__(self, "_place", place)
+        folder = find_place(self.url)
+        object.__setattr__(self, "url", folder.url)  # the dataclass is frozen
+        object.__setattr__(self, "_location", folder)
 
     @property
     def results(self) -> str:
         """The file that `join` writes."""
-        return self._place.below("results.jsonl").url
+        return self._location.below("results.jsonl").url
 
     def create(self) -> None:
         """Make the folder; raise `StoreError` if it cannot be made."""
-        shards = self._place.below("shards")
+        shards = self._location.below("shards")
         with _storing(shards):
             shards.files.makedirs(shards.path, exist_ok=True)
 
@@ -65,7 +65,7 @@ class ShardFolder:
 
     def manifest(self) -> Mapping[str, object] | None:
         """Return the manifest of the run, or None if there is none that can be read."""
-        file = self._place.below(_MANIFEST)
+        file = self._location.below(_MANIFEST)
         try:
             with _storing(file, what="read"):
                 read = parse_json(bytes(file.files.cat_file(file.path)).decode())
@@ -78,17 +78,17 @@ class ShardFolder:
 
         Raises `StoreError` if it cannot be written.
         """
-        file = self._place.below(_MANIFEST)
+        file = self._location.below(_MANIFEST)
         with _storing(file):
             there = file.files.exists(file.path) and bytes(file.files.cat_file(file.path))
-            others = (self._place.below(f"run-{number}.json") for number in count(1))
+            others = (self._location.below(f"run-{number}.json") for number in count(1))
             free = next(other for other in others if not other.files.exists(other.path))
-        for place, text in (
+        for target, text in (
             (free, there),
             (file, f"{json.dumps(manifest, ensure_ascii=False, indent=1)}\n".encode()),
         ):
             if text:
-                with _replacing(place) as written:
+                with _replacing(target) as written:
                     written.write(text)
 
     def mark(self, *, done: bool) -> None:
@@ -96,7 +96,7 @@ class ShardFolder:
 
         Raises `StoreError` if the folder cannot be written.
         """
-        mark = self._place.below(_DONE)
+        mark = self._location.below(_DONE)
         if done:
             with _replacing(mark):
                 pass
@@ -113,7 +113,7 @@ class ShardFolder:
         they are, and the rows are in ``results.jsonl.refused``.
         """
         order = tuple(keys)
-        target = self._place.below("results.jsonl")
+        target = self._location.below("results.jsonl")
         objection = self._objection(order, target)
         if not objection:
             self._join(order, target)
@@ -122,13 +122,13 @@ class ShardFolder:
         self._join(order, refused)
         raise StoreError(refusal(target.url, objection, refused.url))
 
-    def _join(self, keys: Iterable[str], target: Place) -> None:
+    def _join(self, keys: Iterable[str], target: Location) -> None:
         with _replacing(target) as results:
             for key in keys:
                 for block in self._blocks(key):
                     results.write(block)
 
-    def _objection(self, keys: Iterable[str], target: Place) -> str:
+    def _objection(self, keys: Iterable[str], target: Location) -> str:
         """Say which scores in `target` the shards would cost; empty for none."""
         unanswered = UnansweredRows()
         with _storing(target, what="read"):
@@ -152,27 +152,27 @@ class ShardFolder:
         with _storing(shard, what="read"), shard.files.open(shard.path, "rb") as file:
             yield file
 
-    def _shard(self, key: str) -> Place:
-        return self._place.below("shards", f"{key}.jsonl")
+    def _shard(self, key: str) -> Location:
+        return self._location.below("shards", f"{key}.jsonl")
 
 
 @contextmanager
-def _replacing(place: Place) -> Iterator[IO[bytes]]:
+def _replacing(target: Location) -> Iterator[IO[bytes]]:
     """Open a file that takes its place when it is whole, and leaves no trace otherwise."""
-    with _storing(place):
-        if place.is_local:
+    with _storing(target):
+        if target.is_local:
             # Two workers may write one shard, when one of them was taken for dead.
-            part = Path(f"{place.path}.{uuid.uuid4().hex}.part")
+            part = Path(f"{target.path}.{uuid.uuid4().hex}.part")
             try:
                 with part.open("xb") as file:
                     yield file
                     file.flush()
                     os.fsync(file.fileno())
-                part.replace(place.path)
+                part.replace(target.path)
             finally:
                 part.unlink(missing_ok=True)
             return
-        opened = place.files.open(place.path, "wb", autocommit=False)
+        opened = target.files.open(target.path, "wb", autocommit=False)
         try:
             with opened:
                 yield opened
@@ -183,9 +183,9 @@ def _replacing(place: Place) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _storing(place: Place, *, what: str = "written") -> Iterator[None]:
-    """Turn what a library or the operating system raises into a `StoreError` about `place`."""
+def _storing(target: Location, *, what: str = "written") -> Iterator[None]:
+    """Turn what a library or the operating system raises into a `StoreError` about `target`."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise StoreError(f"{place.url}: cannot be {what}: {words_of(error)}") from error
+        raise StoreError(f"{target.url}: cannot be {what}: {words_of(error)}") from error

@@ -213,7 +213,8 @@ class DecoderBase:
                 stored = _stored_name(name)
                 learnt[stored] = (values * _SCALE if stored.endswith(".up") else values).numpy()
         np.savez(
-            folder / MATRICES, **{name: one.astype(np.float16) for name, one in learnt.items()}
+            folder / MATRICES,
+            **{name: matrix.astype(np.float16) for name, matrix in learnt.items()},
         )
         card = ReaderCard(
             name="decoder",
@@ -228,8 +229,8 @@ class DecoderBase:
 
 def _stored_name(name: str) -> str:
     """Return GGUF's name of a low-rank matrix; that of a head as it is."""
-    _, found, rest = name.partition("decoder.layers.")
-    if not found:
+    _, separator, rest = name.partition("decoder.layers.")
+    if not separator:
         return name
     layer, _, matrix = rest.partition(".")
     projection, _, part = matrix.rpartition(".")
@@ -240,16 +241,16 @@ def _encoded(pieces: ProsePieces, labelled: LabelledWindow) -> EncodedWindow:
     prose = pieces.prose(labelled.window)
     start = len(prose.source)
     kinds = [_SOURCE] * start + [_INNER] * len(prose.sentence)
-    places, labels = [], []
+    positions, labels = [], []
     for last, label in zip(prose.lasts, labelled.words, strict=True):
         if last is not None:
             kinds[start + last] = _LAST
-            places.append(start + last)
+            positions.append(start + last)
             labels.append(int(label))
     return EncodedWindow(
         ids=prose.source + prose.sentence,
         kinds=tuple(kinds),
-        places=tuple(places),
+        positions=tuple(positions),
         labels=tuple(labels),
         sentence=int(labelled.sentence),
         group=labelled.group,

@@ -28,7 +28,7 @@ class EncodedWindow:
 
     ids: tuple[int, ...]
     kinds: tuple[int, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     labels: tuple[int, ...]
     sentence: int
     group: str
@@ -59,16 +59,16 @@ def encode(
     for start in range(0, len(windows), _CHUNK):
         chunk = windows[start : start + _CHUNK]
         pieces = tokenizer(
-            [list(one.window.words) for one in chunk],
-            [list(one.window.source) for one in chunk],
+            [list(window.window.words) for window in chunk],
+            [list(window.window.source) for window in chunk],
             is_split_into_words=True,
             truncation="only_second",
             max_length=limit,
         ).encodings
         assert pieces is not None, "a fast tokenizer gives encodings"
         encoded += [
-            _encoded(one, ids=piece.ids, words=piece.word_ids, sides=piece.sequence_ids)
-            for one, piece in zip(chunk, pieces, strict=True)
+            _encoded(window, ids=piece.ids, words=piece.word_ids, sides=piece.sequence_ids)
+            for window, piece in zip(chunk, pieces, strict=True)
         ]
     return encoded
 
@@ -81,7 +81,7 @@ def _encoded(
     sides: Sequence[int | None],
 ) -> EncodedWindow:
     window = labelled.window
-    kinds, places, labels = [], [], []
+    kinds, positions, labels = [], [], []
     last = -1
     for at, (word, side) in enumerate(zip(words, sides, strict=True)):
         if word is None:
@@ -90,12 +90,12 @@ def _encoded(
         kinds.append(window.source_kinds[word] if side else window.kinds[word])
         if not side and word != last:
             last = word
-            places.append(at)
+            positions.append(at)
             labels.append(int(labelled.words[word]))
     return EncodedWindow(
         ids=tuple(ids),
         kinds=tuple(kinds),
-        places=tuple(places),
+        positions=tuple(positions),
         labels=tuple(labels),
         sentence=int(labelled.sentence),
         group=labelled.group,
@@ -109,13 +109,13 @@ def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> Window
     ids, mask, kinds = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
     labels = torch.full(shape, int(Label.UNKNOWN))
     words = torch.zeros(shape, dtype=torch.bool)
-    for row, one in enumerate(windows):
-        ids[row, : len(one.ids)] = torch.tensor(one.ids)
-        kinds[row, : len(one.ids)] = torch.tensor(one.kinds)
-        mask[row, : len(one.ids)] = 1
-        places = torch.tensor(one.places, dtype=torch.long)
-        labels[row, places] = torch.tensor(one.labels, dtype=torch.long)
-        words[row, places] = True
+    for row, window in enumerate(windows):
+        ids[row, : len(window.ids)] = torch.tensor(window.ids)
+        kinds[row, : len(window.ids)] = torch.tensor(window.kinds)
+        mask[row, : len(window.ids)] = 1
+        positions = torch.tensor(window.positions, dtype=torch.long)
+        labels[row, positions] = torch.tensor(window.labels, dtype=torch.long)
+        words[row, positions] = True
     sentences = torch.tensor([window.sentence for window in windows])
     numbers: dict[str, int] = {}
     groups = torch.tensor([numbers.setdefault(window.group, len(numbers)) for window in windows])
@@ -141,21 +141,21 @@ def epoch_batches(
     Parameters
     ----------
     lengths, groups
-        Of each window; windows of one group stand side by side.
+        Length and group of each window; windows of one group stand side by side.
     batch_tokens
         Pieces of a batch, padding included; a single longer window is a batch.
     seed
-        Of the order.
+        Seed of the order.
     """
     chance = torch.Generator().manual_seed(seed)
     runs = _runs(groups)
-    drawn = [runs[place] for place in torch.randperm(len(runs), generator=chance).tolist()]
+    drawn = [runs[index] for index in torch.randperm(len(runs), generator=chance).tolist()]
     batches: list[tuple[int, ...]] = []
     for start in range(0, len(drawn), _POOL):
         pool = sorted(drawn[start : start + _POOL], key=lambda run: lengths[run[0]])
         dealt = _dealt(pool, lengths, batch_tokens)
         order = torch.randperm(len(dealt), generator=chance).tolist()
-        batches += [dealt[place] for place in order]
+        batches += [dealt[index] for index in order]
     return tuple(batches)
 
 
@@ -165,11 +165,11 @@ _MOST_TOGETHER = 16  # windows of a group in one batch
 
 def _runs(groups: Sequence[str]) -> list[list[int]]:
     runs: list[list[int]] = []
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         if runs and groups[runs[-1][-1]] == group and len(runs[-1]) < _MOST_TOGETHER:
-            runs[-1].append(place)
+            runs[-1].append(index)
         else:
-            runs.append([place])
+            runs.append([index])
     return runs
 
 
@@ -180,7 +180,7 @@ def _dealt(
     dealt: list[tuple[int, ...]] = []
     batch: list[int] = []
     for run in runs:
-        longest = max(lengths[place] for place in (*batch, *run))
+        longest = max(lengths[index] for index in (*batch, *run))
         if batch and longest * (len(batch) + len(run)) > batch_tokens:
             dealt.append(tuple(batch))
             batch = []

@@ -23,7 +23,7 @@ class TokenOptions:
     head_learning_rate
         The same for what is new: the heads and the embeddings of kinds.
     weight_decay
-        Of AdamW.
+        Weight decay of AdamW.
     warmup
         Share of the steps in which the rate rises, in ``[0, 1)``.
     kind_dropout
@@ -42,7 +42,7 @@ class TokenOptions:
     max_length
         Word pieces of a window, at most; None for as many as the base is made for.
     seed
-        Of the order of the windows, of the new weights and of what is dropped.
+        Seed for the order of the windows, of the new weights and of what is dropped.
     checkpoint_every, validate_every
         Steps; None to validate at the end of each epoch only.
     patience

@@ -109,11 +109,11 @@ def window_loss(
     """
     tokens, sentences = model(batch.ids, batch.mask, batch.kinds)
     by_word, by_sentence = log_softmax(tokens, -1), log_softmax(sentences, -1)
-    known = batch.labels >= 0
-    bags = (batch.sentences > 0) & ~known.any(dim=1)
+    labelled = batch.labels >= 0
+    bags = (batch.sentences > 0) & ~labelled.any(dim=1)
     loss = -_chosen(by_sentence, batch.sentences).mean()
-    if known.any():
-        loss = loss + _word_loss(by_word, batch.labels, known, error_weight=error_weight)
+    if labelled.any():
+        loss = loss + _word_loss(by_word, batch.labels, labelled, error_weight=error_weight)
     if bags.any():
         carried = _chosen(by_word[bags], batch.sentences[bags, None].expand_as(batch.ids[bags]))
         carried = carried.masked_fill(~batch.words[bags], _NEVER)
@@ -239,7 +239,7 @@ def find_encoder(name: str) -> EncoderBase:
 def _packaged() -> Path:
     """Find the weights in their package, without running any of its code."""
     spec = find_spec(_PACKAGE)
-    folders = [Path(place) / "model" for place in (spec and spec.submodule_search_locations) or ()]
+    folders = [Path(path) / "model" for path in (spec and spec.submodule_search_locations) or ()]
     present = [folder for folder in folders if (folder / "model.safetensors").is_file()]
     if not present:
         raise ConfigError(_INSTALL)

@@ -54,7 +54,9 @@ class TokenTrainer:
     def __post_init__(self) -> None:
         epochs = list(self._epochs())
         ends = [sum(map(len, epochs[: index + 1])) for index in range(len(epochs))]
-        batches = tuple(islice((one for epoch in epochs for one in epoch), self.options.max_steps))
+        batches = tuple(
+            islice((batch for epoch in epochs for batch in epoch), self.options.max_steps)
+        )
         object.__setattr__(self, "batches", batches)  # the dataclass is frozen
         object.__setattr__(self, "epoch_ends", frozenset(ends))
 
@@ -124,7 +126,7 @@ class TokenTrainer:
     def _learn(self, progress: Progress, optimizer: torch.optim.Optimizer) -> None:
         """Take one step."""
         began = time.monotonic()
-        windows = [self.windows[place] for place in self.batches[progress.step]]
+        windows = [self.windows[index] for index in self.batches[progress.step]]
         loss = self._loss(windows, kind_dropout=self.options.kind_dropout)
         loss.backward()  # type: ignore[no-untyped-call]  # not annotated
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), _MAX_GRADIENT_NORM)
@@ -167,7 +169,7 @@ class TokenTrainer:
         """Add the loss on validation windows, if there are any, and keep the best weights."""
         if not self.validation:
             return
-        ordered = sorted(self.validation, key=lambda one: len(one.ids))
+        ordered = sorted(self.validation, key=lambda window: len(window.ids))
         total = 0.0
         self.model.eval()
         with torch.inference_mode():
@@ -176,7 +178,7 @@ class TokenTrainer:
                 total += self._loss(chunk).item() * len(chunk)
         self.model.train()
         loss = total / len(ordered)
-        is_best = loss < min((one for _, one in progress.validations), default=math.inf)
+        is_best = loss < min((value for _, value in progress.validations), default=math.inf)
         progress.validations.append((progress.step, loss))
         if is_best:
             self._keep_best()

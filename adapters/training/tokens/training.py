@@ -137,7 +137,7 @@ def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
     except OSError as error:
         raise StoreError(f"{job.folder} cannot be made: {error.strerror}") from error
     options = {
-        key: one for key, one in asdict(job.options).items() if key not in _CHANGES_NO_WEIGHT
+        key: value for key, value in asdict(job.options).items() if key not in _CHANGES_NO_WEIGHT
     }
     digests = {
         "data": windows_digest(job.windows),

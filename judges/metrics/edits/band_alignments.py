@@ -30,7 +30,7 @@ class BandAlignment(NamedTuple):
     ----------
     edits
         How many words are to be changed, left out and added.
-    places
+    aligned
         For each word of the reference that of the output which stands for it, else the one
         before it; -1 at the start.
     wrong, missed
@@ -38,7 +38,7 @@ class BandAlignment(NamedTuple):
     """
 
     edits: int
-    places: list[int]
+    aligned: list[int]
     wrong: list[bool]
     missed: list[bool]
 
@@ -49,14 +49,14 @@ def band_alignment(output: str, reference: str) -> BandAlignment:
     Examples
     --------
     >>> band_alignment("xbc", "abcd")
-    BandAlignment(edits=2, places=[0, 1, 2, 2], wrong=[True, False, False], \
+    BandAlignment(edits=2, aligned=[0, 1, 2, 2], wrong=[True, False, False], \
 missed=[True, False, False, True])
     """
-    steps = _way(output, reference) if len(reference) <= _LONG else []
+    steps = _steps_between(output, reference) if len(reference) <= _LONG else []
     low, high = _band(output, reference)
     # A way without a band that lies within it is also the one that is found with it.
     if not all(low[row] <= column < high[row] for row, column in steps) or not steps:
-        steps = _way_in_band(output, reference, low=low, high=high)
+        steps = _steps_in_band(output, reference, low=low, high=high)
     return _alignment(steps, output, reference)
 
 
@@ -72,7 +72,7 @@ def _band(output: str, reference: str) -> tuple[list[int], list[int]]:
     return low, high
 
 
-def _way(output: str, reference: str) -> _Steps:
+def _steps_between(output: str, reference: str) -> _Steps:
     """Return the cells from the end to the start, found in whole rows of bits, [2] figure 5."""
     held: defaultdict[str, int] = defaultdict(int)
     for column, word in enumerate(reference):
@@ -102,7 +102,7 @@ def _way(output: str, reference: str) -> _Steps:
     return steps
 
 
-def _way_in_band(output: str, reference: str, *, low: list[int], high: list[int]) -> _Steps:
+def _steps_in_band(output: str, reference: str, *, low: list[int], high: list[int]) -> _Steps:
     """Return the cells from the end to the start, worked out one by one."""
     rows = _costs(output, reference, low=low, high=high)
     row, column = len(output), len(reference)
@@ -141,14 +141,14 @@ def _costs(output: str, reference: str, *, low: list[int], high: list[int]) -> l
 def _alignment(steps: _Steps, output: str, reference: str) -> BandAlignment:
     """Read an alignment off its way, which ends where one of the texts begins."""
     edits = sum(steps[-1])
-    places = [-1] * len(reference)
+    aligned = [-1] * len(reference)
     wrong, missed = [True] * len(output), [True] * len(reference)
     for (row, column), (above, left) in pairwise(steps):
         if left < column:
-            places[left] = row - 1
+            aligned[left] = row - 1
         if above < row and left < column:
             wrong[above] = missed[left] = output[above] != reference[left]
             edits += wrong[above]
         else:
             edits += 1
-    return BandAlignment(edits, places, wrong, missed)
+    return BandAlignment(edits, aligned, wrong, missed)

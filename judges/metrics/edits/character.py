@@ -109,21 +109,23 @@ class _Shift(NamedTuple):
 def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: float) -> list[str]:
     """Return the words of `output` after all shifts that leave fewer words to edit.
 
-    Words that are alike, as `alike_places` finds, make a run; they differ all the same.
+    Words that are alike, as `alike_positions` finds, make a run; they differ all the same.
 
     Examples
     --------
     >>> reordered("d a b c".split(), "a b c d".split(), likeness=0.0)
     ['a', 'b', 'c', 'd']
     """
-    known = sorted({*output, *reference})  # so that words are in the order of their characters
-    code = {word: chr(number) for number, word in enumerate(known)}
+    by_character = sorted(
+        {*output, *reference}
+    )  # so that words are in the order of their characters
+    code = {word: chr(number) for number, word in enumerate(by_character)}
     ours, theirs = ("".join(map(code.__getitem__, words)) for words in (output, reference))
     alike = {
-        code[word]: places
-        for word, places in alike_places(output, reference, likeness=likeness).items()
+        code[word]: positions
+        for word, positions in alike_positions(output, reference, likeness=likeness).items()
     }
-    return [known[ord(char)] for char in _searched(ours, theirs, alike=alike)]
+    return [by_character[ord(char)] for char in _searched(ours, theirs, alike=alike)]
 
 
 def _searched(ours: str, theirs: str, *, alike: Mapping[str, Sequence[int]]) -> str:
@@ -150,13 +152,13 @@ def _searched(ours: str, theirs: str, *, alike: Mapping[str, Sequence[int]]) -> 
 
 def _shifts(ours: str, *, alike: Mapping[str, Sequence[int]]) -> Iterator[_Shift]:
     """Yield each longest run of words that stands elsewhere in the reference."""
-    places = {word: frozenset(found) for word, found in alike.items()}
+    positions = {word: frozenset(indices) for word, indices in alike.items()}
     for start, word in enumerate(ours):
         for to in alike[word]:
             if to == start:
                 continue
             length = 1
-            while start + length < len(ours) and to + length in places[ours[start + length]]:
+            while start + length < len(ours) and to + length in positions[ours[start + length]]:
                 length += 1
             yield _Shift(start, to, length)
 
@@ -190,33 +192,33 @@ def phrases_cost(phrases: Iterable[tuple[int, int]]) -> float:
 
 def _run(before: Sequence[str], after: Sequence[str], *, at: int) -> int:
     """Return how many words from `at` on stand next further back in `after`; 0 if none does."""
-    place = next((n for n in range(at + 1, len(after)) if after[n] == before[at]), None)
-    if place is None or after[at] == before[at]:
+    target = next((n for n in range(at + 1, len(after)) if after[n] == before[at]), None)
+    if target is None or after[at] == before[at]:
         return 0
     length = 1
-    while place + length < len(after) and before[at + length] == after[place + length]:
+    while target + length < len(after) and before[at + length] == after[target + length]:
         length += 1
     return length
 
 
-def alike_places(
+def alike_positions(
     output: Sequence[str], reference: Sequence[str], *, likeness: float
 ) -> dict[str, list[int]]:
     """Return for each word of the output where the reference has a word like it, in order.
 
     `likeness` is the share of the longer word's characters that may differ, in 0-1.
     """
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(reference):
-        places.setdefault(word, []).append(place)
-    alike = {word: places.get(word, []) for word in output}
-    ours, theirs = _long_words(alike, likeness=likeness), _long_words(places, likeness=likeness)
+    positions: dict[str, list[int]] = {}
+    for position, word in enumerate(reference):
+        positions.setdefault(word, []).append(position)
+    alike = {word: positions.get(word, []) for word in output}
+    ours, theirs = _long_words(alike, likeness=likeness), _long_words(positions, likeness=likeness)
     if ours and theirs:
         apart = cdist(ours, theirs, scorer=Levenshtein.normalized_distance, score_cutoff=likeness)
         for word, near in zip(ours, apart <= likeness, strict=True):
             others = [theirs[column] for column in np.flatnonzero(near).tolist()]
             if others and others != [word]:
-                alike[word] = sorted(place for other in others for place in places[other])
+                alike[word] = sorted(position for other in others for position in positions[other])
     return alike
 
 

@@ -109,8 +109,8 @@ class Eed:
         ]
         order = [at for _, _, at in sorted(pairs, reverse=True)]  # like lengths at once
         costs = _costs(self)
-        found = edit_costs([samples[at] for at in order], costs=costs)
-        for at, (cost, missed, length) in zip(order, found, strict=True):
+        costs_in_order = edit_costs([samples[at] for at in order], costs=costs)
+        for at, (cost, missed, length) in zip(order, costs_in_order, strict=True):
             coverage = self.rho * missed  # [1] eq. 2: a place is to be visited once
             scores[at] = min(1.0, (cost / costs.edit + coverage) / (length + coverage))
         return scores
@@ -135,10 +135,10 @@ class _EedCosts:
         edit, jump, less, more = (int(part * unit) for part in parts)
         return cls(edit=edit, jump=jump, deletion=less, insertion=more)
 
-    def largest(self, places: int, rows: int) -> int:
+    def largest(self, columns: int, rows: int) -> int:
         """Return what no cost exceeds, of texts up to so many characters."""
         dearest = max(self.edit, self.deletion, self.insertion)
-        return 2 * self.jump + dearest * (2 * places + rows + 2)
+        return 2 * self.jump + dearest * (2 * columns + rows + 2)
 
 
 @lru_cache(maxsize=16)
@@ -155,8 +155,8 @@ def edit_costs(samples: Sequence[Sample], *, costs: _EedCosts) -> Sequence[tuple
     outputs = [sample.output for sample in samples]
     references = [sample.references[0] for sample in samples]
     # To set marks apart makes a text twice as long at most, and puts a blank at both ends.
-    places, rows = (2 * max(map(len, side), default=0) + 2 for side in (outputs, references))
-    if KERNELS is None or costs.largest(places, rows) > MOST_COST:
+    columns, rows = (2 * max(map(len, side), default=0) + 2 for side in (outputs, references))
+    if KERNELS is None or costs.largest(columns, rows) > MOST_COST:
         ours, theirs = ([_spaced(text) for text in side] for side in (outputs, references))
         return _table_costs(ours, theirs, costs=costs)
     units = (costs.edit, costs.jump, costs.deletion, costs.insertion)
@@ -194,7 +194,7 @@ def _table_costs(
     outputs: Sequence[str], references: Sequence[str], *, costs: _EedCosts
 ) -> list[_PairCost]:
     """Compare pairs of texts, none of which is empty."""
-    found: dict[int, _PairCost] = {}
+    costs_of: dict[int, _PairCost] = {}
     sides = [[character_ids(text) for text in side] for side in (outputs, references)]
     waiting = sorted(range(len(outputs)), key=lambda at: (sides[0][at].size, sides[1][at].size))
     while waiting:
@@ -202,8 +202,8 @@ def _table_costs(
         now, waiting = waiting[-at_once:], waiting[:-at_once]
         now.sort(key=lambda at: -sides[1][at].size)
         ours, theirs = ([side[at] for at in now] for side in sides)
-        found.update(zip(now, _compared(ours, theirs, costs=costs), strict=True))
-    return [found[at] for at in range(len(outputs))]
+        costs_of.update(zip(now, _compared(ours, theirs, costs=costs), strict=True))
+    return [costs_of[at] for at in range(len(outputs))]
 
 
 def _compared(
@@ -229,12 +229,12 @@ def _edit_costs(
     ours: _Table = numbers.astype(kind)
     blanks = padded(references, filling=-1).T == _BLANK
     block = math.isqrt(len(ours)) + 1
-    places = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
-    skipped = (places * costs.deletion).astype(kind)
+    columns = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
+    skipped = (columns * costs.deletion).astype(kind)
     # A place beyond an output is not nearer than its end, unless one edit is cheaper than another.
-    beyond = (places > sizes) if costs.insertion > costs.edit else None
-    visits, ends = np.zeros((len(places), sizes.size), dtype=np.int64), np.zeros_like(lengths)
-    above: _Table = np.full((len(places), sizes.size), costs.edit, dtype=kind)
+    beyond = (columns > sizes) if costs.insertion > costs.edit else None
+    visits, ends = np.zeros((len(columns), sizes.size), dtype=np.int64), np.zeros_like(lengths)
+    above: _Table = np.full((len(columns), sizes.size), costs.edit, dtype=kind)
     above[0] = 0
     above -= skipped
     spare, changed = np.empty_like(above), np.empty_like(ours)

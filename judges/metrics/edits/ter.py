@@ -129,10 +129,10 @@ def _edits(output: str, reference: str, *, least: int, enough: int) -> int:
         return least
     alignment, shifts, tried = band_alignment(output, reference), 0, 0
     while alignment.edits > least and shifts + least < enough:
-        found, tried = _candidates(output, reference, alignment=alignment, tried=tried)
+        candidates, tried = _candidates(output, reference, alignment=alignment, tried=tried)
         if tried >= _TRIED:
             break
-        best = _best(found, output, reference, below=alignment.edits)
+        best = _best(candidates, output, reference, below=alignment.edits)
         if best is None:
             break
         output, shifts = best.of(output), shifts + 1
@@ -166,21 +166,21 @@ def _candidates(
 
     What comes twice is counted twice.
     """
-    places, wrong, missed = alignment.places, alignment.wrong, alignment.missed
-    found: set[_Shift] = set()
+    positions, wrong, missed = alignment.aligned, alignment.wrong, alignment.missed
+    shifts: set[_Shift] = set()
     for start, of, most in _matches(output, reference):
-        targets = [places[of - 1] + 1 if of else 0]
+        targets = [positions[of - 1] + 1 if of else 0]
         for length in range(1, most + 1):
-            to = places[of + length - 1] + 1
+            to = positions[of + length - 1] + 1
             if to != targets[-1]:
                 targets.append(to)
-            apart = not start <= places[of] < start + length
+            apart = not start <= positions[of] < start + length
             if apart and any(wrong[start : start + length]) and any(missed[of : of + length]):
                 tried += len(targets)
-                found.update(_Shift(0, -length, start, target) for target in targets)
+                shifts.update(_Shift(0, -length, start, target) for target in targets)
                 if tried >= _TRIED:
-                    return found, tried
-    return found, tried
+                    return shifts, tried
+    return shifts, tried
 
 
 def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
@@ -189,8 +189,8 @@ def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
     for of, word in enumerate(reference):
         held[word].append(of)
     for start, word in enumerate(output):
-        known = held.get(word, ())
-        for of in known[bisect_left(known, start - _FAR) : bisect_left(known, start + _FAR + 1)]:
+        starts = held.get(word, ())
+        for of in starts[bisect_left(starts, start - _FAR) : bisect_left(starts, start + _FAR + 1)]:
             most = min(_LONGEST, len(output) - start, len(reference) - of)
             length = 1
             while length < most and output[start + length] == reference[of + length]:

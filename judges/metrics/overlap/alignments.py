@@ -57,8 +57,8 @@ def marked_words(text: str) -> tuple[MarkedWord, ...]:
     ["don't", 'go', '東', '京']
     """
     return tuple(
-        MarkedWord(start=found.start(), end=found.end(), folded=found.group().casefold())
-        for found in _WORD.finditer(text)
+        MarkedWord(start=match.start(), end=match.end(), folded=match.group().casefold())
+        for match in _WORD.finditer(text)
     )
 
 
@@ -79,10 +79,10 @@ def ngram_matches(
     >>> ngram_matches("a b a".split(), "b a c".split(), n=2)
     (NgramMatch(words=('b', 'a'), output=(1,), reference=(0,)),)
     """
-    theirs = _places(reference, n)
+    theirs = _starts(reference, n)
     return tuple(
-        NgramMatch(words=words, output=tuple(places), reference=tuple(theirs[words]))
-        for words, places in _places(output, n).items()
+        NgramMatch(words=words, output=tuple(starts), reference=tuple(theirs[words]))
+        for words, starts in _starts(output, n).items()
         if words in theirs
     )
 
@@ -120,11 +120,11 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
     )
 
 
-def _places(words: Sequence[str], n: int) -> dict[tuple[str, ...], list[int]]:
+def _starts(words: Sequence[str], n: int) -> dict[tuple[str, ...], list[int]]:
     """Return where each n-gram begins, n-grams by their first place."""
     if n < 1:
         raise ValueError(f"an n-gram has one word or more, got {n}")
-    places: dict[tuple[str, ...], list[int]] = {}
+    starts: dict[tuple[str, ...], list[int]] = {}
     for start in range(len(words) - n + 1):
-        places.setdefault(tuple(words[start : start + n]), []).append(start)
-    return places
+        starts.setdefault(tuple(words[start : start + n]), []).append(start)
+    return starts

@@ -128,10 +128,10 @@ def _native(text: str) -> str:
 
 def _native_counts(sample: Sample, *, order: int) -> list[float]:
     output, references = _native(sample.output), [*map(_native, sample.references)]
-    found = bleuscore.compute([references], [output], order, ref_len_method="closest")
-    length, closest = (_whole(found[name]) for name in ("translation_length", "reference_length"))
+    bleu = bleuscore.compute([references], [output], order, ref_len_method="closest")
+    length, closest = (_whole(bleu[name]) for name in ("translation_length", "reference_length"))
     totals = _totals(length, order)
-    shares = found["precisions"]
+    shares = bleu["precisions"]
     assert isinstance(shares, list)
     # It tells shares; the counts that they came from are whole numbers.
     matches = [round(share * total) for share, total in zip(shares, totals, strict=True)]
@@ -152,7 +152,7 @@ def _matches(sample: Sample, *, order: int, tokenizer: Tokenizer) -> list[float]
         return _native_counts(sample, order=order)
     words = bleu_tokens(sample.output, tokenizer)
     references = [bleu_tokens(reference, tokenizer) for reference in sample.references]
-    closest = min((abs(len(one) - len(words)), len(one)) for one in references)[1]
+    closest = min((abs(len(reference) - len(words)), len(reference)) for reference in references)[1]
     matches = [_clipped(words, references, n) for n in range(1, order + 1)]
     return [len(words), closest, *matches, *_totals(len(words), order)]
 

@@ -32,7 +32,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 class Chrf(SummedRows):
     """chrF from 0 to 100; with words besides, chrF++.
 
-    Of several references the one that gives an output the best score counts. Raises `ValueError` if
+    The reference that gives an output the best score counts. Raises `ValueError` if
     `char_order` or `beta` is not positive, or `word_order` is negative.
 
     Parameters
@@ -76,10 +76,10 @@ class Chrf(SummedRows):
         The last number is 1 for an output that is not blank.
         """
         corpus = Corpus.of(samples)
-        found = self._rows(corpus)
+        distinct = self._rows(corpus)
         if corpus.once(first_pairs) is corpus:
-            return found
-        rows = iter(found)
+            return distinct
+        rows = iter(distinct)
         return [
             max(islice(rows, len(sample.references)), key=self.score_statistics)
             if len(sample.references) > 1

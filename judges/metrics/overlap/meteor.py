@@ -129,8 +129,8 @@ class _Words:
 
 
 @lru_cache(maxsize=4)
-def _words(place: Path | None) -> _Words:
-    return _Words(read_wordnet(place) if place else WordNet(version="none", parts=()))
+def _words(path: Path | None) -> _Words:
+    return _Words(read_wordnet(path) if path else WordNet(version="none", parts=()))
 
 
 def _find(folder: str) -> Path:

@@ -72,19 +72,19 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
     # There is one n-gram of no words, as often as the references have words.
     frequency = np.array([float(lengths[~is_output].sum())])
     precisions, closest = 0.0, 0
-    found_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
-    for order, found in enumerate(found_by_order, start=1):
-        theirs = np.flatnonzero(~is_output[found.texts])
+    grams_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
+    for order, grams in enumerate(grams_by_order, start=1):
+        theirs = np.flatnonzero(~is_output[grams.texts])
         before, frequency = (
             frequency,
             np.bincount(
-                found.grams[theirs], weights=found.counts[theirs], minlength=found.distinct
+                grams.grams[theirs], weights=grams.counts[theirs], minlength=grams.distinct
             ),
         )
-        known = np.flatnonzero(frequency)
-        weights = np.zeros(found.distinct)
-        weights[known] = np.log2(before[found.beginnings[known]] / frequency[known])
-        values = _values(found, samples=samples, is_output=is_output, weights=weights)
+        seen = np.flatnonzero(frequency)
+        weights = np.zeros(grams.distinct)
+        weights[seen] = np.log2(before[grams.beginnings[seen]] / frequency[seen])
+        values = _values(grams, samples=samples, is_output=is_output, weights=weights)
         best = _best(values, lengths, samples=samples, is_output=is_output)
         total = np.maximum(0, lengths[is_output] - order + 1).sum()
         precisions += _share(values[best].sum(), total)
@@ -101,8 +101,8 @@ def _values(
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
     if not ours.size:
         return np.zeros(samples.size)
-    known, wanted = keys[ours], keys[theirs]
-    at = ours[np.minimum(np.searchsorted(known, wanted), ours.size - 1)]
+    held, wanted = keys[ours], keys[theirs]
+    at = ours[np.minimum(np.searchsorted(held, wanted), ours.size - 1)]
     often = np.minimum(counts.counts[at], counts.counts[theirs])
     shared = np.where(keys[at] == wanted, often, 0)
     gains = weights[counts.grams[theirs]] * shared

@@ -57,9 +57,9 @@ class Rouge1(RougeOptions):
         references = [sample.references[0] for sample in samples]
         outputs = [sample.output for sample in samples]
         rows = _scorer(self.kind, self.script, self.stem).score_batch(references, outputs)
-        place = MEASURES.index(self.measure)
+        column = MEASURES.index(self.measure)
         return [
-            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][place])
+            1.0 if is_blank(output) and is_blank(reference) else float(row[self.kind][column])
             for output, reference, row in zip(outputs, references, rows, strict=True)
         ]
 

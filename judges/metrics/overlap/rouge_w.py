@@ -87,8 +87,8 @@ def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
     while waiting:
         at_once = max(1, _CELLS // (1 + pairs[waiting[-1]][0].size))
         now, waiting = waiting[-at_once:], waiting[:-at_once]
-        found = _compare([pairs[at] for at in now], weight=weight)
-        for at, length in zip(now, found, strict=True):
+        longest = _compare([pairs[at] for at in now], weight=weight)
+        for at, length in zip(now, longest, strict=True):
             lengths[at] = length
     return lengths
 
@@ -107,7 +107,7 @@ def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
     gains = np.diff(np.arange(min(rows, columns) + 2, dtype=float) ** weight)
     score, before = (np.zeros((rows + 1, len(pairs))) for _ in range(2))
     run, run_before = (np.zeros((rows + 1, len(pairs)), dtype=np.int32) for _ in range(2))
-    found = np.zeros(len(pairs))
+    lengths = np.zeros(len(pairs))
     for diagonal in range(2, rows + columns + 1):
         low, high = max(1, diagonal - columns), min(rows, diagonal - 1)
         now, past = slice(low, high + 1), slice(low - 1, high)
@@ -122,5 +122,5 @@ def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
         run_before[now].ravel()[same] = length + 1
         score, before, run, run_before = before, score, run_before, run
         done = np.flatnonzero(ends == diagonal)
-        found[done] = score[at_end[done], done]
-    return [float(length) for length in found]
+        lengths[done] = score[at_end[done], done]
+    return [float(length) for length in lengths]

@@ -99,8 +99,8 @@ class SelfBleu:
         texts = output_words(Corpus.of(samples), tokens=self.tokens)
         matches = zip(*_matches(texts, max_order=self.max_order), strict=True)
         lengths: list[int] = texts.sizes.tolist()
-        found = zip(lengths, matches, _nearest_lengths(lengths), strict=True)
-        return fmean(_bleu(length, matched, nearest=near) for length, matched, near in found)
+        counts = zip(lengths, matches, _nearest_lengths(lengths), strict=True)
+        return fmean(_bleu(length, matched, nearest=near) for length, matched, near in counts)
 
 
 def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
@@ -128,8 +128,8 @@ def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
     def nearest(length: int) -> int:
         if counted[length] > 1:
             return length
-        place = bisect_left(ordered, length)
-        beside = (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2])
+        index = bisect_left(ordered, length)
+        beside = (*ordered[max(0, index - 1) : index], *ordered[index + 1 : index + 2])
         return min(beside, key=lambda other: abs(other - length), default=0)
 
     return [nearest(length) for length in lengths]

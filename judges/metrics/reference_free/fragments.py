@@ -47,8 +47,8 @@ class Coverage(_OfWords):
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 0."""
-        found = Corpus.of(samples).once(_fragments, tokens=self.tokens)
-        return [sum(lengths) / max(1, words) for lengths, words in found]
+        fragments = Corpus.of(samples).once(_fragments, tokens=self.tokens)
+        return [sum(lengths) / max(1, words) for lengths, words in fragments]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,10 @@ class Density(_OfWords):
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the means in words, 0 or more; an output without words has 0."""
-        found = Corpus.of(samples).once(_fragments, tokens=self.tokens)
+        fragments = Corpus.of(samples).once(_fragments, tokens=self.tokens)
         return [
-            sum(length * length for length in lengths) / max(1, words) for lengths, words in found
+            sum(length * length for length in lengths) / max(1, words)
+            for lengths, words in fragments
         ]
 
 
@@ -88,21 +89,23 @@ def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> 
     >>> fragment_lengths(["a", "b", "x", "c"], ["c", "a", "b"])
     [2, 1]
     """
-    known = set(source)
+    tokens = set(source)
     pairs = set(pairwise(output))
-    places: dict[tuple[Hashable, Hashable], list[int]] = {}
-    for place, pair in enumerate(pairwise(source)):
+    starts: dict[tuple[Hashable, Hashable], list[int]] = {}
+    for index, pair in enumerate(pairwise(source)):
         if pair in pairs:
-            places.setdefault(pair, []).append(place)
+            starts.setdefault(pair, []).append(index)
     lengths = []
     start = 0
     while start < len(output):
         # A match of one word hides no other, so where there are longer ones only they matter.
-        found = places.get((output[start], output[start + 1])) if start + 1 < len(output) else None
+        candidates = (
+            starts.get((output[start], output[start + 1])) if start + 1 < len(output) else None
+        )
         length = (
-            _longest(output, source, start=start, places=found)
-            if found
-            else int(output[start] in known)
+            _longest(output, source, start=start, starts=candidates)
+            if candidates
+            else int(output[start] in tokens)
         )
         if length:
             lengths.append(length)
@@ -111,19 +114,19 @@ def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> 
 
 
 def _longest(
-    output: Sequence[Hashable], source: Sequence[Hashable], *, start: int, places: Sequence[int]
+    output: Sequence[Hashable], source: Sequence[Hashable], *, start: int, starts: Sequence[int]
 ) -> int:
-    """Return the length of the longest match of ``output[start:]`` at one of `places`."""
+    """Return the length of the longest match of ``output[start:]`` at one of `starts`."""
     longest = behind = 0
-    for place in places:
-        if place < behind:
+    for index in starts:
+        if index < behind:
             continue
         length = 2
-        room = min(len(output) - start, len(source) - place)
-        while length < room and output[start + length] == source[place + length]:
+        room = min(len(output) - start, len(source) - index)
+        while length < room and output[start + length] == source[index + length]:
             length += 1
         longest = max(longest, length)
-        behind = place + length
+        behind = index + length
     return longest
 
 
@@ -144,11 +147,11 @@ def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], i
         if len(corpus) > FEW
         else (np.ones_like(outputs.ids), np.arange(len(corpus)))
     )
-    found = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
-    for place in doubtful.tolist():
-        ours, theirs = (texts.taken(np.array([place])) for texts in (outputs, sources))
-        found[place] = fragment_lengths(ours.ids.tolist(), theirs.ids.tolist())
-    return [*zip(found, outputs.sizes.tolist(), strict=True)]
+    fragments = [_taken(matches.tolist()) for matches in replace(outputs, ids=longest).apart]
+    for row in doubtful.tolist():
+        ours, theirs = (texts.taken(np.array([row])) for texts in (outputs, sources))
+        fragments[row] = fragment_lengths(ours.ids.tolist(), theirs.ids.tolist())
+    return [*zip(fragments, outputs.sizes.tolist(), strict=True)]
 
 
 def _taken(longest: Sequence[int]) -> list[int]:
@@ -169,15 +172,15 @@ def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids
     same words, so that the search of [1] would not see it, or there are too many of them.
     """
     words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
-    known = sources.owners * words + sources.ids
-    known.sort()
-    longest = contained(outputs.owners * words + outputs.ids, known).astype(np.int64)
+    held = sources.owners * words + sources.ids
+    held.sort()
+    longest = contained(outputs.owners * words + outputs.ids, held).astype(np.int64)
     at, begins, of, crowded = _pairs_met(outputs, sources)
     # On a diagonal, where both texts go on alike, matches of two words make a longer one.
-    run, places = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
+    run, order = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
     last = np.flatnonzero(np.diff(run, append=-1) != 1)
     lengths = np.empty_like(run)
-    lengths[places] = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(run.size) + 2
+    lengths[order] = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(run.size) + 2
     np.maximum.at(longest, at, lengths)
     within = (at[1:] == at[:-1]) & (begins[1:] < begins[:-1] + lengths[:-1])
     return longest, np.union1d(of[1:][within], crowded)
@@ -208,11 +211,11 @@ def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids
     )
     of = outputs.owners[ours]
     wanted = of * many + pairs[: ours.size]
-    known, places = in_order(sources.owners[theirs] * many + pairs[ours.size :])
-    first, behind = (np.searchsorted(known, wanted, side=side) for side in ("left", "right"))
+    held, order = in_order(sources.owners[theirs] * many + pairs[ours.size :])
+    first, behind = (np.searchsorted(held, wanted, side=side) for side in ("left", "right"))
     each = behind - first
     many_met = np.bincount(of, weights=each, minlength=outputs.sizes.size)
     crowded = many_met > _CROWDED * outputs.sizes
     each[crowded[of]] = 0
-    begins = theirs[places[ranges(first, each)]]
+    begins = theirs[order[ranges(first, each)]]
     return np.repeat(ours, each), begins, np.repeat(of, each), np.flatnonzero(crowded)

@@ -58,9 +58,9 @@ def _novel(outputs: NumberedTexts, sources: NumberedTexts, *, order: int) -> Flo
         grams, many = ranked(grams[:-1] * words + both[n:])
     ours, of = _grams(outputs, order=order)
     theirs, holders = _grams(sources, order=order)
-    known = holders * many + grams[outputs.ids.size :][theirs]
-    known.sort()
-    is_new = ~contained(of * many + grams[ours], known)
+    held = holders * many + grams[outputs.ids.size :][theirs]
+    held.sort()
+    is_new = ~contained(of * many + grams[ours], held)
     runs = outputs.sizes - order + 1
     shares: FloatArray = np.bincount(of, weights=is_new, minlength=runs.size) / runs
     return shares

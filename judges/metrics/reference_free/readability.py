@@ -129,8 +129,8 @@ class ColemanLiau:
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from -39.52 on; an output without words has 0."""
         corpus = Corpus.of(samples)
-        found = zip(corpus, corpus.once(_sentences), strict=True)
-        return [_grade(sample.output, sentences=many) for sample, many in found]
+        counted = zip(corpus, corpus.once(_sentences), strict=True)
+        return [_grade(sample.output, sentences=many) for sample, many in counted]
 
 
 def _grade(text: str, *, sentences: int) -> float:
@@ -151,20 +151,20 @@ def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
         texts.summed(syllables),
         texts.summed((syllables > _SIMPLE).astype(np.int64)),
     )
-    found = zip(*(column.tolist() for column in columns), corpus.once(_sentences), strict=True)
+    rows = zip(*(column.tolist() for column in columns), corpus.once(_sentences), strict=True)
     return [
         _Counts(words=words, sentences=many, syllables=spoken, complex_words=hard)
-        for words, spoken, hard, many in found
+        for words, spoken, hard, many in rows
     ]
 
 
 def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
     """Return what is counted of a word, for each word of the outputs."""
     texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
-    known = word_strings(corpus)
-    counts = np.zeros(len(known), dtype=np.int64)
+    strings = word_strings(corpus)
+    counts = np.zeros(len(strings), dtype=np.int64)
     held = np.flatnonzero(np.bincount(texts.ids))
-    counts[held] = [count(known[number]) for number in held.tolist()]
+    counts[held] = [count(strings[number]) for number in held.tolist()]
     return counts[texts.ids]
 
 

@@ -134,8 +134,8 @@ def _distinct_shares(samples: Sequence[Sample], *, tokens: Tokens, order: int) -
 
 def _certainty(texts: NumberedTexts) -> FloatArray:
     """Return the sum of c log c of each text, c the times that a word stands in it."""
-    (found,) = gram_counts(texts.ids, texts.owners, max_order=1)
-    counts = found.counts
+    (grams,) = gram_counts(texts.ids, texts.owners, max_order=1)
+    counts = grams.counts
     weights = counts * np.log(counts)
-    sums = np.bincount(found.texts, weights=weights, minlength=texts.sizes.size)
+    sums = np.bincount(grams.texts, weights=weights, minlength=texts.sizes.size)
     return sums.astype(np.float64)

@@ -50,7 +50,7 @@ class Cut:
 
     def looks_across(self, texts: Iterable[str]) -> bool:
         """Say whether there is one of `texts` that has to be cut as a whole."""
-        return self.plain is None or any(one in text for one in self.across for text in texts)
+        return self.plain is None or any(sign in text for sign in self.across for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,16 +143,16 @@ def _one_by_one(
 ) -> NumberedTexts:
     """Cut each different text as a whole."""
     texts = corpus.once(texts_of, side=side)
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    known = corpus.once(_numbers)
-    cut = [*map(words, places)]
-    found = NumberedTexts(
-        ids=np.fromiter(map(known.__getitem__, chain.from_iterable(cut)), dtype=np.int64),
+    rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    numbers = corpus.once(_numbers)
+    cut = [*map(words, rows)]
+    as_numbers = NumberedTexts(
+        ids=np.fromiter(map(numbers.__getitem__, chain.from_iterable(cut)), dtype=np.int64),
         sizes=np.fromiter(map(len, cut), dtype=np.int64),
     )
-    if len(places) == len(texts):
-        return found
-    return found.taken(np.array([*map(places.__getitem__, texts)], dtype=np.int64))
+    if len(rows) == len(texts):
+        return as_numbers
+    return as_numbers.taken(np.array([*map(rows.__getitem__, texts)], dtype=np.int64))
 
 
 def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts) -> NumberedTexts:
@@ -187,8 +187,8 @@ class _Pieces:
 def _pieces(corpus: Corpus, *, side: Side) -> _Pieces:
     texts = _divided(corpus, side=side)
     numbers = np.flatnonzero(np.bincount(texts.ids))
-    known = word_strings(corpus)
-    strings = [known[number] for number in numbers.tolist()]
+    named = word_strings(corpus)
+    strings = [named[number] for number in numbers.tolist()]
     plain = [piece.isalnum() and piece.isascii() for piece in strings]
     return _Pieces(texts=texts, strings=strings, numbers=numbers, plain=np.array(plain, dtype=bool))
 
@@ -197,27 +197,27 @@ def _divided(corpus: Corpus, *, side: Side) -> NumberedTexts:
     if side != "compared":
         return _one_by_one(corpus, str.split, side=side)
     outputs, references = (
-        corpus.once(_pieces, side=one).texts for one in ("outputs", "references")
+        corpus.once(_pieces, side=role).texts for role in ("outputs", "references")
     )
     return _compared(corpus, outputs, references)
 
 
 def _lowered(corpus: Corpus, *, side: Side) -> Ids:
     """Return for the number of each plain piece that of the same in lower case."""
-    pieces, known = corpus.once(_pieces, side=side), corpus.once(_numbers)
+    pieces, numbers = corpus.once(_pieces, side=side), corpus.once(_numbers)
     lowered = np.arange(1 + int(pieces.numbers.max(initial=-1)))
     for number, piece, plain in zip(
         pieces.numbers.tolist(), pieces.strings, pieces.plain.tolist(), strict=True
     ):
         if plain and not piece.islower():
-            lowered[number] = known[piece.lower()]
+            lowered[number] = numbers[piece.lower()]
     return lowered
 
 
 def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
     """Replace the number of each piece by those of its words."""
     pieces = corpus.once(_pieces, side=side)
-    known = corpus.once(_numbers)
+    numbers = corpus.once(_numbers)
     if cut.plain == "as it is":
         single = np.arange(1 + int(pieces.numbers.max(initial=-1)))
     else:
@@ -225,15 +225,15 @@ def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
     single_words = zip(pieces.strings, pieces.plain.tolist(), strict=True)
     rest = np.array(
         [
-            place
-            for place, (piece, plain) in enumerate(single_words)
+            index
+            for index, (piece, plain) in enumerate(single_words)
             if not plain or (cut.but and piece.lower() in cut.but)
         ],
         dtype=np.int64,
     )
     made = _kept(cut.words)
-    words = [made[pieces.strings[place]] for place in rest.tolist()]
-    more = np.fromiter(map(known.__getitem__, chain.from_iterable(words)), dtype=np.int64)
+    words = [made[pieces.strings[index]] for index in rest.tolist()]
+    more = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), dtype=np.int64)
     lengths = np.fromiter(map(len, words), dtype=np.int64)
     starts, sizes = np.arange(single.size), np.ones(single.size, dtype=np.int64)
     starts[pieces.numbers[rest]] = single.size + np.cumsum(lengths) - lengths

@@ -146,7 +146,7 @@ def _packed(
     come in turn.
     """
     of = np.repeat(np.arange(lengths.size), lengths)
-    places = np.arange(tokens.size) + of * (order - 1)
+    columns = np.arange(tokens.size) + of * (order - 1)
     padded = np.zeros(tokens.size + lengths.size * (order - 1) + order, dtype=np.int64)
     for n, end in enumerate(ends):
         if end:
@@ -155,12 +155,12 @@ def _packed(
                 - np.arange(order - 1, 0, -1)[:, None]
             )
             padded[behind] = end
-    padded[places] = tokens
+    padded[columns] = tokens
     whole = padded.copy()
     for n in range(1, order):
         whole = whole << width
         whole[:-n] |= padded[n:]
-    return of, whole[places]
+    return of, whole[columns]
 
 
 def _batches(sizes: Ids) -> Iterator[slice]:
@@ -271,14 +271,14 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
         last = words[order - 1 :]
         before = grams[: last.size]
         # Of equal n-grams the places, and with them the texts, are in order, too.
-        ordered, places = in_order(before * size + last)
+        ordered, by_key = in_order(before * size + last)
         new = np.diff(ordered, prepend=-1) != 0
         ranks = np.cumsum(new) - 1
-        beginnings = before[places[np.flatnonzero(new)]]
+        beginnings = before[by_key[np.flatnonzero(new)]]
         grams = np.empty_like(ranks)
-        grams[places] = ranks
-        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[places])  # no border
-        held, owners = ranks[whole], texts[places[whole]]
+        grams[by_key] = ranks
+        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no border
+        held, owners = ranks[whole], texts[by_key[whole]]
         edge = np.diff(held, prepend=-1) != 0
         edge |= np.diff(owners, prepend=-1) != 0
         starts = np.flatnonzero(edge)

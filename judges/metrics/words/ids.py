@@ -55,10 +55,10 @@ def ranked(keys: Ids) -> tuple[Ids, int]:
     >>> ranked(np.array([7, 2, 7]))
     (array([1, 0, 1]), 2)
     """
-    ordered, places = in_order(keys)
+    ordered, order = in_order(keys)
     new = np.diff(ordered, prepend=-1) != 0
     ranks = np.empty_like(keys)
-    ranks[places] = np.cumsum(new) - 1
+    ranks[order] = np.cumsum(new) - 1
     return ranks, int(new.sum())
 
 
@@ -72,8 +72,8 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
     """
     bits = int(keys.size).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > _BITS:
-        places = np.argsort(keys, kind="stable")
-        return keys[places], places
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
     # Numbers that hold their place are sorted several times as fast as places by numbers.
     placed = (keys << bits) | np.arange(keys.size)
     placed.sort()
@@ -81,7 +81,7 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
 
 
 def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Tell of each number whether it is among `known`, which are in ascending order.
+    """Return for each key whether it is among `ids`, which are in ascending order.
 
     Examples
     --------
@@ -91,8 +91,8 @@ def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
     if not ids.size:
         return np.zeros(keys.size, dtype=np.bool_)
     at = np.minimum(np.searchsorted(ids, keys), ids.size - 1)
-    found: NDArray[np.bool_] = ids[at] == keys
-    return found
+    held: NDArray[np.bool_] = ids[at] == keys
+    return held
 
 
 def padded(sides: Sequence[Ids], *, filling: int) -> Ids:

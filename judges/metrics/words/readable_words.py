@@ -124,8 +124,8 @@ def sentence_count(text: str) -> int:
     >>> sentence_count("He left. Really? Nobody had seen him!")
     1
     """
-    found: list[str] = _SENTENCE.findall(text)
-    return max(1, len(found) - found.count(""))
+    sentences: list[str] = _SENTENCE.findall(text)
+    return max(1, len(sentences) - sentences.count(""))
 
 
 def letter_count(text: str, *, words: Sequence[str]) -> int:
@@ -165,8 +165,8 @@ class Syllables(ByWord[int]):
     """
 
     def __init__(self, *, dictionary: str = "") -> None:
-        known = read_dictionary(dictionary) if dictionary else {}
-        super().__init__(lambda word: known.get(word) or syllable_count(word))
+        counts = read_dictionary(dictionary) if dictionary else {}
+        super().__init__(lambda word: counts.get(word) or syllable_count(word))
 
 
 @lru_cache(maxsize=4)

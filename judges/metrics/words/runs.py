@@ -21,10 +21,10 @@ def run_counts(corpus: Corpus, *, tokens: Tokens, order: int) -> tuple[Ids, Ids]
     """
     sizes = output_words(corpus, tokens=tokens).sizes
     order = min(order, max(1, int(sizes.max(initial=0))))  # longer ones are whole texts, too
-    found = corpus.once(_distinct, tokens=tokens, order=max(order, _USUAL))[:, order - 1]
+    distinct = corpus.once(_distinct, tokens=tokens, order=max(order, _USUAL))[:, order - 1]
     is_one = np.minimum(1, sizes)
     long = sizes >= order
-    return np.where(long, found, is_one), np.where(long, sizes - order + 1, is_one)
+    return np.where(long, distinct, is_one), np.where(long, sizes - order + 1, is_one)
 
 
 def distinct_in_all(corpus: Corpus, *, tokens: Tokens, order: int) -> int:
@@ -34,9 +34,9 @@ def distinct_in_all(corpus: Corpus, *, tokens: Tokens, order: int) -> int:
         return 0
     order = min(order, int(texts.sizes.max()))
     # Behind each text stand so many zeros that a run which reaches beyond its end has some.
-    places = np.arange(texts.ids.size) + texts.owners * (order - 1)
+    columns = np.arange(texts.ids.size) + texts.owners * (order - 1)
     padded = np.zeros(texts.ids.size + (texts.sizes.size + 1) * (order - 1), dtype=np.int64)
-    padded[places] = texts.ids + 1
+    padded[columns] = texts.ids + 1
     base = int(padded.max()) + 1
     runs = padded
     for n in range(1, order):
@@ -44,7 +44,7 @@ def distinct_in_all(corpus: Corpus, *, tokens: Tokens, order: int) -> int:
     starts = np.cumsum(texts.sizes) - texts.sizes
     first = np.repeat(starts, texts.sizes) == np.arange(texts.ids.size)
     left = np.repeat(starts + texts.sizes, texts.sizes) - np.arange(texts.ids.size)
-    return ranked(runs[places[first | (left >= order)]])[1]
+    return ranked(runs[columns[first | (left >= order)]])[1]
 
 
 def output_words(corpus: Corpus, *, tokens: Tokens) -> NumberedTexts:

@@ -93,11 +93,11 @@ class WordNet:
         )
 
 
-def find_wordnet(*places: Path) -> Path | None:
-    """Return the first of `places` that holds WordNet: a folder, or NLTK's archive of it."""
-    for place in places:
-        if (place / "data.noun").is_file() or (place.suffix == ".zip" and place.is_file()):
-            return place
+def find_wordnet(*paths: Path) -> Path | None:
+    """Return the first of `paths` that holds WordNet: a folder, or NLTK's archive of it."""
+    for path in paths:
+        if (path / "data.noun").is_file() or (path.suffix == ".zip" and path.is_file()):
+            return path
     return None
 
 

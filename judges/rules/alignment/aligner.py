@@ -94,7 +94,7 @@ def compare(output: Phrase, source: Phrase) -> Comparison:
         output.tokens[head : len(left) - tail], source.tokens[head : len(right) - tail]
     )
     links = [Link(at, at, same=True) for at in range(head)]
-    links += [Link(one + head, other + head, same) for one, other, same in middle]
+    links += [Link(left_at + head, right_at + head, same) for left_at, right_at, same in middle]
     links += [Link(len(left) - at, len(right) - at, same=True) for at in range(tail, 0, -1)]
     return Comparison(output=output, source=source, links=links)
 
@@ -114,7 +114,7 @@ def _aligned(left: Sequence[Token], right: Sequence[Token]) -> list[Link]:
                 reached = before + worth
             current.append(reached)
         best.append(current)
-    gaps = [other - one > 1 for one, other in pairwise([*columns, len(right)])]
+    gaps = [right_at - left_at > 1 for left_at, right_at in pairwise([*columns, len(right)])]
     traced = _traced(best, worths, gaps=gaps)
     return [Link(rows[at], columns[other], same) for at, other, same in traced][::-1]
 
@@ -156,14 +156,14 @@ def _worths(
     Rows and columns in which nothing is worth anything are left out: the first two are the
     positions of those that are not.
     """
-    held, known = {token.key for token in left}, {token.key for token in right}
+    held, theirs = {token.key for token in left}, {token.key for token in right}
     kinds = {token.kind for token in left} & {token.kind for token in right} & _KINDS_ALIKE
     opposites = [OPPOSITES.get(token.key, _NONE) for token in left]
     opposed = _NONE.union(*opposites)
     rows = [
         at
         for at, token in enumerate(left)
-        if token.key in known or token.kind in kinds or not known.isdisjoint(opposites[at])
+        if token.key in theirs or token.kind in kinds or not theirs.isdisjoint(opposites[at])
     ]
     columns = [
         at
@@ -174,7 +174,7 @@ def _worths(
     worths = []
     for at in rows:
         name, alike = left[at].key, left[at].kind if left[at].kind in kinds else None
-        moved = _MOVED if name in known else 0
+        moved = _MOVED if name in theirs else 0
         excluded = opposites[at]
         worths.append(
             [

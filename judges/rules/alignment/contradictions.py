@@ -57,21 +57,21 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     >>> [(each.category, each.text, each.explanation) for each in found]
     [('negation', 'will close', "The source says 'will not close'.")]
     """
-    said = [(start, output[start:end]) for start, end in pieces(output)]
+    sentences = [(start, output[start:end]) for start, end in pieces(output)]
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
     compared = {
-        start: phrase(text) for start, text in said if not _is_copied(text, sources.values())
+        start: phrase(text) for start, text in sentences if not _is_copied(text, sources.values())
     }
     sought = {token.key for each in compared.values() for token in each.tokens}
     searches = {name: source.search(sought) for name, source in sources.items()}
     data = {name: text for name, text in inputs.items() if records(text).records}
-    found: list[Contradiction] = []
-    for start, text in said:
+    problems: list[Contradiction] = []
+    for start, text in sentences:
         if start in compared:
-            found += _of_sentence(compared[start], start, searches=searches)
+            problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
-            found += _of_record(text, start, name=name, source=source)
-    return found
+            problems += _of_record(text, start, name=name, source=source)
+    return problems
 
 
 def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
@@ -88,27 +88,27 @@ def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Con
             continue
         reached = last
         passage = source[field.start : field.end]
-        said = f"'{_quoted(passage)}'"
+        quote = f"'{_quoted(passage)}'"
         yield Contradiction(
             start=start + first,
             end=start + last,
             text=text[first:last],
             category="record",
             severity=_RECORD,
-            explanation=f"The source says {said}."
+            explanation=f"The source says {quote}."
             if field.key in passage
-            else f"The source says {said} under '{field.key}'.",
+            else f"The source says {quote} under '{field.key}'.",
             evidence=Evidence(input=name, start=field.start, end=field.end, text=passage),
         )
 
 
 def _of_sentence(
-    said: Phrase, start: int, *, searches: Mapping[str, Search]
+    sentence: Phrase, start: int, *, searches: Mapping[str, Search]
 ) -> Iterator[Contradiction]:
     """Yield the contradictions of one sentence of the output."""
-    if len(said.tokens) < _LEAST:
+    if len(sentence.tokens) < _LEAST:
         return
-    matches = sorted(_matches(said, searches), key=lambda match: -match.comparison.cover())
+    matches = sorted(_matches(sentence, searches), key=lambda match: -match.comparison.cover())
     if not matches:
         return
     enough = matches[0].comparison.cover() - _AS_GOOD
@@ -116,30 +116,30 @@ def _of_sentence(
     for match in matches:
         if match.comparison.cover() < enough:
             break
-        found = list(_differences(match))
-        if not found:  # one that says the same vouches for it
+        differences = list(_differences(match))
+        if not differences:  # one that says the same vouches for it
             return
-        first = first or found
-    if not any(search.holds(said.text, _keys(said)) for search in searches.values()):
+        first = first or differences
+    if not any(search.holds(sentence.text, _keys(sentence)) for search in searches.values()):
         for each in _apart(first):
-            yield _contradiction(said.text, start, match=matches[0], difference=each)
+            yield _contradiction(sentence.text, start, match=matches[0], difference=each)
 
 
-def _matches(said: Phrase, searches: Mapping[str, Search]) -> Iterator[_Match]:
-    """Yield the sentences of the sources that `said` nearly repeats."""
-    keys = _keys(said)
+def _matches(sentence: Phrase, searches: Mapping[str, Search]) -> Iterator[_Match]:
+    """Yield the sentences of the sources that `sentence` nearly repeats."""
+    keys = _keys(sentence)
     for name, search in searches.items():
         source = search.source
         for number in search.nearest(keys, least=_SHARED * len(keys), limit=_CANDIDATES):
             begin, stop = source.intervals[number]
-            comparison = compare(said, phrase(source.text[begin:stop]))
+            comparison = compare(sentence, phrase(source.text[begin:stop]))
             if comparison.cover() >= _COVER:
                 yield _Match(name, search, begin, comparison)
 
 
-def _keys(said: Phrase) -> list[str]:
+def _keys(sentence: Phrase) -> list[str]:
     """Return the keys that a sentence is looked for by, in the order in which they come first."""
-    return list(dict.fromkeys(token.key for token in said.tokens if token.kind != "number"))
+    return list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
 
 
 def _differences(match: _Match) -> Iterator[Difference]:
@@ -165,10 +165,10 @@ def _is_torn(match: _Match, difference: Difference) -> bool:
     return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
 
 
-def _apart(found: Sequence[Difference]) -> list[Difference]:
+def _apart(differences: Sequence[Difference]) -> list[Difference]:
     """Return the differences in order, of those that overlap the first."""
     kept: list[Difference] = []
-    for each in sorted(found):
+    for each in sorted(differences):
         if not kept or each.start >= kept[-1].end:
             kept.append(each)
     return kept

@@ -28,18 +28,18 @@ def exchanges(comparison: Comparison) -> Iterator[Difference]:
     """Yield the words from one name to the other, where subject and object changed places."""
     if comparison.cover() < _MOST:
         return
-    for said, given in _turns(comparison):
-        if _exchanged(comparison, said, given) or _rotated(said, given):
+    for claim, given in _turns(comparison):
+        if _exchanged(comparison, claim, given) or _rotated(claim, given):
             yield _from_to(
-                [*said.before, *said.pivot, *said.behind],
+                [*claim.before, *claim.pivot, *claim.behind],
                 [*given.before, *given.pivot, *given.behind],
             )
     yield from _voices(comparison)
 
 
-def _from_to(said: Sequence[Token], given: Sequence[Token]) -> Difference:
+def _from_to(claimed: Sequence[Token], given: Sequence[Token]) -> Difference:
     return Difference(
-        said[0].start, said[-1].end, given[0].start, given[-1].end, "name order", _SEVERITY
+        claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "name order", _SEVERITY
     )
 
 
@@ -122,9 +122,9 @@ def _matters(turn: _Turn, given: _Turn) -> bool:
         between = (*turn.pivot, turn.behind[0], given.behind[0])
         if any(not JOINING.isdisjoint(token.before) for token in between):
             return False
-    said_words, given_words = turn.behind[0].before, given.behind[0].before
-    inverted = not BE.isdisjoint(said_words + given_words)
-    return not inverted and ("by" in said_words) == ("by" in given_words)
+    claimed_words, given_words = turn.behind[0].before, given.behind[0].before
+    inverted = not BE.isdisjoint(claimed_words + given_words)
+    return not inverted and ("by" in claimed_words) == ("by" in given_words)
 
 
 def _is_phrase(tokens: Sequence[Token]) -> bool:
@@ -158,17 +158,18 @@ def _voices(comparison: Comparison) -> Iterator[Difference]:
     if not (comparison.output.passive or comparison.source.passive):
         return
     for first in range(len(comparison.links) - 2):
-        said, given = zip(*(comparison.token(at) for at in range(first, first + 3)), strict=True)
-        if _side_by_side(comparison.links[first : first + 3]) and said[1].kind == "word":
-            passive = _is_passive(said)
-            if passive != _is_passive(given) and _is_active(given if passive else said):
-                yield _from_to(said, given)
+        claimed, given = zip(*(comparison.token(at) for at in range(first, first + 3)), strict=True)
+        if _side_by_side(comparison.links[first : first + 3]) and claimed[1].kind == "word":
+            passive = _is_passive(claimed)
+            if passive != _is_passive(given) and _is_active(given if passive else claimed):
+                yield _from_to(claimed, given)
 
 
 def _side_by_side(links: Sequence[Link]) -> bool:
     """Say whether links are equal and follow upon one another in both sentences."""
     return all(link.same for link in links) and all(
-        (other.left - one.left, other.right - one.right) == (1, 1) for one, other in pairwise(links)
+        (other.left - before.left, other.right - before.right) == (1, 1)
+        for before, other in pairwise(links)
     )
 
 

@@ -76,8 +76,8 @@ def _held(sentence: Phrase, token: Token) -> bool:
 
 def _states(comparison: Comparison, at: int) -> bool:
     """Say whether the source's sentence states the number elsewhere, of the same thing."""
-    place = comparison.links[at].left
-    counted = comparison.output.keys[place : place + 2]
+    index = comparison.links[at].left
+    counted = comparison.output.keys[index : index + 2]
     if len(counted) == 1:
         return counted[0] in comparison.source.keys
     return any([*pair] == [*counted] for pair in pairwise(comparison.source.keys))
@@ -136,8 +136,8 @@ def _to_digits(value: float, *, digits: int) -> float:
 def _dates(comparison: Comparison, at: int) -> bool:
     """Say whether the number is a year or the day of a month."""
     left, _ = comparison.token(at)
-    place = comparison.links[at].left
-    near = comparison.output.tokens[max(0, place - 1) : place + 2]
+    index = comparison.links[at].left
+    near = comparison.output.tokens[max(0, index - 1) : index + 2]
     year = left.value in _YEARS and bool({"in", "since", "until", "of"} & {*left.before})
     return year or any(token.kind == "month" for token in near)
 
@@ -145,8 +145,8 @@ def _dates(comparison: Comparison, at: int) -> bool:
 def _with_units(comparison: Comparison, at: int) -> Difference:
     """Return numbers that are the same, with units that are not."""
     link = comparison.links[at]
-    said = _extent(comparison.output, link.left)
-    return Difference(*said, *_extent(comparison.source, link.right), "number", _SEVERITY)
+    extent = _extent(comparison.output, link.left)
+    return Difference(*extent, *_extent(comparison.source, link.right), "number", _SEVERITY)
 
 
 def _extent(sentence: Phrase, at: int) -> tuple[int, int]:

@@ -97,7 +97,7 @@ class Search:
 def _indexed(text: str) -> Sentences:
     cut = cut_source(text)
     starts = sorted(_field_starts(text))
-    known = dict(zip(cut.intervals, cut.folded, strict=True))
+    folded = dict(zip(cut.intervals, cut.folded, strict=True))
     intervals = [
         (start, end)
         for start, end in _pieces(text, cut.intervals)
@@ -107,7 +107,7 @@ def _indexed(text: str) -> Sentences:
         text,
         intervals=intervals,
         folded=[
-            known[interval] if interval in known else folded_words(text[slice(*interval)])
+            folded[interval] if interval in folded else folded_words(text[slice(*interval)])
             for interval in intervals
         ],
     )

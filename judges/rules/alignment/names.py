@@ -25,15 +25,15 @@ def replaced_names(comparison: Comparison, search: Search) -> Iterator[Differenc
     if comparison.cover() < _CLOSE:
         return
     for at, link in enumerate(comparison.links):
-        said, given = comparison.token(at)
-        if link.same or not said.kind == given.kind == "name":
+        claimed, given = comparison.token(at)
+        if link.same or not claimed.kind == given.kind == "name":
             continue
         if (
             comparison.witnesses(at) >= _WITNESSES
             and _is_enclosed(comparison, at)
-            and _exclude(comparison, said, given, search=search)
+            and _exclude(comparison, claimed, given, search=search)
         ):
-            yield Difference(said.start, said.end, given.start, given.end, "name", _NAME)
+            yield Difference(claimed.start, claimed.end, given.start, given.end, "name", _NAME)
 
 
 def _is_enclosed(comparison: Comparison, at: int) -> bool:
@@ -59,16 +59,16 @@ def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
     return {*left} ^ {*right} <= DETERMINERS
 
 
-def _exclude(comparison: Comparison, said: Token, given: Token, *, search: Search) -> bool:
+def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Search) -> bool:
     """Say whether two names are certainly those of two, and both known to the source."""
-    name = comparison.output.text[said.start : said.end]
+    name = comparison.output.text[claimed.start : claimed.end]
     other = comparison.source.text[given.start : given.end]
-    if said.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
+    if claimed.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
         return False
-    if said.key in comparison.source.keys or given.key in comparison.output.keys:
+    if claimed.key in comparison.source.keys or given.key in comparison.output.keys:
         return False
     source = search.source
-    initial = [text for text, token in ((name, said), (other, given)) if not token.start]
+    initial = [text for text, token in ((name, claimed), (other, given)) if not token.start]
     return all(_is_name(text, source.text) for text in initial) and not _adjacent(
         name, other, source.text
     )
@@ -87,15 +87,15 @@ def _adjacent(name: str, other: str, text: str) -> bool:
 
 def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
     """Yield who is quoted with the same words as another in the source."""
-    said = _speaker(comparison.output)
-    given = _speaker(comparison.source) if said else ()
-    if not given or not {token.key for token in said}.isdisjoint(token.key for token in given):
+    claimed = _speaker(comparison.output)
+    given = _speaker(comparison.source) if claimed else ()
+    if not given or not {token.key for token in claimed}.isdisjoint(token.key for token in given):
         return
-    quoted = len(comparison.output.tokens) - len(said)
+    quoted = len(comparison.output.tokens) - len(claimed)
     equal = comparison.equal()
     if equal < max(_QUOTED, _MOST * quoted) and not 1 < equal == quoted:
         return
-    names = [comparison.output.text[token.start : token.end] for token in said]
+    names = [comparison.output.text[token.start : token.end] for token in claimed]
     others = [comparison.source.text[token.start : token.end] for token in given]
     if any(_adjacent(name, other, source.text) for name in names for other in others):
         return
@@ -103,7 +103,7 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
     if script and not re.search(rf"\b{re.escape(names[-1])}\s*:", source.text):
         return  # what stands before a colon may be a heading, if not both speak
     yield Difference(
-        said[0].start, said[-1].end, given[0].start, given[-1].end, "speaker", _SPEAKER
+        claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "speaker", _SPEAKER
     )
 
 
@@ -112,14 +112,14 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
     tokens = sentence.tokens
     if "name" not in sentence.kinds:
         return ()
-    found = [
+    indices = [
         at
         for at, token in enumerate(tokens)
-        if token.kind == "name" and (_says(sentence, at) or _is_said(token))
+        if token.kind == "name" and (_says(sentence, at) or _is_attributed(token))
     ]
-    if not found or found[-1] - found[0] != len(found) - 1 or _is_torn(sentence):
+    if not indices or indices[-1] - indices[0] != len(indices) - 1 or _is_torn(sentence):
         return ()
-    first, last = found[0], found[-1]
+    first, last = indices[0], indices[-1]
     while first and tokens[first - 1].kind == "name" and not tokens[first].before:
         first -= 1
     while (
@@ -144,7 +144,7 @@ def _says(sentence: Phrase, at: int) -> bool:
     return bool(follows) and (follows[0] in REPORTING or (at == 0 and follows[0] == ":"))
 
 
-def _is_said(token: Token) -> bool:
+def _is_attributed(token: Token) -> bool:
     """Say whether a quote ends before the token, and a verb of speech follows."""
     before = token.before
     return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

@@ -197,18 +197,18 @@ NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for 
 def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     """Yield the keys of the two sides of each line of opposites."""
     for line in _OPPOSITES.strip().splitlines():
-        one, other = line.split("/")
-        yield frozenset(map(key, one.split())), frozenset(map(key, other.split()))
+        left, other = line.split("/")
+        yield frozenset(map(key, left.split())), frozenset(map(key, other.split()))
 
 
 def _opposites() -> dict[str, frozenset[str]]:
     """Map each key to those that exclude it."""
-    found: dict[str, set[str]] = {}
-    for one, other in _sides():
-        for left, right in product(one, other):
-            found.setdefault(left, set()).add(right)
-            found.setdefault(right, set()).add(left)
-    return {word: frozenset(others - {word}) for word, others in found.items()}
+    opposites: dict[str, set[str]] = {}
+    for side, other in _sides():
+        for left, right in product(side, other):
+            opposites.setdefault(left, set()).add(right)
+            opposites.setdefault(right, set()).add(left)
+    return {word: frozenset(others - {word}) for word, others in opposites.items()}
 
 
 OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())

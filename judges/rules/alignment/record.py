@@ -104,19 +104,19 @@ class Records:
 
 
 def _read(text: str) -> Records:
-    found: Sequence[Record] = ()
+    parsed: Sequence[Record] = ()
     for read in (_objects, _rows, _blocks, _pairs):
-        found = found or tuple(record for record in read(text) if record.fields)
+        parsed = parsed or tuple(record for record in read(text) if record.fields)
     names: dict[str, list[Entry]] = {}
     values: dict[str, list[Entry]] = {}
-    for record in found:
+    for record in parsed:
         name = record.name
         for field in record.fields:
             for index in (names, values) if field is name else (values,):
                 held = index.setdefault(field.index, [])
                 if len(held) < _POSTINGS:
                     held.append(Entry(record, field))
-    return Records(records=found, names=names, values=values)
+    return Records(records=parsed, names=names, values=values)
 
 
 records = KeptByText(_read)

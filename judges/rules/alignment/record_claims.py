@@ -86,7 +86,7 @@ def record_claims(sentence: Phrase, records: Records) -> Iterator[Claimed]:
     if record is None or sentence.question:
         return
     if len(records.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
-        yield from _borrowed(sentence, record, known=records)
+        yield from _borrowed(sentence, record, records=records)
     for field in record.fields:
         yield from _denied(sentence, field)
 
@@ -103,9 +103,9 @@ def _named(sentence: Phrase, records: Records) -> Record | None:
     """Return the only record that the sentence names, or the only one there is."""
     if len(records.records) == 1:
         return records.records[0]
-    found = {index for index, _ in _sequences(sentence) if index in records.names}
+    names = {index for index, _ in _sequences(sentence) if index in records.names}
     longest = [
-        index for index in found if not any(index in other and index != other for other in found)
+        index for index in names if not any(index in other and index != other for other in names)
     ]
     entries = records.names[longest[0]] if len(longest) == 1 else ()
     return entries[0].record if len(entries) == 1 else None
@@ -122,27 +122,29 @@ def key_words(name: str) -> list[str]:
     return [key(word.lower()) for word in _HUMP.split(name) if word]
 
 
-def _place(sentence: Phrase, value: str) -> tuple[int, int] | None:
+def _interval_of(sentence: Phrase, value: str) -> tuple[int, int] | None:
     """Return where a sentence holds a value word for word."""
     pattern = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
     match = re.search(rf"\b{pattern}\b", sentence.text, re.IGNORECASE) if pattern else None
     return match.span() if match else None
 
 
-def _borrowed(sentence: Phrase, record: Record, *, known: Records) -> Iterator[Claimed]:
+def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator[Claimed]:
     """Yield the values of other records that the sentence states of the one it names."""
     own = {field.key: field for field in record.fields}
     name = record.name
-    for (start, end), entry in _stated(sentence, known):
+    for (start, end), entry in _stated(sentence, records):
         given = own.get(entry.field.key)
         if entry.record.group != record.group or given is None or given is name:
             continue
         if entry.field is entry.record.name or given.value.lower() in _NOTHING:
             continue
-        said = sentence.text[start:end]
-        if _place(sentence, given.value) or any(_holds(field, said) for field in record.fields):
+        value = sentence.text[start:end]
+        if _interval_of(sentence, given.value) or any(
+            _holds(field, value) for field in record.fields
+        ):
             continue
-        if _is_of(sentence, entry, known=known):
+        if _is_of(sentence, entry, records=records):
             yield Claimed(start, end, given)
 
 
@@ -172,13 +174,13 @@ def _holds(field: Field, words: str) -> bool:
     return words.lower() in field.value.lower() or field.number in numbers
 
 
-def _is_of(sentence: Phrase, entry: Entry, *, known: Records) -> bool:
+def _is_of(sentence: Phrase, entry: Entry, *, records: Records) -> bool:
     """Say whether what a sentence states can only be meant as the value of the entry's key.
 
     Words can if they are no other key's; a number needs the key's word in the sentence.
     """
     field = entry.field
-    if any(other.field.key != field.key for other in known.values[field.index]):
+    if any(other.field.key != field.key for other in records.values[field.index]):
         return False
     meant = [word for word in key_words(field.key) if word not in _FRAME]
     return field.number is None or any(word in sentence.keys for word in meant)
@@ -212,12 +214,12 @@ def _denies_else(token: Token, about: AbstractSet[str]) -> bool:
 
 def _extent(clause: Phrase, about: AbstractSet[str]) -> tuple[int, int]:
     """Return the offsets from the first to the last word that make the statement."""
-    places = [
+    intervals = [
         (min([token.start, *(start for start, _ in token.denials)]), token.end)
         for token in clause.tokens
         if token.key in about
     ]
-    return min(start for start, _ in places), max(end for _, end in places)
+    return min(start for start, _ in intervals), max(end for _, end in intervals)
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

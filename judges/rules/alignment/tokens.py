@@ -146,12 +146,12 @@ def lexemes(text: str) -> list[Lexeme]:
     pattern = _PLAIN["'" in text] if text.isascii() else _LEXEME
     lexemes: list[Lexeme] = []
     for match in pattern.finditer(text):
-        found = match.group()
-        folded = _FOLDED[found]
-        if folded in _TORN and found.isalpha():
+        word = match.group()
+        folded = _FOLDED[word]
+        if folded in _TORN and word.isalpha():
             lexemes += _torn(text, *match.span(), folded=folded)
         else:
-            lexemes.append((*match.span(), found, folded))
+            lexemes.append((*match.span(), word, folded))
     return lexemes
 
 
@@ -165,13 +165,13 @@ def _torn(text: str, start: int, end: int, *, folded: str) -> Iterator[Lexeme]:
         yield start, end, text[start:end], _CUT_AUXILIARIES[folded] if cut else folded
 
 
-def _folded(found: str) -> str:
+def _folded(word: str) -> str:
     """Fold what `_LEXEME` matches."""
-    if found[0] in "nN" and not found.isalpha() and not found[1].isalnum():
+    if word[0] in "nN" and not word.isalpha() and not word[1].isalnum():
         return "not"
-    if _DECIMAL_COMMA.fullmatch(found):
-        return fold_word(found.replace(",", "."))
-    return fold_word(found)
+    if _DECIMAL_COMMA.fullmatch(word):
+        return fold_word(word.replace(",", "."))
+    return fold_word(word)
 
 
 _FOLDED = KeptByWord(_folded)
@@ -241,31 +241,31 @@ phrase = KeptByText(_read)
 """Read a sentence as tokens."""
 
 
-def _tokens(found: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
+def _tokens(parts: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
     """Read lexemes from left to right; return also what is light behind the last token."""
-    senses = [_SENSES[folded] for _, _, _, folded in found]
-    stated = _stated(found) if any(sense.counts for sense in senses) else {}
+    senses = [_SENSES[folded] for _, _, _, folded in parts]
+    stated = _stated(parts) if any(sense.counts for sense in senses) else {}
     tokens: list[Token] = []
     before: list[str] = []
     denials: list[tuple[int, int]] = []
     opening, stop = -1, 0
-    for at, (start, end, said, folded) in enumerate(found):
+    for at, (start, end, written, folded) in enumerate(parts):
         if at < stop:
             continue
         light, name, denied, kind, _ = senses[at]
         last, value, unit = end, 0.0, None
         if at in stated:
-            value, stop = stated[at].value, _past_ending(found, stated[at].stop)
+            value, stop = stated[at].value, _past_ending(parts, stated[at].stop)
             name, kind = _number_key(value, folded), "number"
-            last, unit = found[stop - 1][1], _unit(found[stop : stop + 2], before)
-        elif light or (light is None and _is_passed(found, at, before=before, denials=denials)):
+            last, unit = parts[stop - 1][1], _unit(parts[stop : stop + 2], before)
+        elif light or (light is None and _is_passed(parts, at, before=before, denials=denials)):
             if opening < 0 or folded in _STOPS:
                 opening = end if folded in _STOPS else start
             before.append(folded)
             continue
         else:
-            if kind == "word" or said in _NO_MONTHS:
-                kind = "name" if said[0].isupper() else "word"
+            if kind == "word" or written in _NO_MONTHS:
+                kind = "name" if written[0].isupper() else "word"
             if denied:
                 denials.append((start, end))
         opening = start if opening < 0 else opening
@@ -279,9 +279,9 @@ def _tokens(found: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
     return tokens, tuple(before)
 
 
-def _stated(found: Sequence[Lexeme]) -> dict[int, Number]:
+def _stated(parts: Sequence[Lexeme]) -> dict[int, Number]:
     """Return the numbers by their first words; none is read across a mark."""
-    readable = [folded if folded[0].isalnum() else _BREAK for _, _, _, folded in found]
+    readable = [folded if folded[0].isalnum() else _BREAK for _, _, _, folded in parts]
     return {number.first: number for number in numbers(readable)}
 
 
@@ -289,9 +289,9 @@ def _number_key(value: float, folded: str) -> str:
     return f"#{folded}" if isinf(value) else f"#{value:g}"
 
 
-def _past_ending(found: Sequence[Lexeme], stop: int) -> int:
+def _past_ending(parts: Sequence[Lexeme], stop: int) -> int:
     """Step over the ending of an ordinal in numerals."""
-    follows = stop < len(found) and found[stop][3] in _ORDINAL_ENDINGS
+    follows = stop < len(parts) and parts[stop][3] in _ORDINAL_ENDINGS
     return stop + 1 if follows else stop
 
 
@@ -304,11 +304,11 @@ def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | 
 
 
 def _is_passed(
-    found: Sequence[Lexeme], at: int, *, before: Sequence[str], denials: list[tuple[int, int]]
+    parts: Sequence[Lexeme], at: int, *, before: Sequence[str], denials: list[tuple[int, int]]
 ) -> bool:
     """Say whether a word makes no token; one that denies the next is added to `denials`."""
-    start, end, said, folded = found[at]
-    after = found[at + 1][3] if at + 1 < len(found) else "."
+    start, end, written, folded = parts[at]
+    after = parts[at + 1][3] if at + 1 < len(parts) else "."
     if folded in _DENYING and _denies(folded, after=after, before=before):
         if folded not in before:  # or else it was stammered
             denials.append((start, end))
@@ -316,7 +316,7 @@ def _is_passed(
     if folded == "longer":
         return before[-1:] == ["no"]
     if folded == "may" and at:
-        return said != "May"
+        return written != "May"
     return folded in LIGHT
 
 

@@ -52,8 +52,8 @@ def _stutter(form: FormText, folded: Sequence[str], *, at: int) -> int:
     if folded[at] == following[0] and _is_slip(form, form.words[at], form.words[at + 1]):
         return 1
     for length in _PHRASE:
-        said, again = folded[at : at + length], folded[at + length : at + 2 * length]
-        if said == again and _is_phrase(form, form.words[at : at + 2 * length]):
+        phrase, again = folded[at : at + length], folded[at + length : at + 2 * length]
+        if phrase == again and _is_phrase(form, form.words[at : at + 2 * length]):
             return length
     return 0
 
@@ -85,13 +85,13 @@ def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
 def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
     """Yield sentences, and stretches of many words, that stood there before."""
     folded = [word.folded for word in form.words]
-    places: dict[int, int] = {}
+    starts: dict[int, int] = {}
     copied_to = 0
     for at in range(len(folded) - _SENTENCE + 1):
-        known = places.setdefault(hash(tuple(folded[at : at + _SENTENCE])), at)
-        if at < copied_to or known + _SENTENCE > at:
+        earlier = starts.setdefault(hash(tuple(folded[at : at + _SENTENCE])), at)
+        if at < copied_to or earlier + _SENTENCE > at:
             continue
-        length = _shared(folded, known, at=at)
+        length = _shared(folded, earlier, at=at)
         sentence = _is_sentence(form, at, length=length)
         if length >= _PASSAGE or sentence:
             copied_to = at + length
@@ -104,13 +104,13 @@ def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
             )
 
 
-def _shared(folded: Sequence[str], known: int, *, at: int) -> int:
-    """Return how many words from `at` on are the same as from `known` on."""
+def _shared(folded: Sequence[str], earlier: int, *, at: int) -> int:
+    """Return how many words from `at` on are the same as from `earlier` on."""
     length = 0
     while (
         at + length < len(folded)
-        and known + length < at
-        and folded[known + length] == folded[at + length]
+        and earlier + length < at
+        and folded[earlier + length] == folded[at + length]
     ):
         length += 1
     return length

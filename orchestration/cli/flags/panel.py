@@ -254,11 +254,11 @@ class WriterFlags(Flags, title="Generated perturbations"):
             return None
         if judging is None:
             return configs.ModelConfig(name=self.writer, base_url=self.writer_base_url or None)
-        known = () if self.writer_base_url else judging.config().models
+        configured = () if self.writer_base_url else judging.config().models
         calls = replace(judging.calls, client=None, via=None)
         alone = calls.applied(self.writer, base_url=self.writer_base_url)
         models = [
             configs.ModelConfig(name=model) if isinstance(model, str) else model
-            for model in (*known, alone)
+            for model in (*configured, alone)
         ]
         return next(model for model in models if model.name == self.writer)

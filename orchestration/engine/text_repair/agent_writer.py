@@ -16,7 +16,7 @@ from spanjury.judges.core import ChatModel, Decoding, ParseError, fingerprint, s
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
 from spanjury.orchestration.engine.text_repair.loop import Replacements
-from spanjury.orchestration.engine.text_repair.places import Place
+from spanjury.orchestration.engine.text_repair.places import MarkedPassage
 from spanjury.orchestration.engine.text_repair.versions import Version
 
 _PACKAGE = "spanjury.orchestration.engine"
@@ -39,7 +39,7 @@ class Answer(BaseModel):  # noqa: D101  as above
 class Case:
     """One request: the places, and the marks that no replacement may hold."""
 
-    places: tuple[Place, ...]
+    passages: tuple[MarkedPassage, ...]
     mark: AnswerMark
     fences: tuple[str, ...]
 
@@ -127,24 +127,24 @@ def _problems(answer: Answer, case: Case) -> Iterator[str]:
     """Say what is wrong with an answer, without quoting it."""
     if problem := case.mark.problem(answer.mark):
         yield problem
-    places = {place.number: place for place in case.places}
+    passages = {passage.number: passage for passage in case.passages}
     parts = [edit.part for edit in answer.edits]
     for part in sorted(set(parts)):
-        if part not in places:
-            yield f"part: there are parts 1 to {len(places)}, not {part}"
+        if part not in passages:
+            yield f"part: there are parts 1 to {len(passages)}, not {part}"
         elif parts.count(part) > 1:
             yield f"part {part}: one text only"
     for edit in answer.edits:
-        if edit.part in places:
-            longest = _longest(places[edit.part])
+        if edit.part in passages:
+            longest = _longest(passages[edit.part])
             if len(edit.text) > longest:
                 yield f"part {edit.part}: at most {longest} characters; only the part is replaced"
             if _holds_mark(edit.text, case):
                 yield f"part {edit.part}: leave out the marks in square brackets"
 
 
-def _longest(place: Place) -> int:
-    return _GROWTH * len(place.text) + _ALWAYS
+def _longest(passage: MarkedPassage) -> int:
+    return _GROWTH * len(passage.text) + _ALWAYS
 
 
 def _holds_mark(text: str, case: Case) -> bool:
@@ -153,12 +153,12 @@ def _holds_mark(text: str, case: Case) -> bool:
 
 
 def _request(version: Version) -> tuple[Case, str]:
-    segment, places = version.segment, version.places
+    segment, passages = version.segment, version.passages
     task = version.results[0].aspect.task
-    errors = "\n".join(line for place in places for line in _lines(place))
+    errors = "\n".join(line for passage in passages for line in _lines(passage))
     texts = {**segment.inputs, "Reported errors": errors}
     mark = AnswerMark.of([segment.output, *texts.values()], key="edits")
-    marked = _marked(version.text, places, code=mark.mark)
+    marked = _marked(version.text, passages, code=mark.mark)
     fenced = fence({**segment.inputs, task.output_header: marked, "Reported errors": errors})
     about = {
         "task_description": task.description,
@@ -167,26 +167,31 @@ def _request(version: Version) -> tuple[Case, str]:
         "output": task.output_header,
         "code": mark.mark,
     }
-    case = Case(places=places, mark=mark, fences=fenced.marks)
+    case = Case(passages=passages, mark=mark, fences=fenced.marks)
     return case, fill_template(_PACKAGE, _TEMPLATE, about)
 
 
-def _marked(text: str, places: Sequence[Place], *, code: str) -> str:
+def _marked(text: str, passages: Sequence[MarkedPassage], *, code: str) -> str:
     """Return `text` with a mark before and behind each place; no text holds the code."""
     pieces: list[str] = []
     reached = 0
-    for place in places:
-        before = text[reached : place.start]
-        pieces += (before, f"[{code} {place.number}]", place.text, f"[/{code} {place.number}]")
-        reached = place.end
+    for passage in passages:
+        before = text[reached : passage.start]
+        pieces += (
+            before,
+            f"[{code} {passage.number}]",
+            passage.text,
+            f"[/{code} {passage.number}]",
+        )
+        reached = passage.end
     return "".join((*pieces, text[reached:]))
 
 
-def _lines(place: Place) -> Iterator[str]:
+def _lines(passage: MarkedPassage) -> Iterator[str]:
     """Yield each error as one line of JSON, so that nothing it quotes can begin another."""
-    for aspect, span in place.errors:
+    for aspect, span in passage.errors:
         error: dict[str, object] = {
-            "part": place.number,
+            "part": passage.number,
             "quote": span.text,
             "aspect": aspect,
             "severity": span.severity,
@@ -200,7 +205,7 @@ def _lines(place: Place) -> Iterator[str]:
 def _grammar(case: Case) -> str:
     """Return the grammar of an answer with one text for every place, in order."""
     edits = ' ", " '.join(
-        rf'"{{\"part\": {place.number}, \"text\": \"" text "\"}}"' for place in case.places
+        rf'"{{\"part\": {passage.number}, \"text\": \"" text "\"}}"' for passage in case.passages
     )
     begin = rf'"{{\"mark\": \"{case.mark.mark}\", \"edits\": ["'
     return f'root ::= {begin} {edits} "]}}"\ntext ::= [^"\\\\\\x00-\\x1F]{{0,{_ALWAYS}}}\n'

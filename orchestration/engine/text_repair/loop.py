@@ -48,7 +48,7 @@ class Stopped(StrEnum):
     NO_BETTER = "no_better"
     """The last version was not better, and was given up."""
     UNCHANGED = "unchanged"
-    """The writer left all that is marked as it is."""
+    """The writer changed nothing that is marked."""
     ROUNDS = "rounds"
     """All rounds are over."""
     LIMIT = "limit"
@@ -183,7 +183,7 @@ async def repair(
         except (ModelError, JudgeError) as error:
             log.warning("repair.writer_failed", outcome=error.outcome.value, error=kind_of(error))
             return _repaired(versions, Stopped.WRITER_FAILED, reason_of(error))
-        edits = edits_of(best.text, best.places, answer.texts)
+        edits = edits_of(best.text, best.passages, answer.texts)
         if not edits:
             return _repaired(versions, Stopped.UNCHANGED)
         made = replace(best.segment, output=edited(best.text, edits))
@@ -220,7 +220,7 @@ def _end(best: Version) -> Stopped | None:
         return Stopped.UNSCORED
     if not best.errors:
         return Stopped.NOTHING_MARKED
-    return None if best.places else Stopped.NO_PLACE
+    return None if best.passages else Stopped.NO_PLACE
 
 
 def _over(limits: Limits, versions: list[Version], *, seconds: float) -> str:
@@ -240,5 +240,5 @@ def _repaired(versions: list[Version], stopped: Stopped, reason: str = "") -> Re
     if stopped is Stopped.UNSCORED:
         best = versions[-1]
         silent = best.unjudged or best.results
-        reason = "; ".join(f"{one.aspect.name}: {one.report.reason}" for one in silent)
+        reason = "; ".join(f"{result.aspect.name}: {result.report.reason}" for result in silent)
     return Repaired(versions=tuple(versions), stopped=stopped, reason=reason)

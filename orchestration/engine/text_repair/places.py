@@ -26,7 +26,7 @@ class Marked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class MarkedPassage:
     """A stretch of a text that error spans mark; spans that overlap make one place.
 
     Parameters
@@ -76,7 +76,7 @@ def marked_in(results: Iterable[Result]) -> tuple[Marked, ...]:
     )
 
 
-def places_in(text: str, errors: Iterable[Marked]) -> tuple[Place, ...]:
+def passages_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...]:
     """Return the places that `errors` mark in `text`; an error without a place makes none."""
     located = sorted(
         (error for error in errors if error.span.interval),
@@ -91,26 +91,31 @@ def places_in(text: str, errors: Iterable[Marked]) -> tuple[Place, ...]:
         else:
             groups.append([error])
         reached = max(reached, end)
-    return tuple(_place(text, number, group) for number, group in enumerate(groups, start=1))
+    return tuple(_passage(text, number, group) for number, group in enumerate(groups, start=1))
 
 
-def edits_of(text: str, places: Sequence[Place], texts: Mapping[int, str]) -> tuple[SpanEdit, ...]:
+def edits_of(
+    text: str, passages: Sequence[MarkedPassage], texts: Mapping[int, str]
+) -> tuple[SpanEdit, ...]:
     """Return the edits that put `texts`, by number, into their places; the same text is no edit.
 
     A deletion takes along the blanks that it would leave twice, and the stop of a sentence that it
     deletes from its beginning; nothing else outside the places is touched.
     """
     edits = []
-    borders = [0, *(place.end for place in places)], [*(place.start for place in places), len(text)]
-    for place, least, most in zip(places, borders[0], borders[1][1:], strict=False):
-        put = texts.get(place.number, place.text)
-        if put != place.text:
-            start, end = place.start, place.end
+    borders = (
+        [0, *(passage.end for passage in passages)],
+        [*(passage.start for passage in passages), len(text)],
+    )
+    for passage, least, most in zip(passages, borders[0], borders[1][1:], strict=False):
+        put = texts.get(passage.number, passage.text)
+        if put != passage.text:
+            start, end = passage.start, passage.end
             if not put:
                 start, end = _deleted(text, start, end, least=least, most=most)
             before = text[start:end]
             edits.append(
-                SpanEdit(start=start, end=end, before=before, after=put, errors=place.errors)
+                SpanEdit(start=start, end=end, before=before, after=put, errors=passage.errors)
             )
     return tuple(edits)
 
@@ -143,7 +148,9 @@ def edited(text: str, edits: Sequence[SpanEdit]) -> str:
     return "".join(part for pair in zip(kept, [*put, ""], strict=True) for part in pair)
 
 
-def _place(text: str, number: int, errors: Sequence[Marked]) -> Place:
+def _passage(text: str, number: int, errors: Sequence[Marked]) -> MarkedPassage:
     intervals = [error.span.interval or (0, 0) for error in errors]
     start, end = min(first for first, _ in intervals), max(last for _, last in intervals)
-    return Place(number=number, start=start, end=end, text=text[start:end], errors=tuple(errors))
+    return MarkedPassage(
+        number=number, start=start, end=end, text=text[start:end], errors=tuple(errors)
+    )

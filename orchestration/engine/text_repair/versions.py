@@ -8,10 +8,10 @@ from typing import NamedTuple
 from spanjury.judges.core import Decision, Outcome, Result, Segment, Usage
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
-    Place,
+    MarkedPassage,
     SpanEdit,
     marked_in,
-    places_in,
+    passages_in,
 )
 
 _GRAVITY = {Decision.OK: 0, Decision.UNSURE: 1, None: 1, Decision.FAULTY: 2}
@@ -56,9 +56,9 @@ class Version:
         return marked_in(self.results)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def passages(self) -> tuple[MarkedPassage, ...]:
         """The stretches of it that are marked."""
-        return places_in(self.text, self.errors)
+        return passages_in(self.text, self.errors)
 
     @property
     def spent(self) -> Usage:
@@ -110,8 +110,8 @@ def is_better(version: Version, best: Version) -> bool:
     if not version.text.strip() or version.unjudged or best.scored - version.scored:
         return False
     new, old = (
-        rank(result for result in one.results if result.aspect.name in best.scored)
-        for one in (version, best)
+        rank(result for result in candidate.results if result.aspect.name in best.scored)
+        for candidate in (version, best)
     )
     if new[:2] != old[:2]:
         return new < old

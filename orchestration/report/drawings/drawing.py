@@ -17,7 +17,7 @@ from spanjury.orchestration.report.page import Page, page_html, safe, template
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
 _MOST_ROWS = 3000
-"""Of a table that is shown where no script runs."""
+"""Number of rows of a table that is shown if no script runs."""
 JsonText = dict[str, list[str]]
 """``words``, and ``gaps``: what stands before each of them and after the last."""
 

@@ -59,8 +59,10 @@ def flow_page(flow: TokenFlow) -> str:
     At most 400 tokens of a side and the 3,000 heaviest links between them are drawn; what is
     skipped is said.
     """
-    heaviest = sorted(flow.flows, key=lambda one: (-one.mass, one.output, one.reference))
-    inside = [one for one in heaviest if one.output < _MOST_TOKENS and one.reference < _MOST_TOKENS]
+    heaviest = sorted(flow.flows, key=lambda edge: (-edge.mass, edge.output, edge.reference))
+    inside = [
+        edge for edge in heaviest if edge.output < _MOST_TOKENS and edge.reference < _MOST_TOKENS
+    ]
     drawn = inside[:_MOST_LINKS]
     return make_page(
         flow.title,
@@ -69,14 +71,16 @@ def flow_page(flow: TokenFlow) -> str:
         data={
             "output": tokens_json(flow.output[:_MOST_TOKENS]),
             "reference": tokens_json(flow.reference[:_MOST_TOKENS]),
-            "flows": [[one.output, one.reference, one.mass, number(one.cost)] for one in drawn],
+            "flows": [
+                [edge.output, edge.reference, edge.mass, number(edge.cost)] for edge in drawn
+            ],
         },
         table=_table(flow, heaviest),
     )
 
 
 def _summary(flow: TokenFlow, drawn: Sequence[Flow]) -> list[str]:
-    total, shown = (sum(one.mass for one in flows) for flows in (flow.flows, drawn))
+    total, shown = (sum(edge.mass for edge in flows) for flows in (flow.flows, drawn))
     lines = [", ".join(f"{name} {measured(value)}" for name, value in flow.scores)]
     lines.append(
         f"{len(flow.output):,} tokens in the output, {len(flow.reference):,} in the reference,"
@@ -95,12 +99,12 @@ def _summary(flow: TokenFlow, drawn: Sequence[Flow]) -> list[str]:
 def _table(flow: TokenFlow, heaviest: Sequence[Flow]) -> Table:
     rows = [
         (
-            flow.output[one.output],
-            flow.reference[one.reference],
-            f"{one.mass:.4g}",
-            measured(one.cost),
+            flow.output[edge.output],
+            flow.reference[edge.reference],
+            f"{edge.mass:.4g}",
+            measured(edge.cost),
         )
-        for one in heaviest
+        for edge in heaviest
     ]
     head = ("token of the output", "token of the reference", "mass", "cost")
     return Table(caption="Flows, the heaviest first", head=head, rows=rows)

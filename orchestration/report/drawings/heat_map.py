@@ -15,7 +15,7 @@ from spanjury.orchestration.report.drawings.drawing import (
 )
 
 _MOST_TOKENS = 400
-"""Of a side, in the map: 160,000 cells."""
+"""Number of tokens on a side of the map: 160,000 cells."""
 _PARTNERS = 5
 
 FloatArray = NDArray[np.float64]
@@ -84,22 +84,22 @@ def _summary(pairs: TokenSimilarities, mapped: tuple[int, ...]) -> list[str]:
 
 def _partners(values: FloatArray) -> list[list[tuple[int, float]]]:
     """Return the most similar tokens of each row, the best first, of equals the earlier."""
-    found: list[list[tuple[int, float]]] = [[] for _ in values]
+    matches: list[list[tuple[int, float]]] = [[] for _ in values]
     left = np.where(np.isnan(values), -np.inf, values)
     rows = np.arange(len(left))
     for _ in range(min(_PARTNERS, left.shape[1])):
-        places = left.argmax(axis=1)
-        best = left[rows, places]
-        for partners, place, value in zip(found, places.tolist(), best.tolist(), strict=True):
+        columns = left.argmax(axis=1)
+        best = left[rows, columns]
+        for partners, column, value in zip(matches, columns.tolist(), best.tolist(), strict=True):
             if value > -np.inf:
-                partners.append((place, round(value, 4)))
-        left[rows, places] = -np.inf
-    return found
+                partners.append((column, round(value, 4)))
+        left[rows, columns] = -np.inf
+    return matches
 
 
 def _range(values: FloatArray) -> tuple[float, float]:
-    known = values[np.isfinite(values)]
-    return (round(float(known.min()), 4), round(float(known.max()), 4)) if known.size else (0, 1)
+    finite = values[np.isfinite(values)]
+    return (round(float(finite.min()), 4), round(float(finite.max()), 4)) if finite.size else (0, 1)
 
 
 def _table(pairs: TokenSimilarities, best: Sequence[Sequence[tuple[int, float]]]) -> Table:

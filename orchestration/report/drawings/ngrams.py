@@ -51,9 +51,9 @@ class SharedNgrams:
         if not 1 <= ngram.n <= self.longest:
             raise ValueError(f"expected n from 1 to {self.longest}, got {ngram.n}")
         texts = (self.output, *self.references)
-        for text, places in zip(texts, (ngram.output, *ngram.references), strict=True):
-            if any(not 0 <= place <= len(text.words) - ngram.n for place in places):
-                raise ValueError(f"an n-gram of {ngram.n} words is not within its text: {places}")
+        for text, starts in zip(texts, (ngram.output, *ngram.references), strict=True):
+            if any(not 0 <= start <= len(text.words) - ngram.n for start in starts):
+                raise ValueError(f"an n-gram of {ngram.n} words is not within its text: {starts}")
 
 
 def ngram_page(shared: SharedNgrams) -> str:
@@ -74,16 +74,16 @@ def ngram_page(shared: SharedNgrams) -> str:
 
 def _step(shared: SharedNgrams, n: int) -> dict[str, object]:
     """Return what the page shows for one n; ``clipped`` counts as BLEU does."""
-    found = [ngram for ngram in shared.ngrams if ngram.n == n]
+    ngrams = [ngram for ngram in shared.ngrams if ngram.n == n]
     return {
-        "places": [[ngram.output, *ngram.references] for ngram in found],
-        "clipped": sum(_clipped(ngram) for ngram in found),
+        "places": [[ngram.output, *ngram.references] for ngram in ngrams],
+        "clipped": sum(_clipped(ngram) for ngram in ngrams),
         "all": max(0, len(shared.output.words) - n + 1),
     }
 
 
 def _clipped(ngram: NgramPlaces) -> int:
-    return min(len(ngram.output), max(len(places) for places in ngram.references))
+    return min(len(ngram.output), max(len(starts) for starts in ngram.references))
 
 
 def _table(shared: SharedNgrams, texts: list[JsonText]) -> Table:
@@ -91,7 +91,7 @@ def _table(shared: SharedNgrams, texts: list[JsonText]) -> Table:
     for ngram in shared.ngrams:
         start = ngram.output[0]
         words = " ".join(texts[0]["words"][start : start + ngram.n])
-        times = _listed(len(places) for places in ngram.references)
+        times = _listed(len(starts) for starts in ngram.references)
         rows.append((str(ngram.n), words, str(len(ngram.output)), times))
     counts = Counter(ngram.n for ngram in shared.ngrams)
     totals = ", ".join(f"n = {n}: {counts[n]:,}" for n in range(1, shared.longest + 1))

@@ -135,7 +135,7 @@ class ResultRow(_Row):
     signature: str = Field(description="All that the numbers depend on.")
     set_aside: list[str] = Field(description="Seats whose errors were not merged.")
     left_out: int = Field(description="Errors that the consolidator left out.")
-    decision: Decision | None = Field(description="Whether the text may be used as it is.")
+    decision: Decision | None = Field(description="Whether the text can be used unchanged.")
     error_probability: float | None = Field(description=_PROBABILITY)
     decision_basis: BasisRow | None = Field(description="What decided.")
     unasked: UnaskedRow | None = Field(description="Judges that were not asked; null if all were.")

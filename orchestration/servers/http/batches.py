@@ -46,7 +46,7 @@ _SUBMITTED = problems(
     "too-busy",
     "too-many-rows",
 )
-_FOUND = problems("batch-not-found", "service-starting")
+_BATCH_PROBLEMS = problems("batch-not-found", "service-starting")
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -115,15 +115,17 @@ def _add_views(router: APIRouter, service: Service) -> None:
         batches = service.jobs.of(tenant_of(request))
         return BatchList(batches=[answer(batch) for batch in batches])
 
-    @router.get("/v1/batches/{batch_id}", response_model=BatchAnswer, responses=_FOUND)
+    @router.get("/v1/batches/{batch_id}", response_model=BatchAnswer, responses=_BATCH_PROBLEMS)
     async def show(request: Request, batch_id: str) -> Response:
         """Show how far a batch is."""
-        return _json(_found(service, request, batch_id))
+        return _json(_batch(service, request, batch_id))
 
 
 def _add_streams(router: APIRouter, service: Service) -> None:
     @router.get(
-        "/v1/batches/{batch_id}/events", response_class=Response, responses={**_FOUND, **_STREAM}
+        "/v1/batches/{batch_id}/events",
+        response_class=Response,
+        responses={**_BATCH_PROBLEMS, **_STREAM},
     )
     async def watch(request: Request, batch_id: str) -> Response:
         """Stream how far a batch is, as server-sent events.
@@ -131,7 +133,7 @@ def _add_streams(router: APIRouter, service: Service) -> None:
         The first event is its present state, unless `Last-Event-ID` says that it is known; the
         stream ends with the batch, or with the service.
         """
-        batch = _found(service, request, batch_id)
+        batch = _batch(service, request, batch_id)
         stream = events(
             batch,
             lambda: answer(batch).model_dump_json(),
@@ -141,30 +143,34 @@ def _add_streams(router: APIRouter, service: Service) -> None:
         return StreamingResponse(stream, media_type="text/event-stream")
 
     @router.get(
-        "/v1/batches/{batch_id}/results", response_class=Response, responses={**_FOUND, **_RESULTS}
+        "/v1/batches/{batch_id}/results",
+        response_class=Response,
+        responses={**_BATCH_PROBLEMS, **_RESULTS},
     )
     async def results(request: Request, batch_id: str) -> Response:
         """Stream the results, all of them or those there are so far.
 
         The header `Spanjury-Batch-State` says whether more may come.
         """
-        batch = _found(service, request, batch_id)
+        batch = _batch(service, request, batch_id)
         headers = {"Spanjury-Batch-State": batch.record.state.value}
         return _streamed(lambda: read_results(batch.folder), headers=headers)
 
 
 def _add_ends(router: APIRouter, service: Service) -> None:
-    @router.post("/v1/batches/{batch_id}/cancel", response_model=BatchAnswer, responses=_FOUND)
+    @router.post(
+        "/v1/batches/{batch_id}/cancel", response_model=BatchAnswer, responses=_BATCH_PROBLEMS
+    )
     async def cancel(request: Request, batch_id: str) -> Response:
-        """End a batch; its results so far stay. One that has ended stays as it is."""
-        batch = _found(service, request, batch_id)
+        """End a batch; its results so far stay. A batch that has ended stays unchanged."""
+        batch = _batch(service, request, batch_id)
         await service.jobs.cancel(batch)
         return _json(batch)
 
-    @router.delete("/v1/batches/{batch_id}", status_code=204, responses=_FOUND)
+    @router.delete("/v1/batches/{batch_id}", status_code=204, responses=_BATCH_PROBLEMS)
     async def remove(request: Request, batch_id: str) -> None:
         """End a batch, and remove its rows and results."""
-        await service.jobs.remove(_found(service, request, batch_id))
+        await service.jobs.remove(_batch(service, request, batch_id))
 
 
 def answer(batch: Batch) -> BatchAnswer:
@@ -229,7 +235,7 @@ def _row(problem: str) -> dict[str, object]:
     return {"line": int(match[1]), "detail": match[2]}
 
 
-def _found(service: Service, request: Request, batch_id: str) -> Batch:
+def _batch(service: Service, request: Request, batch_id: str) -> Batch:
     """Return a batch; one of another tenant is as one that is not there."""
     batch = service.jobs.find(batch_id, owner=tenant_of(request))
     if batch is None:

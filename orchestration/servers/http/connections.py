@@ -91,7 +91,7 @@ class Room:
         return True
 
     def _make_room(self) -> bool:
-        idle = {tenant: found for tenant, found in self._idle.items() if found}
+        idle = {tenant: connections for tenant, connections in self._idle.items() if connections}
         if not idle:
             return False
         held = Counter({} if UNKNOWN in idle else self._tenants.values())
@@ -216,11 +216,11 @@ class BoundedConnection(HttpToolsProtocol):
     def _refused_again(self, data: bytes) -> bool:
         """Refuse a whole request whose head was refused before, if there still is no room."""
         end = data.find(_HEAD_END) + len(_HEAD_END)
-        known = self.refused.get(data[:end])
-        if known is None or len(data) != end + known.body or not self._is_idle:
+        request = self.refused.get(data[:end])
+        if request is None or len(data) != end + request.body or not self._is_idle:
             return False
-        state = {**known.scope["state"], "connection": self}
-        answer = self.refusal({**known.scope, "state": state})
+        state = {**request.scope["state"], "connection": self}
+        answer = self.refusal({**request.scope, "state": state})
         if answer is None:
             state["arrived"]()  # it arrives when it is parsed
             return False

@@ -171,7 +171,7 @@ def _complete(headers: MutableHeaders, *, closes: bool) -> None:
 
 
 def _given(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for known, value in scope["headers"] if known == name]
+    return [value.decode("latin-1") for header, value in scope["headers"] if header == name]
 
 
 def _require_local(scope: Scope) -> None:

@@ -26,7 +26,7 @@ def operation_routes(service: Service) -> APIRouter:
     async def judges() -> PanelList:
         """List the panels that requests can name, and their judges."""
         _ = service.jobs  # all panels are open before it is there
-        return PanelList(panels=[_panel(one) for _, one in sorted(service.panels.items())])
+        return PanelList(panels=[_panel(panel) for _, panel in sorted(service.panels.items())])
 
     @router.get("/v1/aspects", tags=["names"], responses=problems())
     async def aspects() -> TaskList:

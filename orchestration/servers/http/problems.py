@@ -37,22 +37,22 @@ KINDS: Mapping[str, tuple[int, str]] = MappingProxyType(
         "client-closed": (499, "The client went away"),
         "disk-not-writable": (507, "The service cannot write to its disk"),
         "internal-error": (500, "The service failed"),
-        "media-type-not-supported": (415, "The body is of another kind than expected"),
-        "method-not-allowed": (405, "This address takes other methods"),
+        "media-type-not-supported": (415, "The body has the wrong media type"),
+        "method-not-allowed": (405, "This address does not accept this method"),
         "not-found": (404, "There is nothing at this address"),
-        "origin-not-allowed": (403, "Pages of other sites may not ask this service"),
-        "panel-not-found": (422, "The operator has configured no such panel"),
-        "quota-reached": (429, "A quota of yours is used up for now"),
-        "quota-used-up": (403, "A quota of yours is used up"),
-        "request-not-understood": (422, "The request names what there is not, or does not fit"),
+        "origin-not-allowed": (403, "Pages of other sites may not call this service"),
+        "panel-not-found": (422, "This service has no such panel"),
+        "quota-reached": (429, "One of your quotas is used up for now"),
+        "quota-used-up": (403, "One of your quotas is used up"),
+        "request-not-understood": (422, "Unknown name or invalid value in the request"),
         "rows-invalid": (422, "Rows of the batch cannot be read"),
-        "service-closing": (503, "The service is about to end"),
-        "service-starting": (503, "The panels are not open yet"),
+        "service-closing": (503, "The service is shutting down"),
+        "service-starting": (503, "The service is still starting"),
         "text-too-long": (413, "A text is too long"),
         "token-in-url": (400, "A token must not be in a URL"),
         "token-missing": (401, "A token is needed"),
-        "token-wrong": (401, "The token is not known"),
-        "too-busy": (429, "As much is under way as may be"),
+        "token-wrong": (401, "The token is unknown"),
+        "too-busy": (429, "The service is at its limit"),
         "too-many-rows": (413, "The batch has too many rows"),
     }
 )
@@ -69,7 +69,7 @@ class FieldProblem(BaseModel):
 class RowProblem(BaseModel):
     """A row of a batch that cannot be read."""
 
-    line: int | None = Field(description="Its line, from 1; null where no line is at fault.")
+    line: int | None = Field(description="Its line, from 1; null if no line is at fault.")
     detail: str = Field(description="The reason.")
 
 
@@ -178,7 +178,8 @@ def answer_invalid(_: Request, error: Exception) -> Response:
     if any(problem["type"] == "json_invalid" for problem in problems):
         return ProblemError("body-not-json").response()
     fields = [
-        {"field": _place(problem["loc"]), "detail": str(problem["msg"])} for problem in problems
+        {"field": _field_path(problem["loc"]), "detail": str(problem["msg"])}
+        for problem in problems
     ]
     return ProblemError("body-invalid", more={"fields": fields[:20]}).response()
 
@@ -191,7 +192,7 @@ def answer_http_error(_: Request, error: Exception) -> Response:
     return ProblemError(kinds.get(error.status_code, "internal-error"), headers=headers).response()
 
 
-def _place(parts: object) -> str:
+def _field_path(parts: object) -> str:
     """Write the place of a field; the first part says that it is in the body or the query."""
     assert isinstance(parts, tuple)
     return ".".join(map(str, parts[1:])) or str(parts[0])

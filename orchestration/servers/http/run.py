@@ -39,7 +39,7 @@ def serve(settings: ServiceSettings, *, say: Callable[[str], None]) -> int:
     Parameters
     ----------
     settings
-        Of the service.
+        Settings of the service.
     say
         Is given lines for the operator: where it listens, that it is ready, that it ends.
 

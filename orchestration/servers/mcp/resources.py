@@ -45,7 +45,9 @@ def add_resources(server: MCPServer, panel: Panel, *, aspects_files: Iterable[Pa
     @server.resource("spanjury://aspects/{task}", title="Aspects of a task", mime_type=_JSON)
     def aspects(task: str) -> Rows:
         """List the aspects of a task with their definitions."""
-        return [asdict(card) for card in _found(lambda: list_aspects(task, aspects_files=files))]
+        return [
+            asdict(card) for card in _or_not_found(lambda: list_aspects(task, aspects_files=files))
+        ]
 
     @server.resource("spanjury://judges", title="Judges of the panel", mime_type=_JSON)
     def judges() -> Rows:
@@ -62,7 +64,7 @@ def add_resources(server: MCPServer, panel: Panel, *, aspects_files: Iterable[Pa
     )
     def metric(name: str) -> str:
         """Show what a metric measures, its formula, its bounds and its limits."""
-        return card_page(_found(lambda: find_card(name)))
+        return card_page(_or_not_found(lambda: find_card(name)))
 
 
 def _seat(seat: Seat) -> dict[str, object]:
@@ -75,7 +77,7 @@ def _seat(seat: Seat) -> dict[str, object]:
     }
 
 
-def _found(look_up: Callable[[], T]) -> T:
+def _or_not_found(look_up: Callable[[], T]) -> T:
     try:
         return look_up()
     except ConfigError as error:

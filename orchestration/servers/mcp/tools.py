@@ -84,7 +84,7 @@ class Toolbox:
         """
         with _readable_errors():
             _check_lengths(output, source, inputs)
-            found = await agent_tools.check_text(
+            checked = await agent_tools.check_text(
                 self.panel,
                 output,
                 source=_source(source, inputs),
@@ -93,7 +93,7 @@ class Toolbox:
                 aspects_files=self.aspects_files,
                 progress=_reporting(context),
             )
-        return _result(TextCheck, found, text=check_lines(found))
+        return _result(TextCheck, checked, text=check_lines(checked))
 
     async def compare_texts(
         self,
@@ -177,7 +177,7 @@ def _source(source: str, inputs: dict[str, str | list[str]]) -> check.Source | N
 
 def _check_lengths(text: str, source: str, inputs: dict[str, str | list[str]]) -> None:
     characters = len(text) + len(source)
-    characters += sum(len(one) for several in inputs.values() for one in several)
+    characters += sum(len(each_text) for several in inputs.values() for each_text in several)
     if characters > MOST_CHARACTERS:
         raise ToolError(
             f"the texts have {characters} characters in all, and {MOST_CHARACTERS} is the most:"

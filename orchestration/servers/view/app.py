@@ -102,15 +102,15 @@ async def _rows(view: View, request: web.Request) -> web.Response:
     named = text_of_query(request, "numbers").split(",")
     if len(named) > MOST_DETAILS:
         raise Refused(400, f"got {len(named)} numbers, expected {MOST_DETAILS} at most")
-    numbers = [checked_number(one, name="numbers") for one in named]
+    numbers = [checked_number(number, name="numbers") for number in named]
     blind = text_of_query(request, "blind", "")
     return answer(await _in_thread(partial(view.details, numbers, blind=blind)))
 
 
 async def _search(view: View, request: web.Request) -> web.Response:
     text = text_of_query(request, "text")
-    found = await _in_thread(partial(view.search, text, is_blind=_is_blind(request)))
-    return answer({"numbers": found})
+    matches = await _in_thread(partial(view.search, text, is_blind=_is_blind(request)))
+    return answer({"numbers": matches})
 
 
 async def _asked(view: View, request: web.Request) -> web.Response:

@@ -69,8 +69,8 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
         del request
         quick = estimates.Settings(draws=_DRAWS)
         work = partial(comparison.people_agreement, run, settings=quick)
-        found = await to_thread.run_sync(work, limiter=one_at_a_time)
-        return answer({"aspects": people_tables.people_json(found.aspects), "note": found.note})
+        agreed = await to_thread.run_sync(work, limiter=one_at_a_time)
+        return answer({"aspects": people_tables.people_json(agreed.aspects), "note": agreed.note})
 
     return [
         web.get("/api/marks", marks),
@@ -98,8 +98,8 @@ def _object(body: bytes) -> Mapping[str, object]:
 
 
 def _marked(view: View, book: MarkBook, *, who: str) -> dict[str, object]:
-    found = ((view.number_of(key), state) for key, state in book.marked(who).items())
-    return {str(number): state for number, state in found if number is not None}
+    states = ((view.number_of(key), state) for key, state in book.marked(who).items())
+    return {str(number): state for number, state in states if number is not None}
 
 
 def _put(

@@ -27,7 +27,7 @@ class BatchPlan:
     keep_days
         Days for which a batch that has ended is kept.
     limits, failures
-        Of each batch, each time it is run.
+        Limits of each batch, each time it is run.
     """
 
     panels: Mapping[str, PanelConfig]
@@ -59,7 +59,7 @@ class BadRowsError(DataError):
 
 
 class BusyError(ConfigError):
-    """As many batches wait as may."""
+    """The maximum number of batches is waiting."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

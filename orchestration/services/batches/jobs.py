@@ -181,16 +181,16 @@ class BatchJobs:
             limits=plan.limits,
             failures=plan.failures,
         )
-        found = examined(job)
-        begin_run(job, received.run, output=None, assessments=found.assessments)
+        examination = examined(job)
+        begin_run(job, received.run, output=None, assessments=examination.assessments)
         record = BatchRecord(
             id=received.path.name,
             owner=submission.owner,
             panel=submission.panel,
             created=now(),
-            rows=found.rows,
-            assessments=found.assessments,
-            skipped=found.skipped,
+            rows=examination.rows,
+            assessments=examination.assessments,
+            skipped=examination.skipped,
         )
         received.write(record)
         return record, self._store.keep(received)

@@ -232,7 +232,7 @@ class BatchStore:
         paths = (path for path in self._batches.iterdir() if _ID.fullmatch(path.name))
         folders = map(BatchFolder, paths)
         read = [(folder, record) for folder in folders if (record := folder.read()) is not None]
-        yield from sorted(read, key=lambda one: one[1].created)
+        yield from sorted(read, key=lambda item: item[1].created)
 
 
 def now() -> datetime:

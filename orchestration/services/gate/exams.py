@@ -101,7 +101,7 @@ class StudyExam:
     Parameters
     ----------
     name
-        Of the folder of its findings.
+        Name of the folder of its findings.
     topics
         The first parts of the names of its measures.
     """

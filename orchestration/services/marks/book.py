@@ -63,13 +63,13 @@ class MarkBook:
     def marked(self, annotator: str) -> Mapping[RowKey, Marked]:
         """Return the rows that a person has marked; raise `ConfigError` for what is no name."""
         who = annotator_name(annotator)
-        found: dict[RowKey, Marked] = {}
-        for one in self._store.all().marks:
-            if one.key.annotator == who and (mark := _read(one)) is not None:
-                found[_row(one.key)] = Marked(
+        marked: dict[RowKey, Marked] = {}
+        for stored in self._store.all().marks:
+            if stored.key.annotator == who and (mark := _read(stored)) is not None:
+                marked[_row(stored.key)] = Marked(
                     is_done=mark.is_done, spans=len(mark.spans), score=mark.score
                 )
-        return found
+        return marked
 
     def mark(self, annotator: str, row: RowKey) -> Mapping[str, object] | None:
         """Return a person's mark of a row, ready for JSON; None where there is none."""
@@ -105,17 +105,17 @@ class MarkBook:
             raise ChangedMarkError(current) from error
 
 
-def _require_known(given: object, kept: object, *, place: str = "the mark") -> None:
+def _require_known(given: object, kept: object, *, where: str = "the mark") -> None:
     """Raise `UnknownKeyError` if a part of `given` has a key that it has not as it is kept."""
     if isinstance(given, dict) and isinstance(kept, dict):
         for name, value in given.items():
             if name not in kept:
-                known = ", ".join(kept)
-                raise UnknownKeyError(f"{place} has the key {shown_json(name)}; known: {known}")
-            _require_known(value, kept[name], place=name)
+                keys = ", ".join(kept)
+                raise UnknownKeyError(f"{where} has the key {shown_json(name)}; known: {keys}")
+            _require_known(value, kept[name], where=name)
     elif isinstance(given, list) and isinstance(kept, list):
-        for number, (one, other) in enumerate(zip(given, kept, strict=True)):
-            _require_known(one, other, place=f"{place}[{number}]")
+        for number, (item, other) in enumerate(zip(given, kept, strict=True)):
+            _require_known(item, other, where=f"{where}[{number}]")
 
 
 def _key(annotator: str, row: RowKey) -> MarkKey:

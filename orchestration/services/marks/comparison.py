@@ -36,23 +36,31 @@ def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...
     by_aspect: dict[str, list[Reading]] = {}
     for reading in readings:
         by_aspect.setdefault(reading.aspect, []).append(reading)
-    return {aspect: tuple(_texts(aspect, found)) for aspect, found in by_aspect.items()}
+    return {aspect: tuple(_texts(aspect, of_aspect)) for aspect, of_aspect in by_aspect.items()}
 
 
 def _texts(aspect: str, readings: Iterable[Reading]) -> Iterator[Segment]:
     for _, group in groupby(readings, key=lambda reading: reading.text.segment.segment_id):
         of_text = list(group)
         bare = bare_text(of_text[0].text.segment)
-        scores = {one.annotator: one.mark.score for one in of_text if one.mark.score is not None}
+        scores = {
+            reading.annotator: reading.mark.score
+            for reading in of_text
+            if reading.mark.score is not None
+        }
         yield replace(
             bare,
             human={aspect: scores} if scores else {},
             gold=tuple(
-                span.error_span(one.annotator) for one in of_text for span in one.mark.spans
+                span.error_span(reading.annotator)
+                for reading in of_text
+                for span in reading.mark.spans
             ),
             meta={
                 **bare.meta,
-                ANNOTATORS: [one.annotator for one in of_text if not one.mark.scores_only],
+                ANNOTATORS: [
+                    reading.annotator for reading in of_text if not reading.mark.scores_only
+                ],
             },
         )
 
@@ -73,12 +81,12 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
         who = f"one annotator, {names[0]}, has" if names else "no one has"
         note = f"{who} finished marks of {run.named}: agreement takes two"
         return PeopleAgreement((), note)
-    found = tuple(
+    compared = tuple(
         people_on_aspect(texts, aspect=aspect, settings=settings)
         for aspect, texts in texts_by_aspect(readings).items()
     )
-    shared = tuple(one for one in found if one.shared)
-    alone = ", ".join(one.aspect for one in found if not one.shared)
+    shared = tuple(aspect for aspect in compared if aspect.shared)
+    alone = ", ".join(aspect.aspect for aspect in compared if not aspect.shared)
     note = f"no text was finished by two annotators on {alone}" if alone else ""
     return PeopleAgreement(shared, note)
 
@@ -109,13 +117,13 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
         Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
     run, finished = _marked_run(source.results, data=source.data)
-    segments = (one.text.segment for one in finished)
+    segments = (reading.text.segment for reading in finished)
     counted = counted_texts(segments, source.sample, marks=str(run.marks))
-    readings = [one for one in finished if _name_of(one.text.segment) in counted.names]
+    readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
     if strange := [name for name in source.aspects if name not in by_aspect]:
-        known = ", ".join(by_aspect)
-        raise ConfigError(f"no one marked {', '.join(strange)}; marked: {known}")
+        aspects = ", ".join(by_aspect)
+        raise ConfigError(f"no one marked {', '.join(strange)}; marked: {aspects}")
     asked = {name: by_aspect[name] for name in source.aspects or by_aspect}
     enough = {name: texts for name, texts in asked.items() if len(texts) >= FEWEST_TEXTS}
     counts = _counted(asked)
@@ -192,7 +200,7 @@ def _collected(
     return Collected(
         data=data,
         results=tuple(map(str, source.results)),
-        ratings=tuple(one for one in compared if one.coverage.any()),
+        ratings=tuple(scorer for scorer in compared if scorer.coverage.any()),
         spans=tuple(tasks),
         annotators=judged.annotators,
         gold=gold,

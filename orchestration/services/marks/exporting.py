@@ -44,9 +44,9 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
     before the category, as ``fluency/spelling``.
     """
     kept = (reading for reading in readings if form == "rows" or not reading.mark.scores_only)
-    for _, group in groupby(kept, key=lambda one: one.text.segment.segment_id):
+    for _, group in groupby(kept, key=lambda reading: reading.text.segment.segment_id):
         # An annotator's spans stand together, in the order of the aspects.
-        together = sorted(group, key=lambda one: one.annotator)
+        together = sorted(group, key=lambda reading: reading.annotator)
         yield _row_text(together) if form == "rows" else _joined_text(together, form=form)
 
 

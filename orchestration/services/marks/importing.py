@@ -66,22 +66,22 @@ def import_marks(
     """
     named = None if annotator is None else annotator_name(annotator)
     if aspect is not None and not any(aspect in text.aspects for text in run.texts):
-        known = ", ".join(sorted({name for text in run.texts for name in text.aspects}))
-        raise ConfigError(f"no text of {run.named} is judged on {aspect!r}; known: {known}")
+        aspects = ", ".join(sorted({name for text in run.texts for name in text.aspects}))
+        raise ConfigError(f"no text of {run.named} is judged on {aspect!r}; known: {aspects}")
     done, index = Imported(), TextIndex(run.texts)
-    found = [*_read(path, done, index, aspect=aspect)]
-    if named is not None and len(names := {one.annotator for one in found} - {""}) > 1:
+    entries = [*_read(path, done, index, aspect=aspect)]
+    if named is not None and len(names := {entry.annotator for entry in entries} - {""}) > 1:
         raise ConfigError(
             f"{path} has marks of {', '.join(sorted(names))}: they cannot all be {named}'s;"
             " leave the name out"
         )
     with MarksStore(run.marks) as store:
-        for one in found:
-            place = one._replace(annotator=named or one.annotator)
-            if problem := _problem(place):
-                done.unmatched.append(f"{place.text.segment.segment_id}: {problem}")
+        for entry in entries:
+            named_entry = entry._replace(annotator=named or entry.annotator)
+            if problem := _problem(named_entry):
+                done.unmatched.append(f"{named_entry.text.segment.segment_id}: {problem}")
             else:
-                _put(store, place, done, replaces=replaces)
+                _put(store, named_entry, done, replaces=replaces)
     return done
 
 
@@ -118,7 +118,7 @@ class TextIndex:
         return f"{problem}, and none has this id"
 
 
-class _Place(NamedTuple):
+class _Entry(NamedTuple):
     """A mark, and the row that it is of."""
 
     annotator: str
@@ -127,42 +127,42 @@ class _Place(NamedTuple):
     mark: Mark
 
 
-def _put(store: MarksStore, _place: _Place, done: Imported, *, replaces: bool) -> None:
-    who = annotator_name(_place.annotator)
-    key = _place.text.key(who, _place.aspect)
-    known = store.get(key)
-    if known is not None and _is_same(known.content, _place.mark):
+def _put(store: MarksStore, entry: _Entry, done: Imported, *, replaces: bool) -> None:
+    who = annotator_name(entry.annotator)
+    key = entry.text.key(who, entry.aspect)
+    stored = store.get(key)
+    if stored is not None and _is_same(stored.content, entry.mark):
         done.unchanged += 1
-    elif known is not None and not replaces:
-        done.kept.append(f"{key.segment}, {_place.aspect}: {who} has marked it otherwise")
+    elif stored is not None and not replaces:
+        done.kept.append(f"{key.segment}, {entry.aspect}: {who} has marked it otherwise")
     else:
-        store.put(key, mark_json(_place.mark), based_on=known.revision if known else 0)
+        store.put(key, mark_json(entry.mark), based_on=stored.revision if stored else 0)
         done.marks += 1
 
 
 def _is_same(content: str, mark: Mark) -> bool:
     """Say whether a mark is kept already, whichever judges' spans it was made of."""
     try:
-        known = mark_of_json(content)
+        current = mark_of_json(content)
     except DataError:
         return False
-    plain = tuple(replace(span, verdict="own", origin=None) for span in known.spans)
-    return replace(known, spans=plain, rejected=()) == mark
+    plain = tuple(replace(span, verdict="own", origin=None) for span in current.spans)
+    return replace(current, spans=plain, rejected=()) == mark
 
 
-def _problem(_place: _Place) -> str:
-    if not _place.annotator:
+def _problem(entry: _Entry) -> str:
+    if not entry.annotator:
         return "no annotator is named: say whose it is with --annotator"
-    scale = _place.text.aspects[_place.aspect]
+    scale = entry.text.aspects[entry.aspect]
     try:
-        annotator_name(_place.annotator)
-        check_mark(_place.mark, output=_place.text.segment.output, low=scale.low, high=scale.high)
+        annotator_name(entry.annotator)
+        check_mark(entry.mark, output=entry.text.segment.output, low=scale.low, high=scale.high)
     except (ConfigError, DataError) as error:
-        return f"{_place.aspect}: {error}"
+        return f"{entry.aspect}: {error}"
     return ""
 
 
-def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Place]:
+def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Entry]:
     """Yield the marks of each text; name those that fit no row."""
     seen: set[tuple[str, str, str]] = set()
     for row in open_source(path):
@@ -182,5 +182,5 @@ def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -
                 )
             else:
                 seen.add(name)
-                yield _Place(who, text, of, mark)
+                yield _Entry(who, text, of, mark)
         done.unmatched += [f"{row.segment_id}: {problem}" for problem in sheet.problems]

@@ -97,8 +97,8 @@ def mark_of_json(text: str | bytes) -> Mark:
         return _MARKS.get().validate_json(text, strict=True)
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(f"the mark cannot be read: {place or 'it'}: {problem['msg']}") from error
+        field = ".".join(map(str, problem["loc"]))
+        raise DataError(f"the mark cannot be read: {field or 'it'}: {problem['msg']}") from error
 
 
 def mark_json(mark: Mark) -> str:

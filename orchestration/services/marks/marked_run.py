@@ -100,15 +100,15 @@ class MarkedRun:
     def _matched(
         self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
     ) -> Iterator[MarkedText]:
-        known = KnownAspects(self._run.aspects_files)
+        definitions = KnownAspects(self._run.aspects_files)
         scales: dict[tuple[str, str], Scale] = {}
         for segment in _segments(texts):
             for task, aspects in names.get((segment.segment_id, segment.system), {}).items():
                 for aspect in aspects:
                     if (task, aspect) not in scales:
-                        found = known.find(task, aspect)
-                        scales[task, aspect] = found.scale if found else Scale()
-                fitted = known.task(task)
+                        declared = definitions.find(task, aspect)
+                        scales[task, aspect] = declared.scale if declared else Scale()
+                fitted = definitions.task(task)
                 yield MarkedText(
                     segment=fitted.fit(segment) if fitted else segment,
                     task=task,

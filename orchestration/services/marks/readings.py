@@ -52,8 +52,8 @@ class Readings:
         Raise `DataError` if one of them marked nothing.
         """
         if strange := [name for name in annotators if name not in self.annotators]:
-            known = ", ".join(self.annotators) or "none"
-            raise DataError(f"{', '.join(strange)} marked nothing; annotators: {known}")
+            choices = ", ".join(self.annotators) or "none"
+            raise DataError(f"{', '.join(strange)} marked nothing; annotators: {choices}")
         return tuple(
             reading
             for reading in self.readings
@@ -82,12 +82,12 @@ def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
         return Readings(readings=(), other_versions=0, damaged=stored.damaged)
     by_key = {mark.key: mark for mark in stored.marks}
     names = sorted({key.annotator for key in by_key})
-    found = [*_matched(run.texts, names, by_key)]
-    sound = [reading for _, reading in found if reading is not None]
-    unfit = (mark_name(astuple(key)) for key, reading in found if reading is None)
+    matched = [*_matched(run.texts, names, by_key)]
+    sound = [reading for _, reading in matched if reading is not None]
+    unfit = (mark_name(astuple(key)) for key, reading in matched if reading is None)
     return Readings(
         readings=tuple(sound),
-        other_versions=len(by_key) - len(found),
+        other_versions=len(by_key) - len(matched),
         damaged=(*stored.damaged, *unfit),
     )
 
@@ -97,15 +97,15 @@ def progress(path: Path) -> tuple[list[Progress], tuple[str, ...]]:
     stored = read_marks(path)
     damaged = list(stored.damaged)
     marks, done, spans = Counter[str](), Counter[str](), Counter[str]()
-    for one in stored.marks:
+    for entry in stored.marks:
         try:
-            mark = mark_of_json(one.content)
+            mark = mark_of_json(entry.content)
         except DataError:
-            damaged.append(mark_name(astuple(one.key)))
+            damaged.append(mark_name(astuple(entry.key)))
             continue
-        marks[one.key.annotator] += 1
-        done[one.key.annotator] += mark.is_done
-        spans[one.key.annotator] += len(mark.spans)
+        marks[entry.key.annotator] += 1
+        done[entry.key.annotator] += mark.is_done
+        spans[entry.key.annotator] += len(mark.spans)
     names = sorted(marks)
     rows = [
         Progress(annotator=name, marks=marks[name], done=done[name], spans=spans[name])

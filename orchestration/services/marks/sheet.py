@@ -82,8 +82,8 @@ class Sheet:
 
     def _take_spans(self) -> None:
         written = _objects(self._row.meta.get(SPANS))
-        known = written if len(written) == len(self._row.gold) else [{}] * len(self._row.gold)
-        for about, span in zip(known, self._row.gold, strict=True):
+        details = written if len(written) == len(self._row.gold) else [{}] * len(self._row.gold)
+        for about, span in zip(details, self._row.gold, strict=True):
             who = ";".join(span.found_by) or self._only_reader()
             aspect, category = self._aspect_of(about, span)
             mark = self._add(who, aspect, what=f"a span of {who or 'someone'}, {span.text[:40]!r}")
@@ -104,10 +104,10 @@ class Sheet:
 
     def _take_clean_texts(self) -> None:
         """Take it that readers of whom nothing else is said found no error."""
-        known = {who for who, _ in self._marks}
-        is_read = self._row.meta.get(SPANS) == [] and not known
+        annotators = {who for who, _ in self._marks}
+        is_read = self._row.meta.get(SPANS) == [] and not annotators
         for who in self._readers() or ([""] if is_read else []):
-            if who not in known:
+            if who not in annotators:
                 self._add(who, self._default, what=f"no error found by {who or 'someone'}")
 
     def _readers(self) -> list[str]:
@@ -130,7 +130,7 @@ class Sheet:
 
 
 def _objects(value: object) -> Sequence[Mapping[str, object]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _span(span: ErrorSpan, *, category: str) -> MarkedSpan:

@@ -41,14 +41,14 @@ def judges_spans(run: MarkedRun) -> JudgesSpans:
     Marks that are not done say nothing; where no finished mark holds a verdict, nothing is counted.
     Raise as `read_readings`, and `DataError` if the results cannot be read.
     """
-    looked = [one for one in read_readings(run).chosen() if not one.mark.scores_only]
-    if not any(_origins(one.mark) for one in looked):
+    looked = [reading for reading in read_readings(run).chosen() if not reading.mark.scores_only]
+    if not any(_origins(reading.mark) for reading in looked):
         return JudgesSpans(())
     rows = {
         (row.id, row.system, row.task, row.aspect): row.spans
         for row in read_reported_rows(run.results)
     }
-    fitting = [one for one in looked if _fits(one.mark, rows.get(_row_of(one), ()))]
+    fitting = [reading for reading in looked if _fits(reading.mark, rows.get(_row_of(reading), ()))]
     return JudgesSpans(kept_spans(_all(fitting, rows)), stale=len(looked) - len(fitting))
 
 
@@ -75,7 +75,7 @@ def _row_of(reading: Reading) -> _RowName:
 def _origins(mark: Mark) -> list[Origin]:
     """Return the spans of the marked run on which a mark has a verdict."""
     taken = [span.origin for span in mark.spans if span.origin is not None]
-    return [one for one in (*taken, *mark.rejected) if one.run == _OWN_RUN]
+    return [origin for origin in (*taken, *mark.rejected) if origin.run == _OWN_RUN]
 
 
 def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
@@ -84,9 +84,9 @@ def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
         return False
     accepted = [span for span in mark.spans if span.origin and span.verdict == "accepted"]
     return all(
-        _is_at(one, spans[one.origin.span])
-        for one in accepted
-        if one.origin and one.origin.run == _OWN_RUN
+        _is_at(span, spans[span.origin.span])
+        for span in accepted
+        if span.origin and span.origin.run == _OWN_RUN
     )
 
 
@@ -95,10 +95,12 @@ def _verdict(mark: Mark, number: int, span: ErrorSpan) -> Verdict | None:
     origin = Origin(run=_OWN_RUN, span=number)
     if origin in mark.rejected:
         return "rejected"
-    for one in mark.spans:
-        is_at = span.start is not None and one.verdict == "accepted" and _is_at(one, span)
-        if (one.origin == origin or is_at) and one.verdict != "own":
-            return one.verdict
+    for span_mark in mark.spans:
+        is_at = (
+            span.start is not None and span_mark.verdict == "accepted" and _is_at(span_mark, span)
+        )
+        if (span_mark.origin == origin or is_at) and span_mark.verdict != "own":
+            return span_mark.verdict
     return None
 
 

@@ -52,16 +52,16 @@ class Asked:
             Seats that a cascade did not ask: what the memory holds of them is of another row, or
             of a later run.
         """
-        run, known = self._run, self._aspects.find(task, aspect)
+        run, definition = self._run, self._aspects.find(task, aspect)
         if run.folder is None or run.memory is None:
             return _nothing(f"{run.name} keeps no memory: prompts and replies are not there")
         if segment is None:
             return _nothing("the text of this row is not there, of which the prompts are made")
-        if known is None:
+        if definition is None:
             return _nothing(f"the aspect {aspect} of {task} is not known here")
         try:
             with self._lock:
-                calls, asking = _replayed(run.folder, segment, known, memory=run.memory)
+                calls, asking = _replayed(run.folder, segment, definition, memory=run.memory)
         except EvaluationError as error:
             return _nothing(f"prompts and replies cannot be shown: {error}")
         left = unasked or Unasked()
@@ -127,5 +127,5 @@ def _message(message: Message) -> dict[str, str]:
 
 def _with_tools(text: str, calls: Sequence[ToolCall]) -> str:
     """Return a text and the calls of tools that are beside it, one a line."""
-    said = [text] if text else []
-    return "\n".join((*said, *(f"{call.name}({call.arguments})" for call in calls)))
+    parts = [text] if text else []
+    return "\n".join((*parts, *(f"{call.name}({call.arguments})" for call in calls)))

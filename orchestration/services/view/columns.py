@@ -58,7 +58,7 @@ class RunColumns:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.ids: list[str] = []
-        self.places = array("Q")
+        self.offsets = array("Q")
         self.systems = array("I")
         self.aspects = array("I")
         self.judges: list[str] = []
@@ -76,9 +76,9 @@ class RunColumns:
         self._found_by = array("I")
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.offsets)
 
-    def add(self, row: Row, *, place: int) -> None:
+    def add(self, row: Row, *, offset: int) -> None:
         """Take a row whose line begins at a place of the file."""
         names = self.names
         self.signature = self.signature or row.signature
@@ -90,7 +90,7 @@ class RunColumns:
         self._decisions.append(_DECISIONS.get(row.decision, NOTHING))
         self._add_spans(row)
         self._add_seats(row)
-        self.places.append(place)
+        self.offsets.append(offset)
 
     def _add_spans(self, row: Row) -> None:
         names, spans = self.names, row.spans
@@ -119,9 +119,11 @@ class RunColumns:
         """Return the columns of some rows, ready for JSON; `NOTHING` is a row it has not got."""
         sets = self.names.sets.values
         return {
-            "outcome": [_known(self._outcomes[row]) if row >= 0 else None for row in rows],
+            "outcome": [_number_or_none(self._outcomes[row]) if row >= 0 else None for row in rows],
             "score": [_number(self._scores[row]) if row >= 0 else None for row in rows],
-            "decision": [_known(self._decisions[row]) if row >= 0 else None for row in rows],
+            "decision": [
+                _number_or_none(self._decisions[row]) if row >= 0 else None for row in rows
+            ],
             "spans": [self._spans[row] if row >= 0 else 0 for row in rows],
             "severity": [self._severities[row] if row >= 0 else 0 for row in rows],
             "disagreement": [
@@ -142,7 +144,7 @@ NO_COLUMNS = {
 """The columns of a run that are not to be seen."""
 
 
-def _known(number: int) -> int | None:
+def _number_or_none(number: int) -> int | None:
     return None if number == NOTHING else number
 
 

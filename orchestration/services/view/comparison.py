@@ -54,9 +54,9 @@ class Comparisons:
             return self._computed[first, second]
 
     def _compared(self, first: str, second: str) -> dict[str, object]:
-        one, other = self._scores(first), self._scores(second)
-        aspects = [aspect for aspect in one if aspect in other]
-        found = studies.differences(_scorers(one, aspects), _scorers(other, aspects))
+        left, right = self._scores(first), self._scores(second)
+        aspects = [aspect for aspect in left if aspect in right]
+        compared = studies.differences(_scorers(left, aspects), _scorers(right, aspects))
         rows = [
             {
                 "aspect": self._names.aspects.values[aspect][1],
@@ -67,7 +67,7 @@ class Comparisons:
                     for name in ("first", "second", "difference", "low", "high")
                 },
             }
-            for aspect, difference in zip(aspects, found, strict=True)
+            for aspect, difference in zip(aspects, compared, strict=True)
         ]
         return {
             "first": first,
@@ -95,17 +95,17 @@ class Comparisons:
                 raise ConfigError(f"there is no {named}: the runs are numbered from run:0")
             return self._of_run(int(name))
         if name not in self._names.systems.values:
-            known = ", ".join(self._names.systems.values)
-            raise ConfigError(f"there is no system {name!r}; known: {known}")
+            systems = ", ".join(self._names.systems.values)
+            raise ConfigError(f"there is no system {name!r}; known: {systems}")
         return self._of_system(self._names.systems.of(name))
 
     def _of_run(self, number: int) -> _Scores:
         """Return the scores of a run by the number of the row in the view."""
         run, rows = self._pairing.runs[number], self._pairing.rows[number]
         scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if row != NOTHING and (score := run.columns.score(row)) is not None:
-                scores[run.columns.aspects[row]][str(place)] = score
+                scores[run.columns.aspects[row]][str(index)] = score
         return scores
 
     def _of_system(self, system: int) -> _Scores:
@@ -114,8 +114,8 @@ class Comparisons:
         scores: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(
             lambda: defaultdict(list)
         )
-        for place, row in enumerate(rows):
-            source = self._sources[place]
+        for index, row in enumerate(rows):
+            source = self._sources[index]
             if NOTHING in {row, source} or run.columns.systems[row] != system:
                 continue
             if (score := run.columns.score(row)) is not None:

@@ -60,7 +60,7 @@ class Details:
                     texts[key] = len(written)
                     written.append(self._text(text, task=task, is_hidden=hidden))
                 index = texts[key]
-            run, row = self._pairing.place(number)
+            run, row = self._pairing.row_of(number)
             rows.append(
                 {
                     "number": number,
@@ -76,7 +76,7 @@ class Details:
 
     def aspect(self, number: int) -> tuple[str, str]:
         """Return the task and the aspect of a row, by name."""
-        run, row = self._pairing.place(number)
+        run, row = self._pairing.row_of(number)
         return run.columns.names.aspects.values[run.columns.aspects[row]]
 
     def segment(self, number: int) -> Segment | None:
@@ -94,8 +94,8 @@ class Details:
     def _fitted(self, text: _Text, *, task: str) -> Segment:
         store, number = text
         segment = store.segment(number)
-        known = self._aspects.task(task)
-        return segment if known is None else known.fit(segment)
+        declared = self._aspects.task(task)
+        return segment if declared is None else declared.fit(segment)
 
     def _text(self, text: _Text, *, task: str, is_hidden: bool) -> dict[str, object]:
         segment = self._fitted(text, task=task)

@@ -14,7 +14,7 @@ from spanjury.orchestration.services.view.sources import PART
 PIECE = 2_000
 """Lines of a piece."""
 _NAMED = 3
-"""So many damaged lines are named, and the others are counted."""
+"""Number of damaged lines that are named; the others are counted."""
 
 
 class Span(msgspec.Struct):
@@ -88,15 +88,15 @@ class ResultLines:
 
         Raise `DataError` if the file cannot be read, or has rows in none of its lines.
         """
-        place = number = 0
+        offset = number = 0
         is_any = False
         piece: list[tuple[int, Row]] = []
         for number, line in enumerate(self._all(), start=1):
             row = self._row(line, number=number)
             if row is not None:
-                piece.append((place, row))
+                piece.append((offset, row))
                 is_any = True
-            place += len(line)
+            offset += len(line)
             if len(piece) == PIECE:
                 yield piece
                 piece = []
@@ -129,13 +129,13 @@ class ResultLines:
             return f"{self.path}: holds no whole row yet"
         return f"{self.path}: is empty, there is no row in it"
 
-    def line(self, place: int, *, of: tuple[str, str]) -> bytes:
+    def line(self, offset: int, *, of: tuple[str, str]) -> bytes:
         """Return the line at a place, which is that of an id and an aspect.
 
         Raise `DataError` if another is there now, as where the run was begun again.
         """
         with self._lock:
-            self.file.seek(place)
+            self.file.seek(offset)
             line = self.file.readline()
         try:
             name = _NAME.decode(line)

@@ -13,7 +13,7 @@ from spanjury.orchestration.services.view.view import View
 ROWS_A_PART = 100
 """Rows whose details are in one block."""
 _MOST_SYSTEMS = 6
-"""So many systems are compared with each other: more make many pairs, which few look at."""
+"""Number of systems that are compared with each other: more make many pairs."""
 _COLUMNS, _COMPARISONS = "columns", "comparisons"
 
 _JSON = msgspec.json.Encoder()

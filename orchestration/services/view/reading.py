@@ -27,9 +27,9 @@ class RunReading:
     lines
         Its file of results.
     names
-        Of all runs that are viewed.
+        Names of all runs that are viewed.
     store
-        Of its texts; None where nothing says where they are.
+        Store of its texts; None if their file is unknown.
     said
         A temporary file of what is searched in its rows.
     only
@@ -43,7 +43,7 @@ class RunReading:
         lines: ResultLines,
         names: Names,
         store: TextStore | None,
-        said: Spool,
+        reasons: Spool,
         only: Collection[tuple[str, str]] | None = None,
     ) -> None:
         self.run = run
@@ -51,7 +51,7 @@ class RunReading:
         self.lines = lines
         self.columns = RunColumns(names)
         self.store = store
-        self.said = said
+        self.reasons = reasons
         self.texts = array("i")
         """Number of each row's text in the store; `NOTHING` without one."""
         self.changed: set[int] = set()
@@ -63,18 +63,18 @@ class RunReading:
         """Read on, and yield the numbers of the rows that are read with each piece."""
         for piece in self.lines.pieces():
             first = len(self.columns)
-            for place, row in piece:
+            for offset, row in piece:
                 if self._only is None or (row.id, row.system) in self._only:
-                    self._add(row, place=place)
+                    self._add(row, offset=offset)
             yield range(first, len(self.columns))
 
-    def _add(self, row: Row, *, place: int) -> None:
+    def _add(self, row: Row, *, offset: int) -> None:
         text = NOTHING if self.store is None else self._text(row, self.store)
         self.texts.append(text)
-        said = [row.id, row.reason]
-        said += [part for span in row.spans for part in (span.text, span.explanation)]
-        self.said.put("\n".join(said).casefold().encode("utf-8", "replace"))
-        self.columns.add(row, place=place)
+        parts = [row.id, row.reason]
+        parts += [part for span in row.spans for part in (span.text, span.explanation)]
+        self.reasons.put("\n".join(parts).casefold().encode("utf-8", "replace"))
+        self.columns.add(row, offset=offset)
 
     def _text(self, row: Row, store: TextStore) -> int:
         text = store.number(row.id)
@@ -94,7 +94,7 @@ class RunReading:
         """Return the line of a row; raise `DataError` if it is not there any more."""
         columns = self.columns
         _, aspect = columns.names.aspects.values[columns.aspects[row]]
-        return self.lines.line(columns.places[row], of=(columns.ids[row], aspect))
+        return self.lines.line(columns.offsets[row], of=(columns.ids[row], aspect))
 
     def notes(self) -> Iterator[str]:
         """Say what is not there."""
@@ -173,7 +173,7 @@ class Pairing:
         self.rows[0].append(first)
         self.rows[1].append(second)
 
-    def place(self, number: int) -> tuple[RunReading, int]:
+    def row_of(self, number: int) -> tuple[RunReading, int]:
         """Return the first run that has a row, and its number there."""
         return next(
             (run, rows[number])
@@ -183,7 +183,7 @@ class Pairing:
 
     def text(self, number: int) -> tuple[TextStore, int] | None:
         """Return a row's text; None if it is not there, or two runs judged two texts."""
-        found = None
+        owner = None
         for run, rows in zip(self.runs, self.rows, strict=True):
             row = rows[number]
             if row == NOTHING or run.store is None or run.texts[row] == NOTHING:
@@ -192,10 +192,10 @@ class Pairing:
             if text is None:
                 return None
             digest = run.store.output_digest(text)
-            if found is not None and found[0].output_digest(found[1]) != digest:
+            if owner is not None and owner[0].output_digest(owner[1]) != digest:
                 return None
-            found = found or (run.store, text)
-        return found
+            owner = owner or (run.store, text)
+        return owner
 
 
 def open_readings(
@@ -226,7 +226,7 @@ def open_readings(
                 lines=_opened(run.results, stack),
                 names=names,
                 store=stores.get(run.texts),
-                said=stack.enter_context(open_spool()),
+                reasons=stack.enter_context(open_spool()),
                 only=only,
             )
         )

@@ -18,8 +18,8 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
         Search ids and outputs only, not what judges said.
     """
     needle = text.casefold().encode("utf-8", "replace")
-    known: dict[int, bytearray] = {}  # store -> its texts that hold it
-    held = [_rows_of_run(run, needle, is_blind=is_blind, known=known) for run in pairing.runs]
+    by_store: dict[int, bytearray] = {}  # store -> its texts that hold it
+    held = [_rows_of_run(run, needle, is_blind=is_blind, by_store=by_store) for run in pairing.runs]
     if len(held) == 1:
         return list(compress(range(count), held[0]))
     of_both = list(zip(held, pairing.rows, strict=True))
@@ -31,20 +31,20 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
 
 
 def _rows_of_run(
-    run: RunReading, needle: bytes, *, is_blind: bool, known: dict[int, bytearray]
+    run: RunReading, needle: bytes, *, is_blind: bool, by_store: dict[int, bytearray]
 ) -> bytearray:
     """Mark the rows of a run that hold `needle`."""
     if run.store is None:
         held = bytearray(len(run.texts))
     else:
-        if id(run.store) not in known:
-            known[id(run.store)] = _texts(run.store, needle)
-        texts = bytearray(known[id(run.store)])
+        if id(run.store) not in by_store:
+            by_store[id(run.store)] = _texts(run.store, needle)
+        texts = bytearray(by_store[id(run.store)])
         for text in run.changed.copy():
             texts[text] = 0
         held = bytearray(map(texts.__getitem__, run.texts[:]))
     if not is_blind:
-        for row in run.said.holding(needle):
+        for row in run.reasons.holding(needle):
             if row < len(held):
                 held[row] = 1
     return held

@@ -41,7 +41,7 @@ class ViewedRun:
     results
         The file of its rows, which is a part file while the run goes on.
     texts
-        Of its texts; None where nothing says in which file they are.
+        File of its texts; None if it is unknown.
     folder
         Its folder; None for a bare file.
     memory
@@ -82,7 +82,7 @@ def find_runs(
         )
     if columns and data is None:
         raise ConfigError("--column names columns of a file: name it with --data")
-    runs = [_found(path) for path in named]
+    runs = [_viewed(path) for path in named]
     if data is not None:
         if not data.exists() and ":" not in str(data):
             raise DataError(f"{data}: there is no such file")
@@ -93,7 +93,7 @@ def find_runs(
     )
 
 
-def _found(named: Path) -> ViewedRun:
+def _viewed(named: Path) -> ViewedRun:
     if named.is_file():
         folder = RunFolder(named.parent)
         is_of_run = folder.exists and named.name.removesuffix(PART) == _RESULTS

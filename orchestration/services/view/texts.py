@@ -81,14 +81,14 @@ class TextStore:
 
     def number(self, segment_id: str) -> int | None:
         """Return the number of a segment, reading on until it is there; None if it is not."""
-        known = self._numbers.get(segment_id)
-        while known is None:
+        number = self._numbers.get(segment_id)
+        while number is None:
             segment = next(self._rows, None)
             if segment is None:
                 return None
             self._keep(segment)
-            known = self._numbers.get(segment_id)
-        return known
+            number = self._numbers.get(segment_id)
+        return number
 
     def _keep(self, segment: Segment) -> None:
         source = self._source(segment.inputs)

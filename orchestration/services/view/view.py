@@ -43,7 +43,7 @@ class View:
     runs
         One, or two that are compared.
     title
-        Of the page; made of the runs' names where it is empty.
+        Title of the page; made of the runs' names if it is empty.
     aspects_files
         TOML files with more aspects, beside those of the runs.
     only
@@ -185,7 +185,7 @@ class View:
         Parameters
         ----------
         most
-            So many rows at most.
+            Maximum number of rows.
         is_blind
             Leave out what judges said.
         """
@@ -197,13 +197,13 @@ class View:
 
     def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
         """Return the columns of some rows that are there, for JSON; `columns` explains them."""
-        places = [self._pairing.place(number) for number in numbers]
+        rows = [self._pairing.row_of(number) for number in numbers]
         return {
             "rows": len(numbers),
             "names": self._all_names(),
-            "id": [run.columns.ids[row] for run, row in places],
-            "system": [run.columns.systems[row] for run, row in places],
-            "aspect": [run.columns.aspects[row] for run, row in places],
+            "id": [run.columns.ids[row] for run, row in rows],
+            "system": [run.columns.systems[row] for run, row in rows],
+            "aspect": [run.columns.aspects[row] for run, row in rows],
             "source": [self._thread.sources[number] for number in numbers],
             "runs": [
                 NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
@@ -294,12 +294,12 @@ class View:
         self.wait()
 
         def score(number: int) -> tuple[bool, float]:
-            known = [
+            values = [
                 run.columns.score(rows[number])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
                 if rows[number] != NOTHING
             ]
-            scores = [one for one in known if one is not None]
+            scores = [value for value in values if value is not None]
             return not scores, min(scores, default=0.0)
 
         return sorted(range(self.rows), key=score)[:count]
@@ -319,8 +319,8 @@ class View:
 
     def scale(self, task: str, aspect: str) -> tuple[float, float]:
         """Return the lowest and the highest score of an aspect."""
-        known = self._aspects.find(task, aspect)
-        scale = known.scale if known else Scale()
+        definition = self._aspects.find(task, aspect)
+        scale = definition.scale if definition else Scale()
         return scale.low, scale.high
 
     def number_of(self, key: RowKey) -> int | None:
@@ -332,7 +332,7 @@ class View:
         return number if number is not None and self.row_key(number) == key else None
 
     def _name(self, number: int) -> tuple[str, ...]:
-        run, row = self._pairing.place(number)
+        run, row = self._pairing.row_of(number)
         columns = run.columns
         system = self._names.systems.values[columns.systems[row]]
         return columns.ids[row], system, *self._names.aspects.values[columns.aspects[row]]

@@ -36,8 +36,8 @@ def people_report(
     """Return the report of how far annotators agree with each other, and with judges' spans."""
     sections = [
         Section("Agreement on scores", [_scores(aspects)]),
-        Section("Agreement on scores, two by two", [_pairs(aspects)]),
-        Section("Agreement on error spans, two by two", list(_spans(aspects))),
+        Section("Agreement on scores, pair by pair", [_pairs(aspects)]),
+        Section("Agreement on error spans, pair by pair", list(_spans(aspects))),
     ]
     return Report(
         title=title,
@@ -85,8 +85,9 @@ def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
                 for judge in judges
                 if judge.aspect == aspect
             ),
-            note="Spans: of finished texts, once for each person. Kept: accepted or edited, as a"
-            " share of those with a verdict; brackets are 95 % intervals, by source.",
+            note="Spans: every finished text counts once for each person. Kept: accepted or "
+            "edited, as a share of the spans with a verdict. Brackets are 95 % intervals "
+            "over sources.",
         )
         yield Section(f"Judges' spans that people keep, {aspect}", [shown])
 
@@ -101,8 +102,8 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
             ]
             for aspect in aspects
         ),
-        note="Texts that two or more finished, and those that two or more scored; alpha:"
-        " Krippendorff's, ordinal; brackets are 95 % intervals over texts drawn again.",
+        note="Texts: those that two or more people finished, and those that two or more scored. "
+        "Alpha is Krippendorff's, ordinal; brackets are 95 % intervals over resampled texts.",
     )
 
 
@@ -142,8 +143,8 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
             for aspect in aspects
             for pair in aspect.spans
         ),
-        note="Characters marked by both (soft), and with the same category (hard); gamma is"
-        " agreement on places beyond chance.",
+        note="Soft: characters that both marked; hard: with the same category too. Gamma is "
+        "agreement on positions beyond chance.",
     )
 
 

@@ -87,22 +87,22 @@ def _without_a_level(findings: MetaFindings) -> Iterator[str]:
         ):
             lacking = "no input has texts of" if level == "by-input" else "there are no"
             yield (
-                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so that there is nothing to"
-                " correlate at this level; --level pooled does it over all texts"
+                f"{each.aspect}: {lacking} {LEAST_ITEMS} systems, so nothing can be correlated at "
+                "this level; --level pooled correlates all texts"
             )
 
 
 def _method(settings: Settings) -> str:
     method = (
-        f"{_measured(settings)}; higher is nearer to people, also for "
-        "metrics of which lower is better."
+        f"{_measured(settings)}; higher means closer to people, even for metrics where lower is "
+        "better."
     )
     if not settings.draws:
         return method
     return (
-        f"{method} Brackets are 95 % intervals over systems and inputs drawn again. "
-        f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these "
-        "ratings has an advantage that no interval shows."
+        f"{method} Brackets are 95 % intervals over resampled systems and inputs. "
+        f"{settings.draws} draws, seed {settings.seed}. A scorer that was fitted to these ratings "
+        "has an advantage that no interval shows."
     )
 
 
@@ -115,10 +115,10 @@ def _overview(findings: MetaFindings) -> Table:
     known = {(agreement.scorer, agreement.aspect): agreement for agreement in findings.agreements}
     aspects = [each.aspect for each in findings.aspects]
     tested = (
-        "* The nearest on an aspect, and those that are not significantly behind it (swapped "
-        "scores, Holm, 5 %)."
+        "* The scorer closest to people on an aspect, and those that are not significantly worse "
+        "(swapped scores, Holm, 5 %)."
     )
-    untested = "No test was run and no interval drawn: the draws were set to 0."
+    untested = "No test was run and no interval computed, because the number of draws is 0."
     return table(
         ["scorer", *(Column(aspect, "right", wrap=True) for aspect in aspects)],
         (
@@ -180,10 +180,10 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
     yield _panels(seats)
     if seats:
         yield Paragraph(
-            "Seats agree with one another over all outputs at once: Spearman's rho, and beyond "
-            "chance Cohen's kappa (disagreements alike, or weighted), Fleiss' kappa and "
-            "Krippendorff's alpha. With people: "
-            f"{settings.method}, {_LEVELS[settings.level]}.",
+            "Agreement among seats is over all outputs at once: Spearman's rho, and beyond "
+            "chance Cohen's kappa (unweighted or weighted disagreements), Fleiss' kappa and "
+            f"Krippendorff's alpha. Agreement with people: {settings.method}, "
+            f"{_LEVELS[settings.level]}.",
             only="page",
         )
     for seat in seats:
@@ -205,8 +205,8 @@ def _panels(seats: Sequence[SeatFindings]) -> Table:
             *numeric("alpha", "one seat", "all seats", "best aggregation", "least gain"),
         ],
         map(_panel, seats),
-        note="alpha: Krippendorff's, ordinal; agreement with people of one seat (on average), of "
-        "all, and by the best aggregation",
+        note="Alpha is Krippendorff's, ordinal. Agreement with people is given for one seat (on "
+        "average), for all seats, and for the best aggregation.",
     )
 
 
@@ -294,8 +294,8 @@ def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
     ranked = [each for each in findings if each.rankings]
     if ranked:
         yield Paragraph(
-            "Mean scores by people and by the scorer that is nearest to them, with 95 % intervals "
-            "over inputs drawn again."
+            "Mean scores by people and by the scorer closest to them, with 95 % intervals over "
+            "resampled inputs."
         )
     for each in ranked:
         yield Section(f"Systems by {each.aspect}", [_ranking(each.rankings)])

@@ -115,7 +115,7 @@ def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
     }
 
 
-_SEVERITIES = " Severities: rank correlation of the errors' weight."
+_SEVERITIES = " Severities: rank correlation of the errors' total weight."
 
 
 def _promise(terms: Terms) -> str:
@@ -164,10 +164,11 @@ def _changes(findings: AspectFindings) -> Table:
         ),
         title=strong(f"{findings.aspect}: scores before and after"),
         note=(
-            f"Of held-out texts, by {findings.folds} folds of sources, with 95 % intervals over"
-            " sources. Distance (root mean square) and calibration error are in points of the"
-            " scale. A map keeps the order of scores: its rank correlation is lower here as far as"
-            " the folds' maps differ." + (_SEVERITIES if BY_SPANS in names else "")
+            f"Held-out texts in {findings.folds} folds by source, with 95 % intervals over "
+            "sources. Distance (root mean square) and calibration error are in points of the "
+            "scale. A map keeps the order of scores within a fold; the rank correlation is lower "
+            "here only because the folds have different maps."
+            + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
 
@@ -202,8 +203,9 @@ def _alarms(findings: AspectFindings) -> Table:
         ),
         title=strong(f"{findings.aspect}: thresholds"),
         note=(
-            f"From: {what}. False alarms: share of the texts without error that raise one. Caught:"
-            " share of those with an error. Both are of held-out texts, with 95 % intervals. The"
-            " lines below say how many texts without error each rate takes."
+            f"Based on {what}. False alarms: share of texts without an error that are flagged. "
+            "Caught: share of texts with an error that are flagged. Both are measured on "
+            "held-out texts, with 95 % intervals. The lines below say how many texts without an "
+            "error each rate needs."
         ),
     )

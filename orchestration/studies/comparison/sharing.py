@@ -216,7 +216,7 @@ def _nothing(exams: tuple[_Rows, _Rows]) -> str:
         ("aspect", [{row.aspect for row in exam.values()} for exam in exams]),
     ):
         if not names[0] & names[1]:
-            return f"the exams share no {what}, so that there is nothing to compare"
+            return f"the exams share no {what}, so there is nothing to compare"
     return (
         "the exams share no damaged text with scores of both judges, so that there is nothing "
         "to compare"

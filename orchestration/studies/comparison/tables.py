@@ -29,12 +29,12 @@ _NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}
 _NAMED = 5
 """So many names are listed, and the others are counted."""
 _READING = prose(
-    "Differences are A less B, with 95 % intervals: texts are drawn again, the same ones for both "
-    "judges, with all their conditions and aspects. *Caught*: each judge has a cut-off of its own, "
+    "Differences are A minus B, with 95 % intervals: texts are resampled, the same ones for both "
+    "judges, with all their conditions and aspects. *Caught*: each judge has its own cutoff, "
     "below which at most 10 % of the clean and the harmlessly changed texts lie. *p* is two-sided "
-    "and adjusted by Holm for all rows of what is caught, and of both other tables; a verdict is "
-    "given up to .05. **Bold**: the aspect was damaged. *Not shown* is no proof that the judges "
-    "are alike: the texts may be too few."
+    "and adjusted by Holm over all rows of what is caught, and over both other tables; a verdict "
+    "is given up to 0.05. **Bold**: the aspect was damaged. *Not shown* does not prove that the "
+    "judges are alike: there may be too few texts."
 )
 
 
@@ -63,7 +63,7 @@ def comparison_report(
                 [_table(may_fall), Paragraph("*: the aspect was damaged.", only="terminal")],
             ),
             Section(
-                "Where scores should stay: P(drop) + P(rise), less is better",
+                "Where scores should stay: P(drop) + P(rise), lower is better",
                 [_table(steady)],
             ),
             *(Paragraph(one, tone="strong", only="terminal") for one in conclusions(comparison)),
@@ -119,11 +119,11 @@ def caught_conclusion(comparison: Comparison) -> str:
     caught = comparison.caught
     if caught is None:
         return (
-            "There are too few clean texts, or no damaged aspects, with scores of both judges to "
-            "say what each would catch without the clean twins."
+            "Too few clean texts, or no damaged aspects, have scores from both judges, so no "
+            "comparison of what each would catch without the clean twins is possible."
         )
     better = _NAMES.get(caught.preference)
-    verdict = f"{better} catches more" if better else "it is not shown that one catches more"
+    verdict = f"{better} catches more" if better else "neither is shown to catch more"
     return (
         f"At a false-alarm rate of 10 % {verdict}: A {figure(caught.first, '.0%')}, "
         f"B {figure(caught.second, '.0%')}, difference {_difference(caught, '+.0%').text}, "
@@ -137,7 +137,7 @@ def conclusion(comparison: Comparison) -> str:
     if summary is None:
         return "There are no damaged aspects on which both judges gave scores."
     better = _NAMES.get(summary.preference)
-    verdict = f"{better} discerns more" if better else "it is not shown that one discerns more"
+    verdict = f"{better} discerns more" if better else "neither is shown to discern more"
     places = sum(place.expected == "falls" for place, _ in comparison.by_place)
     return (
         f"On average over the damaged aspects ({places} pairs of condition and aspect, "
@@ -237,13 +237,14 @@ def _on_resampling(comparison: Comparison) -> Iterator[str]:
     first, second = comparison.repeats
     if first != second:
         yield (
-            f"A's scores are sums of {first} and B's of {second}: a finer score moves more often."
+            f"A's scores are sums over {first}, B's over {second}: a finer score changes more "
+            "often."
         )
     needed = int(2 * len(comparison.by_place) / LEVEL)
     if comparison.draws < needed:
         yield (
-            f"{comparison.draws} draws are too few to show anything of {len(comparison.by_place)} "
-            f"places by themselves: take {needed} at least."
+            f"{comparison.draws} draws are too few for a significant result on any one of "
+            f"{len(comparison.by_place)} pairs of condition and aspect: use at least {needed}."
         )
 
 

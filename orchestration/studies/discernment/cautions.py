@@ -25,7 +25,7 @@ _MODES: Mapping[Mode, str] = MappingProxyType(
         "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
         "not in 5 %.",
         "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
-        "above .05.",
+        "above 0.05.",
     }
 )
 
@@ -124,9 +124,9 @@ def _on_control(findings: Findings) -> Iterator[str]:
         low, high = contrast.interval
         if low > 0 or high < 0:
             yield (
-                f"On {contrast.aspect} the clean texts were scored otherwise the second time "
-                f"({contrast.effects.net_drop:+.2f}), which nothing explains: read no smaller "
-                "effect as damage seen."
+                f"On {contrast.aspect} the clean texts were scored differently the second time "
+                f"({contrast.effects.net_drop:+.2f}) for no known reason: do not read a smaller "
+                "effect as damage that the judge saw."
             )
 
 
@@ -134,15 +134,16 @@ def _on_alarms(findings: Findings) -> Iterator[str]:
     scored = [alarm for alarm in findings.alarms if alarm.clean]
     if scored and not any(one.harmless for one in scored):
         yield (
-            "Nothing harmless was done to the texts: false alarms are counted on clean ones alone."
+            "No harmless change was made to the texts, so false alarms are counted on clean texts "
+            "alone."
         )
     for rate in (STRICT, USUAL):
         few = [one for one in scored if one.clean < fewest_texts(rate)]
         if few:
             names = ", ".join(f"{one.aspect} {one.clean}" for one in few)
             yield (
-                f"The clean texts with a score are too few to state a false-alarm rate of "
-                f"{rate:.0%}, which takes {fewest_texts(rate)}: {names}."
+                f"Too few clean texts have a score to state a false-alarm rate of {rate:.0%}, "
+                f"which takes {fewest_texts(rate)}: {names}."
             )
 
 

@@ -43,50 +43,50 @@ from spanjury.orchestration.studies.judging import Examinee
 _SIGNED = "+.2f"
 _SENTENCES: Mapping[Conclusion, Prose] = MappingProxyType(
     {
-        Conclusion.DISCERNED: "Scores fall, and by enough to act on, after",
+        Conclusion.DISCERNED: "Scores fall enough to act on after",
         Conclusion.PLACE_MISSED: "Scores fall, but no span touches the damage, after",
-        Conclusion.TOO_SMALL: "Scores fall, but by too little to act on, after",
+        Conclusion.TOO_SMALL: "Scores fall, but too little to act on, after",
         Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
-        Conclusion.NOT_DISCERNED: "It is not shown that scores fall after",
+        Conclusion.NOT_DISCERNED: "Scores are not shown to fall after",
         Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
-        Conclusion.UNSCORED: "There are no scores, or no D, where it matters, after",
+        Conclusion.UNSCORED: "There are no scores or no D on the damaged aspects after",
         Conclusion.NOT_DONE: "No text could be damaged by",
-        Conclusion.STEADY: "Scores stay where they were, as they should, after",
+        Conclusion.STEADY: "Scores stay the same, as they should, after",
         Conclusion.DISTURBED: prose(
-            "Scores **move**, or set off false alarms, although the text did not get worse, after"
+            "Scores **move**, or raise false alarms, although the text did not get worse, after"
         ),
-        Conclusion.UNDECIDED: "The texts are too few to tell what scores do after",
+        Conclusion.UNDECIDED: "There are too few texts to tell what scores do after",
     }
 )
 _READING: tuple[Prose, ...] = (
     (
-        "D is the logarithm of a p-value to the base .05: 0 for p = 1, 1 for p = .05, 2 for "
-        ".0025. It says how sure it is that scores fall, not how far. It grows with the number of "
-        "texts: never compare it across numbers of texts. Compare effects."
+        "D is the logarithm of a p-value to the base 0.05: 0 for p = 1, 1 for p = 0.05, 2 for p = "
+        "0.0025. It measures how certain a fall of the scores is, not how large. It grows with "
+        "the number of texts, so compare effects, never D, across different numbers of texts."
     ),
     prose(
-        "D = 1 may be little: as printed by the paper (mode `paper`), 3 of 100 texts that lose one "
-        "step, while none gains one, give 1.06; by the exact test they give .69. The minimum is "
-        "low by chance alone, the lower the more conditions there are; and of twenty conditions "
+        "D = 1 can mean little: in the paper's own computation (mode `paper`), 3 of 100 texts "
+        "that lose one step, with none gaining one, give 1.06; the exact test gives 0.69. The "
+        "minimum is low by chance alone, and lower with more conditions; of twenty conditions "
         "that a judge does not see, about one passes D = 1."
     ),
 )
 _CONDITIONS = (
-    "*Without small weights*: experts' weights under .2 set to 0; where D then changes much, it "
-    "hung on aspects that were hardly damaged. *Joint*: one test of the damaged aspects together; "
-    "with {} draws it ends at {}. *Contrast*: D on the damaged aspects less D on the others. "
-    "*Hits*: places of damage that a span overlaps which the clean text did not get, and as many "
-    "as the same spans would hit anywhere. *Precision*: share of what these spans mark that is "
-    "damage. Intervals are of 95 %."
+    "*Without small weights*: experts' weights below 0.2 are set to 0; if D changes much, it "
+    "depended on aspects that were hardly damaged. *Joint*: one test of all damaged aspects "
+    "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects minus "
+    "D on the others. *Hits*: damaged places touched by a span that the clean text did not get, "
+    "and as many as the same spans would hit anywhere. *Precision*: share of what these spans "
+    "mark that is damage. Intervals are 95 %."
 )
 _MATRIX = prose(
     "P(drop) - P(rise): 1 if every score falls, 0 if as many rise. **Bold**: should fall. `=`: "
-    "should stay. Others may do anything."
+    "should stay. The others may move either way."
 )
 _STEADINESS = prose(
     "*Equivalent*: the mean is shown to move by less than half a step of the scale. *Different*: "
-    "that is not shown, and it does move. *Undecided*: too few texts to tell. Drops are in steps "
-    "of the scale."
+    "this is not shown, and the mean does move. *Undecided*: too few texts to tell. Drops are in "
+    "steps of the scale."
 )
 
 
@@ -199,8 +199,8 @@ def _overall(findings: Findings) -> list[Block]:
     ]
     counted = len(findings.findings) - by_rule.missing
     note = (
-        f"Conditions with a D: {counted}. "
-        "Those after which no score should fall are not among them."
+        f"Conditions with a D: {counted}. Conditions after which no score should fall are not "
+        "counted."
     )
     return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
 

@@ -285,8 +285,8 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
     whose = named(score_arrays)
     if score_arrays.row(CONTROL) is None:
         yield (
-            f"{whose}: there is no null control. How often the score changes when nothing does "
-            "is not known, and no share of changed scores can be put down to a condition."
+            f"{whose}: there is no null control, so it is unknown how often the score changes "
+            "without a cause, and no share of changed scores can be attributed to a condition."
         )
     absent = sum(change.list_outcome is ListOutcome.ABSENT for change in score_arrays.changes)
     rows = len({(change.condition, change.text) for change in score_arrays.changes})
@@ -304,7 +304,7 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
     if any(change.method is RescoringMethod.RESTATED for change in score_arrays.changes):
         yield (
             f"{whose}: some lists were restated in a new turn, not continued from. A judge may "
-            "score a list that it is given otherwise than one that it has made itself."
+            "score a given list differently from one that it wrote itself."
         )
 
 
@@ -314,8 +314,8 @@ def _on_finding(finding: Finding) -> Iterator[str]:
     is_restless = not math.isnan(overall.changed) and overall.changed >= _RESTLESS
     if finding.condition in (CONTROL, REPEAT) and is_restless:
         yield (
-            f"{whose}: {overall.changed:.0%} of the scores change although nothing did. Read the "
-            "columns minus control."
+            f"{whose}: {overall.changed:.0%} of the scores change although the list did not. Read "
+            "the columns minus control."
         )
     if finding.failed:
         count = sum(finding.failed.values())

@@ -30,14 +30,14 @@ from spanjury.orchestration.studies.faithfulness.outcomes import Estimate, Rates
 from spanjury.orchestration.studies.faithfulness.values import rescoring_methods, rescoring_outcomes
 
 _READING = prose(
-    "A report's error list was changed and the judge asked for the score that follows. **Printed** "
-    "is the share of changed scores over all reports, as the paper prints it: reports whose list "
-    "could not be changed count as unchanged, lost scores as changed. **With errors** leaves out "
-    "reports without errors, **with room** also those whose list came out as it was and those "
-    "whose score was at that end of the scale already. *Toward* is the share that moved as it "
-    "should, among those with room. *Against* is the share that moved the other way, among those "
-    "with room to move that way: a score at the floor cannot fall, but it can rise. "
-    "Brackets are 95 % intervals over texts that are resampled."
+    "A report's error list was changed, and the judge was asked for the score of the changed "
+    "list. **Printed** is the share of changed scores over all reports, as the paper prints it: "
+    "reports whose list could not be changed count as unchanged, lost scores as changed. **With "
+    "errors** leaves out reports without errors; **with room** also leaves out reports whose list "
+    "stayed the same and those whose score was already at that end of the scale. *Toward* is the "
+    "share that moved as it should, among those with room. *Against* is the share that moved the "
+    "other way, among those with room to move that way: a score at the floor cannot fall, but it "
+    "can rise. Brackets are 95 % intervals over resampled texts."
 )
 _SHORT_READING = (
     "Shares of changed scores over all reports as the paper prints them, over those with "
@@ -45,19 +45,20 @@ _SHORT_READING = (
     "it, over those with room to move that way; mean change; changed, minus the null control."
 )
 _CONTROL = prose(
-    "The null control asks for the score of the unchanged list again. What changes there is no "
-    "effect of any list; the columns *minus control* subtract it report by report, the mean of "
-    "both where it was repeated. p is that of McNemar's exact test (one-sided, not corrected for "
-    "the number of conditions). It compares with the first control alone, for the mean of two "
-    "draws is no single draw, with which another one could be compared by the flip of a coin."
+    "The null control asks for the score of the unchanged list again. Changes in this control are "
+    "not an effect of any list; the columns *minus control* subtract it report by report, or the "
+    "mean of both if it was repeated. p is from McNemar's exact test (one-sided, not corrected "
+    "for the number of conditions). It uses only the first control, because the test compares "
+    "single draws and a mean of two is not one."
 )
 _STEPS = prose(
     "*Reverted*: one step of severity changed the score and two steps did not. *Broad* is the "
-    "authors' count: anything but a score that never moves, that both move as they should, or "
-    "that two steps only move as they should. Shares are over reports that list errors."
+    "authors' count: every report except those whose score never moves, those where both steps "
+    "move it as they should, and those where only two steps do. Shares are over reports that list "
+    "errors."
 )
 _NOT_RESCORED = (
-    "Reports whose score was not asked for. Where the list cannot be changed, the score stands and "
+    "Reports whose score was not asked for. If the list cannot be changed, the score stands and "
     "counts as unchanged; the others are in no share."
 )
 _WHOSE = ("judge", "dataset", "aspect")
@@ -106,8 +107,8 @@ def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
             written.setdefault(finding.written_by, {})[finding.condition] = None
     for writer, conditions in written.items():
         sentence = prose(
-            "Explanations written by {}: {}. The rest is done by rules, and so is the new "
-            "explanation of an error that had none.",
+            "Explanations written by {}: {}. Rules make the rest, including the new explanation "
+            "of an error that had none.",
             code(writer),
             ", ".join(conditions),
         )

@@ -41,7 +41,7 @@ _SHARE = ".0%"
 def cascade_report(findings: CascadeFindings) -> Report:
     """Return the report of fitted cascades."""
     order = " > ".join(" + ".join(stage) for stage in findings.stages)
-    scores = findings.people or "none: only the nearness to the whole panel's score is measured"
+    scores = findings.people or "none: only the distance from the whole panel's score is measured"
     return Report(
         title=f"Cascades of a panel: {findings.aspect}",
         facts=(
@@ -66,8 +66,8 @@ def _answer(findings: CascadeFindings) -> str:
     """Return what the cascade of the share that was asked for takes, and what it keeps."""
     chosen = findings.chosen
     takes = (
-        f"{findings.aspect}: fitted to {chosen.share:.0%} of the {findings.unit} of all seats, the"
-        f" cascade takes {chosen.cost:.0%} of them on texts of other sources"
+        f"{findings.aspect}: fitted to {chosen.share:.0%} of the {findings.unit} of all seats, the "
+        f"cascade uses {chosen.cost:.0%} of them on texts of other sources"
     )
     if not chosen.kept or math.isnan(chosen.kept[0].agreement):
         apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
@@ -98,9 +98,9 @@ def _priced(findings: CascadeFindings) -> Iterator[Block]:
 
 
 _METHOD = (
-    "Each line is judged by cascades that were fitted to other sources. The fit knows no score of "
-    "people: it keeps near to the score of all seats. The share of the cost is aimed at on the "
-    "texts of the fit, so that what is taken on others may be more or less."
+    "The cascades of each line are evaluated on sources that they were not fitted to. The fit "
+    "does not see people's scores: it stays close to the score of all seats. The share of the "
+    "cost is a target on the texts of the fit, so the share used on other texts may differ."
 )
 
 
@@ -124,9 +124,10 @@ def _costs(findings: CascadeFindings) -> Table:
             )
             for point in findings.points
         ),
-        note=f"Cost: share of the {findings.unit} of all seats; under the names, the share of the "
-        "texts on which they were asked; apart: mean distance from the whole panel's score, as a "
-        "share of the scale. The line that stands out is of the share asked for (--share).",
+        note=f"Cost: share of the {findings.unit} of all seats; below the names, the share of "
+        "the texts on which they were asked; apart: mean distance from the whole panel's "
+        "score, as a share of the scale. The highlighted line has the share asked for "
+        "(--share).",
     )
 
 

@@ -142,26 +142,26 @@ def study_aspect(
 def _check(seats: PanelSeats) -> None:
     if seats.texts < FEWEST_TEXTS:
         raise DataError(
-            f"people scored {seats.texts} of the texts on {seats.aspect}: nothing can be said of"
-            f" seats by fewer than {FEWEST_TEXTS}"
+            f"people scored {seats.texts} of the texts on {seats.aspect}: a study of seats needs "
+            f"at least {FEWEST_TEXTS}"
         )
     if len(seats.names) < _LEAST_SEATS:
         raise DataError(
-            f"a study compares seats, and {', '.join(seats.names) or 'none'} alone gave scores of"
-            f" {seats.aspect}"
+            f"a study compares seats, but only {', '.join(seats.names) or 'none'} gave scores of "
+            f"{seats.aspect}"
         )
     if np.ptp(seats.human) == 0:
         raise DataError(
-            f"people gave all {seats.texts} texts the score {seats.human[0]:g} on {seats.aspect}:"
-            " agreement takes texts that differ"
+            f"people gave all {seats.texts} texts the score {seats.human[0]:g} on {seats.aspect}: "
+            "agreement needs texts with different scores"
         )
 
 
 def _notes(seats: PanelSeats) -> Iterator[str]:
     if seats.texts < _FEW_TEXTS:
         yield (
-            f"{seats.texts} texts are few: the intervals say how little is sure, and the choice of"
-            " the best subset is worth least"
+            f"{seats.texts} texts are few: the intervals show how uncertain the figures are, and "
+            "the choice of the best subset is the least certain"
         )
     for name, line in zip(seats.names, seats.scores, strict=True):
         scored = int((~np.isnan(line)).sum())

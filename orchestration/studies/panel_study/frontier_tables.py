@@ -65,9 +65,10 @@ def frontier_blocks(
             (number, shown[point.choice.name], *_point(point, found))
             for number, point in enumerate(found.points, start=1)
         ),
-        note="The frontier: no other panel agrees as much with people for less. Corrected: less"
-        " what the best of all panels that cost no more gains by being chosen on the texts that it"
-        " is measured on; a dearer panel must be better by this, too.",
+        note="The frontier: no other panel agrees as much with people for less. Corrected: "
+        "agreement minus what the best of all panels of at most that cost gains by being "
+        "chosen on the texts it is measured on. A more expensive panel must win after this "
+        "correction, too.",
     )
     yield from _cascades(study, findings)
     if found.uneven:
@@ -99,7 +100,9 @@ def _point(point: FrontierPoint, frontier: Frontier) -> tuple[Cell, ...]:
 def _uneven(panels: Sequence[str]) -> Paragraph:
     more = len(panels) - _MOST_UNEVEN
     listed = "; ".join(panels[:_MOST_UNEVEN]) + (f"; and {more} more" if more > 0 else "")
-    return Paragraph(f"Not on the frontier, since they leave many texts without a score: {listed}.")
+    return Paragraph(
+        f"Not on the frontier, because they leave many texts without a score: {listed}."
+    )
 
 
 def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
@@ -112,13 +115,13 @@ def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     if not cascades:
         return
     yield Paragraph(
-        "a > b at 40% is a cascade: it asks b where a does not suffice, and is fitted to take at"
-        " most 40% of what its seats cost if all are asked. Its agreement is on texts of other"
-        " sources than it was fitted to."
+        "a > b at 40% is a cascade: it asks b only if a is not enough, and is fitted to use at "
+        "most 40% of the cost of asking all its seats. Its agreement is measured on texts of "
+        "sources that it was not fitted to."
     )
     if len(findings.results) > 1:
         yield Paragraph(
-            "A cascade is fitted to one run: judge the texts by one panel of its seats."
+            "A cascade is fitted to one run, so judge the texts by one panel of its seats."
         )
         return
     prices = ", with the same --price or --panel," if study.frontier.unit == "dollars" else ""
@@ -150,7 +153,7 @@ def _cost_words(frontier: Frontier) -> str:
     """Return the cost of all seats in words."""
     cost = frontier.whole.cost
     if math.isnan(cost):
-        return f"cost in {frontier.unit} not known"
+        return f"cost in {frontier.unit} unknown"
     digits = _digits(_priced(cost, frontier.unit))
     return (
         f"${digits} for 1,000 texts"

@@ -41,8 +41,8 @@ _LEVELS = {
 Names = Mapping[str, str]
 """Seat -> what it is called here."""
 _SHAPLEY = (
-    " Shapley: what the seat adds on average over all orders in which seats may join; the shares"
-    " sum to the panel's agreement."
+    " Shapley: what the seat adds, averaged over all orders in which seats can join; the shares "
+    "sum to the panel's agreement."
 )
 _PLAIN = "plain mean"
 _WIDE = 12
@@ -114,9 +114,8 @@ def _seats(study: AspectStudy, names: Names) -> Table:
             )
             for share in study.subsets.shares
         ),
-        note="Gain: the panel's agreement"
-        f" ({figure(study.subsets.whole.value, VALUE)}) less that of all other seats."
-        + (_SHAPLEY if has_shapley else ""),
+        note=f"Gain: the panel's agreement ({figure(study.subsets.whole.value, VALUE)}) minus "
+        "that of all other seats." + (_SHAPLEY if has_shapley else ""),
     )
 
 
@@ -142,9 +141,9 @@ def _sizes(findings: SubsetFindings, names: Names) -> Table:
             )
             for size in findings.sizes
         ),
-        note=f"Agreement with people of {looked_at}, whose score is the mean of their seats'."
-        " Corrected: the best, less what it gains by being chosen on the texts that it is measured"
-        " on.",
+        note=f"Agreement with people of {looked_at}, whose score is the mean of their seats'. "
+        "Corrected: the best agreement minus what it gains by being chosen on the texts it "
+        "is measured on.",
     )
 
 
@@ -208,8 +207,9 @@ def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
             )
             for pair in pairs
         ),
-        note="Rank correlation of the two where people's scores are held fixed. People's scores are"
-        " noisy: what they miss and both seats see counts as redundancy: this is an upper bound.",
+        note="Rank correlation of the two seats with people's scores held fixed. People's scores "
+        "are noisy, and what they miss but both seats see counts as redundancy, so this is "
+        "an upper bound.",
     )
 
 
@@ -224,10 +224,10 @@ def _leans(found: Iterable[Lean], names: Names) -> Table:
             )
             for one in found
         ),
-        note="By how much a judge scores the texts of its own family's systems higher than people's"
-        " scores predict, or than seats of other families do, less the same of other texts; in"
-        " grades of its scale. Where those systems are better in ways that people missed, that is"
-        " in it, too.",
+        note="How much higher a judge scores the texts of its own family's systems than people's "
+        "scores predict, or than seats of other families do, minus the same difference on "
+        "other texts; in grades of its scale. If those systems are better in ways that "
+        "people missed, this counts as leaning, too.",
     )
 
 
@@ -253,7 +253,7 @@ def _weighings(found: Iterable[Weighing], names: Names) -> Table:
             )
             for one in found
         ),
-        note="A score is better than the plain mean where the whole interval is above 0."
-        " Dawid-Skene and the ordinal model take seats to err independently, and trust those too"
-        " much that err alike.",
+        note="A score is better than the plain mean if its whole interval is above 0. "
+        "Dawid-Skene and the ordinal model assume that seats err independently, and "
+        "overrate seats that make the same errors.",
     )

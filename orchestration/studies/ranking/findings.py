@@ -294,13 +294,13 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
     thin = [each for each in ranking.systems if each.coverage < _COVERED]
     if thin:
         yield (
-            f"{_few([f'{each.system} ({each.scored} of {each.texts})' for each in thin])}: only"
-            " so many texts have a score; the others are in no figure, and may be worse"
+            f"{_few([f'{each.system} ({each.scored} of {each.texts})' for each in thin])}: only "
+            "these texts have a score; the others are in no figure and may be worse"
         )
     if alone := [pair for pair in ranking.pairs if not pair.judged.inputs]:
         yield (
-            f"{len(alone)} of {len(ranking.pairs)} pairs have no input in common and are not"
-            " compared: a difference of their means may be one of their inputs"
+            f"{len(alone)} of {len(ranking.pairs)} pairs have no input in common and are not "
+            "compared: their means may differ because their inputs differ"
         )
     if ranking.unmarked:
         yield (
@@ -314,7 +314,7 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
         yield left_out_note(ranking.without_chance)
     if turned := ranking.reversed_pairs:
         names = _few([f"{pair.first} and {pair.second}" for pair in turned])
-        yield f"{names}: the panel has them the other way round than people: it leans"
+        yield f"{names}: the panel orders them the other way round than people do, so it leans"
 
 
 def annotators_caution(texts: Sequence[RankedText]) -> str:
@@ -328,8 +328,8 @@ def annotators_caution(texts: Sequence[RankedText]) -> str:
     if not alpha <= 0:
         return ""
     return (
-        f"annotators agree no better than by chance on {len(shared)} texts that several scored"
-        f" (alpha {alpha:.2f}): the mean of their scores says nothing of systems"
+        f"annotators agree no better than by chance on {len(shared)} texts that several scored "
+        f"(alpha {alpha:.2f}): the mean of their scores says nothing about systems"
     )
 
 

@@ -105,10 +105,10 @@ def ranking_report(findings: RankingFindings) -> Report:
 
 
 _PAIRS = (
-    "Differences are the first's mean less the second's, each with its own 95 % interval. P-values"
-    " hold for all pairs together (Holm), so that a pair may not be shown to differ although its"
-    " interval leaves out 0. More inputs or marks: so many would show the difference; all too few:"
-    " not even all texts would."
+    "Differences are the first system's mean minus the second's, each with its own 95 % interval. "
+    "P-values hold for all pairs together (Holm), so a pair may not be shown to differ although "
+    "its interval excludes 0. More inputs or marks: how many would show the difference; all too "
+    "few: even all texts would not."
 )
 
 _METHOD = (
@@ -139,15 +139,15 @@ def _basis(ranking: AspectRanking) -> str:
     count = _count(ranking)
     if ranking.basis == "judges":
         return (
-            f"{count} Order and groups follow the panel's scores alone, and say what the panel"
-            f" separates. No pair is shown to differ, as {ranking.reason}: a panel that leans to a"
-            " system separates it, too."
+            f"{count} Order and groups follow the panel's scores alone and show what the panel "
+            f"separates. No pair is shown to differ, as {ranking.reason}: a panel that favours a "
+            "system separates it, too."
         )
     weights = ", each by the chance that it had to be marked" if ranking.is_weighted else ""
     if ranking.marked == sum(each.scored for each in ranking.systems):
         return (
-            f"{count} Order and groups follow people's scores of all {ranking.marked:,} texts, so"
-            " that the panel adds nothing."
+            f"{count} Order and groups follow people's scores of all {ranking.marked:,} texts; the "
+            "panel adds nothing."
         )
     return (
         f"{count} Order and groups follow people's scores of {ranking.marked:,} texts{weights},"

@@ -61,8 +61,8 @@ class Repairing:
     def texts(self) -> Mapping[str, str]:
         """Way of repairing -> the text that it leaves."""
         first = self.done.versions[0]
-        nothing = {place.number: "" for place in first.places}
-        gone = edited(first.text, edits_of(first.text, first.places, nothing))
+        nothing = {place.number: "" for place in first.passages}
+        gone = edited(first.text, edits_of(first.text, first.passages, nothing))
         return {REPAIR: self.done.best.text, NOTHING: first.text, DELETION: gone}
 
 

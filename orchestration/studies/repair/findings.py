@@ -268,14 +268,14 @@ def _on_examiner(findings: Findings) -> Iterator[str]:
     if findings.shared:
         names = ", ".join(findings.shared)
         yield (
-            f"The examiner shares judges with the panel that guides the repair ({names}): to that "
-            "extent it repeats what the repair was made to please."
+            f"The examiner shares judges with the panel that guides the repair ({names}), so it "
+            "partly measures what the repair was made to please."
         )
     covered = findings.overall().covered
     if covered.trials and covered.value < _COVERED:
         yield (
-            f"The examiner scored {covered.value:.0%} of the damaged texts before and after: the "
-            "others are in no mean of scores."
+            f"The examiner scored {covered.value:.0%} of the damaged texts both before and after: "
+            "the others are in no mean of scores."
         )
 
 
@@ -299,8 +299,8 @@ def _on_deletion(findings: Findings) -> Iterator[str]:
     repair, deletion = findings.overall(), findings.overall(DELETION)
     if repair.removed.trials and repair.removed.value <= deletion.removed.value:
         yield (
-            "To delete every marked span removes as much of the damage: what the writer adds is in "
-            "what is restored, and in the words that are kept."
+            "Deleting every marked span removes as much of the damage: what the writer adds is "
+            "what it restores and the words that it keeps."
         )
 
 

@@ -47,15 +47,15 @@ _CLEAN = (
     *numeric("new errors", "gain", "95 %"),
 )
 _READING = (
-    "*Removed* is the share of the planted errors of which at most half of the wrong words still "
-    "stand; *restored*, of those that read as before the damage. *Right words changed* is the "
-    "share of the undamaged words that are not as they were. *Replaced and marked* is the share "
-    "of the replaced places that the examiner marks as errors; *new errors* are those, a text, "
-    "in places that it did not mark before, and *inventions* names and numbers put in that stand "
-    "neither in the text nor in its source. *Gain* is the examiner's score after less that "
-    "before; *to gain*, that of the clean text less that before. **Change nothing** and **delete "
-    "every span** need no model: a repair is worth what it does better than both. Intervals are "
-    "over sources."
+    "*Removed* is the share of the planted errors of which at most half of the wrong words are "
+    "left; *restored* is the share of those that read as before the damage. *Right words changed* "
+    "is the share of the undamaged words that were changed. *Replaced and marked* is the share of "
+    "the replaced passages that the examiner marks as errors; *new errors* is the number of "
+    "errors per text in passages that it did not mark before, and *inventions* counts inserted "
+    "names and numbers that are neither in the text nor in its source. *Gain* is the examiner's "
+    "score after minus before; *to gain* is that of the clean text minus before. **Change "
+    "nothing** and **delete every span** need no model: a repair is worth only what it does "
+    "better than both. Intervals are over sources."
 )
 
 
@@ -129,7 +129,7 @@ def _clean(findings: Findings) -> Table:
     return table(
         [_ARM, *_CLEAN],
         (_emphasised(one, _spared(one)) for one in findings.of("clean")),
-        title="Texts that nothing was done to",
+        title="Texts that were not changed",
     )
 
 
@@ -161,8 +161,8 @@ def _ends(findings: Findings) -> Table:
 def _short_reading(findings: Findings) -> str:
     net = findings.net_gain
     return (
-        "Removed: at most half of the wrong words still stand. Gain: the examiner's score after "
-        f"less before; less that of deleting every span: {Cell(net.value, _SIGNED).figure} "
+        "Removed: at most half of the wrong words are left. Gain: the examiner's score after "
+        f"minus before; minus that of deleting every span: {Cell(net.value, _SIGNED).figure} "
         f"({between(net.low, net.high, _SIGNED)})."
     )
 

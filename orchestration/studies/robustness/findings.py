@@ -356,16 +356,16 @@ def _on_flaws(findings: Findings) -> Iterator[str]:
             )
     if not findings.damaged:
         yield (
-            "The texts were attacked as they are, so it is not known whether the judge sees their "
-            "flaws: demand discernment on its card beside robustness."
+            "The texts were attacked undamaged, so it is unknown whether the judge sees their "
+            "flaws: require discernment on its card beside robustness."
         )
 
 
 def _on_sources(overall: Finding) -> Iterator[str]:
     if 0 < overall.success.clusters < _FEW:
         yield (
-            f"{overall.success.clusters} sources are few: a success that is not seen may well be "
-            "there on others."
+            f"{overall.success.clusters} sources are few: attacks that did not succeed here may "
+            "succeed on others."
         )
 
 

@@ -62,23 +62,23 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
 
 def _flaws(recipe: str) -> Prose:
     if not recipe:
-        return "They were attacked as they are."
-    sentence = "Each was damaged before the attacks, by all rules of the recipe {}."
+        return "They were attacked undamaged."
+    sentence = "Each was damaged by all rules of the recipe {} before the attacks."
     return prose(sentence, code(recipe))
 
 
 def _reading(settings: Settings) -> Prose:
     return prose(
-        "An attack adds to a text or its inputs what makes the text no better. It **succeeds** "
-        "where the score rises by {} of a step of its scale or more, or where {} or more of the "
-        "spans that were marked without it are marked no longer and the score does not fall. "
-        "*With room* are the attempts where one of both could happen. *Denied* are those that "
-        "left no score; they count among the attempts, and not as success. A score that *fell* "
-        "is no success. *Plain addition* is the success of sentences that say nothing, about as "
-        "long and in the same place; *net* is the difference. *Flaws seen* is how often a text "
-        "scores lower than before it was damaged, ties half: around 0.5 the judge sees none of the "
-        "damage, and that no attack succeeds says nothing. Intervals are over sources: attacks "
-        "on one text are not independent.",
+        "An attack adds something to a text or its inputs that does not improve the text. It "
+        "**succeeds** if the score rises by {} of a step of its scale or more, or if {} or more "
+        "of the spans that were marked without it vanish and the score does not fall. *With "
+        "room* counts the attempts in which either could happen. *Denied* counts those that left "
+        "no score; they count among the attempts, and not as success. A score that *fell* is no "
+        "success. *Plain addition* is the success of neutral sentences of about the same length "
+        "in the same place; *net* is the difference. *Flaws seen* is how often a text scores "
+        "lower than before it was damaged, ties half: around 0.5 the judge sees none of the "
+        "damage, and the failure of all attacks then means nothing. Intervals are over sources, "
+        "because attacks on one text are not independent.",
         f"{settings.step:g}",
         f"{settings.share:.0%}",
     )
@@ -87,8 +87,8 @@ def _reading(settings: Settings) -> Prose:
 def _short_reading(settings: Settings) -> str:
     return (
         f"Success: the score rises by {settings.step:g} or more, or {settings.share:.0%} of the "
-        "spans vanish and it does not fall, among the attempts with room (n). Denied: no score "
-        "is left. Net: less the success of a plain addition about as long."
+        "spans vanish and the score does not fall, among the attempts with room (n). Denied: no "
+        "score is left. Net: minus the success of a plain addition of about the same length."
     )
 
 

@@ -255,7 +255,10 @@ def _on_set(findings: SetFindings) -> Iterator[str]:
     if findings.sources < _FEW:
         yield f"{findings.name}: {findings.sources} sources: with so few, intervals are too narrow"
     if findings.unknown:
-        yield f"{findings.name}: of {findings.unknown} texts nothing is known; they were not judged"
+        yield (
+            f"{findings.name}: it is unknown whether {findings.unknown} texts have errors; they "
+            "were not judged"
+        )
     if findings.faulty and not findings.error_free:
         yield (
             f"{findings.name}: no text is known to have no error: false alarms show in precision"

@@ -154,17 +154,16 @@ _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
 def terminal_reading() -> str:
     """Return what the figures of a terminal mean."""
     return (
-        "n: texts judged. Balanced accuracy of the decision at the better cut, where that counts "
-        "as found to be wrong; sure: ok or faulty; miss: share of the texts with errors "
-        "that are ok; alarms: of those without that are faulty; right: balanced accuracy on sure"
-        " texts. AUROC: how often a text with an error has the worse score, or the greater P(error)"
-        ", of two, 0.5 is chance; ECE, plain and balanced: distance of P(error) from what comes "
-        "true. Flags: share of error-free texts with any span; then the share of texts with errors "
-        f"below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, which is "
-        "optimistic. F1, precision, recall: of characters, over the whole set; words: F1 of "
-        "words; hit: share of the places marked by people that a span touches. New "
-        "words: every word of meaning that the input lacks. "
-        "Intervals are of 95 %, by source."
+        "n: texts judged. Balanced accuracy: of the decision at the better cut, the decisions that "
+        "count as an error; sure: ok or faulty; miss: share of the texts with errors that are "
+        "ok; alarms: share of those without that are faulty; right: balanced accuracy on sure "
+        "texts. AUROC: how often a text with an error has the worse score, or the greater "
+        "P(error), of two; 0.5 is chance. ECE, plain and balanced: distance of P(error) from the "
+        "observed rate. Flags: share of error-free texts with any span; then the share of texts "
+        f"with errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, "
+        "which is optimistic. F1, precision, recall: of characters, over the whole set; words: F1 "
+        "of words; hit: share of the places marked by people that a span touches. New words: every "
+        "content word that the input lacks. Intervals are 95 %, by source."
     )
 
 

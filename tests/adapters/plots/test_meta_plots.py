@@ -121,9 +121,7 @@ def test_a_picture_has_the_size_that_its_rows_need(
         ("ranking", ["Systems on one shade do not differ significantly"]),
     ],
 )
-def test_what_is_drawn_can_be_read_in_the_svg(
-    tmp_path: Path, name: str, expected: list[str]
-) -> None:
+def test_the_svg_contains_the_drawn_text(tmp_path: Path, name: str, expected: list[str]) -> None:
     PICTURES[name](tmp_path / "a.svg")
     words = words_of(tmp_path / "a.svg")
     assert [text for text in expected if text not in words] == []
@@ -137,7 +135,7 @@ def test_a_hostile_name_stays_a_name(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_where_there_is_nothing_to_draw_it_is_said(tmp_path: Path, name: str) -> None:
+def test_an_empty_drawing_says_so(tmp_path: Path, name: str) -> None:
     EMPTY[name](tmp_path / "a.svg")
     assert "nothing to draw" in words_of(tmp_path / "a.svg")
 

@@ -82,7 +82,7 @@ def test_it_says_what_the_trainer_says(trained: Trained) -> None:
     readings = trained.reader.read([one.window for one in read])
     assert [reading.sentence for reading in readings] == pytest.approx(by_sentence, abs=NEAR)
     for row, (reading, one) in enumerate(zip(readings, encoded, strict=True)):
-        assert np.array(reading.words) == pytest.approx(by_word[row][list(one.places)], abs=NEAR)
+        assert np.array(reading.words) == pytest.approx(by_word[row][list(one.positions)], abs=NEAR)
 
 
 def test_it_says_the_same_of_a_window_alone_and_among_others(trained: Trained) -> None:

@@ -127,7 +127,7 @@ def by_torch(model: TinyReader, window: Window) -> WindowReading:
         words, sentence = model(ids, torch.ones_like(ids), kinds)
     shares = words.softmax(-1)[0].tolist()
     return WindowReading(
-        words=tuple(shares[place] for place in part.places if place is not None),
+        words=tuple(shares[place] for place in part.positions if place is not None),
         sentence=sentence.softmax(-1)[0].tolist(),
     )
 
@@ -145,7 +145,7 @@ def test_pieces_are_laid_out_as_the_trainer_and_the_model_expect() -> None:
         " the library will not close in may [SEP]"
     )
     assert part.kinds == [0, 5, 7, 6, 8, 10, 10, 10, 10, 4, 0, 3, 3, 2, 1, 2, 1, 1, 0]
-    assert part.places == [1, 2, 3, 4, 5, 9]
+    assert part.positions == [1, 2, 3, 4, 5, 9]
 
 
 def test_words_are_cut_as_the_tokenizer_cuts_a_text_that_is_split_already() -> None:
@@ -160,7 +160,7 @@ def test_the_end_of_the_source_is_cut() -> None:
     (part,) = Pieces(tiny_tokenizer(), max_length=LENGTH).windows(long)
     assert len(part.ids) == len(part.kinds) == LENGTH
     assert PIECES[part.ids[-1]] == "[SEP]"
-    assert part.places == [1, 2, 3, 4, 5, 9]
+    assert part.positions == [1, 2, 3, 4, 5, 9]
 
 
 def test_a_sentence_of_very_many_pieces_is_read_in_parts_none_of_which_is_too_long(
@@ -168,7 +168,7 @@ def test_a_sentence_of_very_many_pieces_is_read_in_parts_none_of_which_is_too_lo
 ) -> None:
     long = replace(WINDOW, words=("unusually", "will") * 9, kinds=(10, 6) * 9)
     parts = Pieces(tiny_tokenizer(), max_length=LENGTH).windows(long)
-    assert sum(len(part.places) for part in parts) == 18
+    assert sum(len(part.positions) for part in parts) == 18
     assert len(parts) > 1
     assert all(len(part.ids) <= LENGTH for part in parts)
     (reading,) = reader.read([long])

@@ -90,7 +90,7 @@ def test_the_longest_source_is_cut_first() -> None:
     assert "short one" in TOKENIZER.decode(rendered.ids)
 
 
-def test_where_one_source_is_not_enough_the_next_is_cut_too() -> None:
+def test_the_next_source_is_cut_too_if_one_is_not_enough() -> None:
     sources = ("long " * 200, "more " * 150)
     long_pair = TrainingPair(
         messages=(Message(role="user", content="\n".join(sources)),), target="5", sources=sources
@@ -100,7 +100,7 @@ def test_where_one_source_is_not_enough_the_next_is_cut_too() -> None:
     assert f"{CUT_MARK}\nmore more" in TOKENIZER.decode(rendered.ids)
 
 
-def test_what_was_cut_and_what_left_out_is_counted() -> None:
+def test_cut_and_skipped_examples_are_counted() -> None:
     pairs = [pair("short"), pair("word " * 400), pair("short", target="long " * 400)]
     rendered = render_all(pairs, CHAT, limit=60)
     assert (len(rendered.examples), rendered.cut, rendered.skipped) == (2, 1, 1)
@@ -131,7 +131,7 @@ def test_a_tokenizer_that_cannot_converse_is_refused(
         ChatTokens(chat_tokenizer(template=template, end=end), name="mute")
 
 
-def test_a_template_that_refuses_a_conversation_is_said_to() -> None:
+def test_a_template_that_refuses_a_conversation_is_reported() -> None:
     refusing = chat_tokenizer(template="{{ raise_exception('no system here') }}")
     with pytest.raises(ConfigError, match="refuses the conversation: no system here"):
         ChatTokens(refusing, name="strict").prompt(tiny_pairs()[0].messages)

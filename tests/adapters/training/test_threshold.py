@@ -23,14 +23,14 @@ def test_a_model_that_always_finds_errors_likely_still_parts_them() -> None:
     assert (chosen.caught, chosen.false_alarms, chosen.examples) == (1.0, 0.0, 4)
 
 
-def test_where_they_overlap_the_balanced_accuracy_decides() -> None:
+def test_the_balanced_accuracy_decides_between_overlapping_probabilities() -> None:
     # At .35: two of three caught, none of three flagged; at .15: all, and two of three flagged.
     chosen = best_threshold([0.1, 0.2, 0.3, 0.2, 0.4, 0.5], [False, False, False, True, True, True])
     assert chosen is not None
     assert (chosen.value, chosen.caught, chosen.false_alarms) == (0.35, 2 / 3, 0.0)
 
 
-def test_with_one_verdict_only_there_is_nothing_to_part() -> None:
+def test_a_single_verdict_has_no_threshold() -> None:
     assert best_threshold([0.1, 0.9], [True, True]) is None
     assert best_threshold([], []) is None
 

@@ -141,7 +141,7 @@ def test_a_wrong_sentence_has_more_evidence_than_a_right_one_of_its_group(
 def test_labels_stand_at_the_first_pieces_of_words(encoder: str) -> None:
     window = labelled("cats sat", "cs", sentence=Label.CONTRADICTED)
     (one,) = encode([window], find_encoder(encoder).tokenizer(), limit=64)
-    assert one.places == (1, 5)
+    assert one.positions == (1, 5)
     assert one.labels == (1, 0)
     assert one.kinds[:9] == (0, 1, 1, 1, 1, 2, 2, 2, 0)
     assert set(one.kinds[9:-1]) == {3}
@@ -151,7 +151,7 @@ def test_a_window_that_is_too_long_loses_the_end_of_its_source(encoder: str) -> 
     window = labelled("a b c", "sss", source="word " * 50)
     (one,) = encode([window], find_encoder(encoder).tokenizer(), limit=20)
     assert len(one.ids) == 20
-    assert one.places == (1, 2, 3)
+    assert one.positions == (1, 2, 3)
 
 
 def test_kinds_are_blanked_in_the_windows_that_drop_them(encoder: str) -> None:
@@ -239,7 +239,7 @@ def test_training_learns_which_word_is_new(encoder: str, tmp_path: Path) -> None
     assert finished
     assert progress.validations[-1][1] < progress.validations[0][1]
     clean, damaged = word_probability(trainer.model, list(trainer.windows[:2]))
-    place = trainer.windows[0].places[1]
+    place = trainer.windows[0].positions[1]
     assert damaged[place, 2] > 0.5 > clean[place, 2]
 
 

@@ -88,7 +88,7 @@ def test_a_step_is_the_same_however_it_is_split(base: str, tmp_path: Path) -> No
         assert (one - other).abs().mean() < 1e-6
 
 
-def test_where_memory_ends_the_micro_batch_is_halved_and_that_is_said(
+def test_a_micro_batch_that_exceeds_memory_is_halved_with_a_warning(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []

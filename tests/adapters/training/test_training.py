@@ -60,7 +60,7 @@ def learnt(base: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_what_was_learnt_is_repeated_word_for_word_by_plain_transformers(learnt: Path) -> None:
+def test_plain_transformers_repeats_the_learnt_text_word_for_word(learnt: Path) -> None:
     model: Any = AutoModelForCausalLM.from_pretrained(learnt)
     tokenizer: Any = AutoTokenizer.from_pretrained(learnt)
     for pair in tiny_pairs()[:LEARNT]:
@@ -170,14 +170,14 @@ def test_a_checkpoint_of_another_training_is_refused(
         run(replace(begun, **change))  # type: ignore[arg-type]  # the cases are of the right types
 
 
-def test_how_often_checkpoints_are_written_may_change(base: str, tmp_path: Path) -> None:
+def test_the_checkpoint_interval_may_change(base: str, tmp_path: Path) -> None:
     begun = job(base, tmp_path)
     run(begun, until=1)
     changed = replace(begun, options=replace(OPTIONS, checkpoint_every=7))
     assert run(changed, until=2).progress.step == 2
 
 
-def test_a_spoilt_checkpoint_is_said_to_be_one(base: str, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_reported(base: str, tmp_path: Path) -> None:
     (tmp_path / CHECKPOINT).write_bytes(b"spoilt")
     with pytest.raises(StoreError, match="cannot be read"):
         run(job(base, tmp_path))

@@ -126,7 +126,7 @@ def test_a_library_without_a_kernel_for_the_device_is_not_used(library: ModuleTy
     assert kernel_for(CPU) is None
 
 
-def test_where_the_library_does_not_load_it_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_does_not_load_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xformers", None)
     monkeypatch.delitem(sys.modules, "xformers.ops", raising=False)
     assert kernel_for(CPU) is None

@@ -63,9 +63,7 @@ def test_a_score_is_what_the_hidden_states_say(bert: str) -> None:
     assert found == pytest.approx([_f1(bert, *tokens)], abs=1e-6)
 
 
-def test_to_robertas_tokenizer_a_text_begins_like_a_word_within_one(
-    bert: str, tmp_path: Path
-) -> None:
+def test_robertas_tokenizer_reads_the_first_word_like_any_other(bert: str, tmp_path: Path) -> None:
     folder = tmp_path / "roberta"
     shutil.copytree(bert, folder)
     words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "c", "a", "t", "Ġ", "at", "Ġc", "Ġcat"]
@@ -189,7 +187,7 @@ def test_the_best_layer_of_a_known_model_is_taken(tmp_path: Path) -> None:
     assert "|layer:0|" in BERTScore(model=folder, layer=0).signature
 
 
-def test_of_an_encoder_with_a_decoder_the_encoder_is_read(tmp_path: Path) -> None:
+def test_only_the_encoder_of_an_encoder_decoder_is_read(tmp_path: Path) -> None:
     metric = BERTScore(model=save_tiny("bart", tmp_path))
 
     same, other = metric.score_segments([SAMPLES[1], SAMPLES[2]])

@@ -60,7 +60,7 @@ def test_a_download_that_fails_says_so() -> None:
         BERTScore(model="some/model", download=True)
 
 
-def test_what_is_no_id_of_a_model_is_refused() -> None:
+def test_an_invalid_model_id_is_refused() -> None:
     with pytest.raises(ConfigError, match="'a/b/c/d' cannot be had"):
         BERTScore(model="a/b/c/d")
 

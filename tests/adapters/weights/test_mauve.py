@@ -126,7 +126,7 @@ def test_the_area_is_bounded_and_the_same_both_ways(counts: np.ndarray, scale: f
     assert frontier_area(p, p, scale=scale) == 1
 
 
-def test_what_is_alike_is_sorted_into_one_bucket() -> None:
+def test_similar_texts_share_one_bucket() -> None:
     east = [[5.0, 0.1], [3.0, 0.0], [1.0, 0.02]]
     north = [[0.0, 2.0], [0.1, 7.0]]
 

@@ -152,7 +152,7 @@ def test_a_text_is_moved_least_to_itself(minilm: str) -> None:
         assert same > near > far
 
 
-def test_where_all_outputs_are_their_references_all_are_best(bert: str) -> None:
+def test_outputs_equal_to_their_references_are_all_best(bert: str) -> None:
     found = MoverScore(model=bert).score_segments([_sample(text, text) for text in TEXTS])
 
     assert found == pytest.approx([1.0] * len(TEXTS), abs=1e-6)
@@ -166,7 +166,7 @@ def test_batches_change_no_score(bert: str) -> None:
         assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_what_every_text_has_tells_nothing() -> None:
+def test_words_of_every_text_have_no_weight() -> None:
     weights = Idf.of([[1, 2, 2], [1, 3]])
 
     assert weights(1) == 0

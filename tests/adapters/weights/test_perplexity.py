@@ -82,7 +82,7 @@ def test_a_corpus_is_the_sum_of_its_rows(llama: str) -> None:
     assert metric.score_statistics(total) == pytest.approx(expected)
 
 
-def test_without_a_token_it_is_that_of_a_uniform_guess(llama: str) -> None:
+def test_no_token_means_a_uniform_guess(llama: str) -> None:
     metric = Perplexity(model=llama)
 
     assert metric.score_segments([Sample(output=" \n")]) == [len(tiny_tokenizer())]

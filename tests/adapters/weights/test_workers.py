@@ -197,7 +197,7 @@ def test_an_environment_without_the_package_says_what_to_install() -> None:
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/true"])
-def test_what_is_no_interpreter_is_refused(python: str) -> None:
+def test_an_invalid_interpreter_is_refused(python: str) -> None:
     with pytest.raises(ConfigError, match="is not a Python interpreter"):
         COMET(python=python, model="some/model")
 

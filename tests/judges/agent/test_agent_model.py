@@ -52,14 +52,14 @@ def asked(model: ScriptedModel, call: int = -1) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("text", MARKED)
-async def test_what_a_judge_puts_in_is_what_the_model_receives(text: str) -> None:
+async def test_the_model_receives_exactly_what_the_judge_fills_in(text: str) -> None:
     model = ScriptedModel("seen")
     await Agent(system_prompt=f"sys {text}").run(f"user {text}", model=AgentModel(model))
     assert asked(model) == [("system", f"sys {text}"), ("user", f"user {text}")]
 
 
 @pytest.mark.parametrize("text", MARKED)
-async def test_what_a_tool_returns_and_the_model_said_is_not_touched_either(text: str) -> None:
+async def test_tool_results_and_model_replies_are_not_changed(text: str) -> None:
     call = ToolCall(call_id="1", name="look", arguments='{ "at":"x" }')
     model = ScriptedModel(Reply(text=text, tool_calls=(call,)), "done")
     agent = Agent()
@@ -214,7 +214,7 @@ async def test_usage_is_passed_to_the_agent() -> None:
     assert (result.input_tokens, result.cache_read_tokens, result.output_tokens) == (10, 4, 5)
 
 
-async def test_what_cannot_be_said_in_text_is_refused() -> None:
+async def test_content_that_is_not_text_is_refused() -> None:
     agent = Agent()
     with pytest.raises(ConfigError, match="one text a message"):
         await agent.run(

@@ -19,7 +19,7 @@ from spanjury.judges.agent.messages import to_messages, to_response
 from spanjury.judges.core import ConfigError, Finish, Message, Reply, ToolCall
 
 
-def test_reasoning_is_not_said_back_and_arguments_become_json() -> None:
+def test_reasoning_is_not_sent_back_and_arguments_become_json() -> None:
     call = ToolCallPart("look", {"at": "ü"}, tool_call_id="1")
     history: list[ModelMessage] = [
         ModelResponse(parts=[ThinkingPart("Hm."), TextPart("I "), TextPart("look."), call])

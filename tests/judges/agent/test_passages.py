@@ -55,7 +55,7 @@ def test_nothing_is_found_for_words_that_do_not_occur() -> None:
     texts=st.lists(st.text(alphabet="ab c.", max_size=40), max_size=5),
     query=st.text(alphabet="abc ", max_size=10),
 )
-def test_what_is_found_shares_a_word_with_the_query(texts: list[str], query: str) -> None:
+def test_every_passage_found_shares_a_word_with_the_query(texts: list[str], query: str) -> None:
     passages = split_passages({str(n): text for n, text in enumerate(texts)}, size=10)
     wanted = set(query.split())
     hits = best_passages(passages, query, limit=len(passages))

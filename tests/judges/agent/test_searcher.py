@@ -204,7 +204,7 @@ async def test_a_label_that_is_not_on_the_scale_is_sent_back() -> None:
         f"{review()}\n\nOr rather:\n{review(label='Excellent')}",
     ],
 )
-async def test_of_two_labels_or_other_fields_none_is_chosen(answer: str) -> None:
+async def test_neither_of_two_labels_or_other_fields_is_chosen(answer: str) -> None:
     for before in ("", "My review:\n```json\n"):
         model = ScriptedModel(before + answer, review(("1923", 2), label="Fair"))
         report = await Searcher(model=model).assess(SEGMENT, FLUENT)

@@ -110,7 +110,7 @@ def test_the_first_fields_are_there_still() -> None:
         assert set(first) <= there, f"a field of {kind.__name__} that keys hold is gone"
 
 
-def test_what_no_key_can_hold_is_refused() -> None:
+def test_values_that_no_key_can_hold_are_refused() -> None:
     odd = ToolSpec(name="look", description="", parameters={"default": object()})
     with pytest.raises(TypeError, match="cannot hold object"):
         canonical(ChatRequest(messages=(), tools=(odd,)))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import MASK, hide, scrub, secret_places
+from spanjury.judges.core import MASK, hide, scrub, secret_intervals
 
 SECRETS = (
     "sk-Pl4nted/Secret+Value=99",
@@ -70,7 +70,7 @@ def readable(text: str) -> str:
 @pytest.mark.parametrize("secret", SECRETS)
 def test_a_secret_is_hidden_in_every_form(secret: str) -> None:
     for form in forms(secret):
-        shown = hide(f"It said {form} to me.", known=[secret])
+        shown = hide(f"It said {form} to me.", secrets=[secret])
         assert MASK in shown, form
         assert shown.startswith("It said ")
         assert shown.endswith(" to me.")
@@ -80,17 +80,17 @@ def test_a_secret_is_hidden_in_every_form(secret: str) -> None:
 
 def test_short_and_ordinary_values_are_no_secrets() -> None:
     text = f"This test of {' and '.join(WORDS)} is in development: 100000 of 1-0 0 0 0 0."
-    assert hide(text, known=WORDS) == text
+    assert hide(text, secrets=WORDS) == text
 
 
 def test_a_weak_secret_is_hidden_as_it_is_but_not_put_together_of_words() -> None:
-    assert hide("HUNTER2 or hunter2", known=["hunter2"]) == f"{MASK} or {MASK}"
-    assert hide("the hunter 2 of them", known=["hunter2"]) == "the hunter 2 of them"
+    assert hide("HUNTER2 or hunter2", secrets=["hunter2"]) == f"{MASK} or {MASK}"
+    assert hide("the hunter 2 of them", secrets=["hunter2"]) == "the hunter 2 of them"
 
 
 @given(st.text(alphabet="abc xyz,.-\n\u200b", max_size=80))
 def test_a_text_without_a_secret_is_returned_as_it_is(text: str) -> None:
-    assert hide(text, known=SECRETS) is text
+    assert hide(text, secrets=SECRETS) is text
 
 
 @given(
@@ -99,8 +99,8 @@ def test_a_text_without_a_secret_is_returned_as_it_is(text: str) -> None:
     st.text(max_size=20),
 )
 def test_nothing_is_left_to_hide(before: str, form: str, after: str) -> None:
-    hidden = hide(before + form + after, known=SECRETS)
-    assert secret_places(hidden, known=SECRETS) == []
+    hidden = hide(before + form + after, secrets=SECRETS)
+    assert secret_intervals(hidden, secrets=SECRETS) == []
 
 
 def test_variables_named_as_secrets_are_and_those_with_an_address(

@@ -26,7 +26,7 @@ def test_the_gravest_are_kept_in_order_of_place() -> None:
     assert gravest(spans, limit=0) == ()
 
 
-def test_of_equally_grave_ones_the_likelier_is_kept() -> None:
+def test_the_likelier_of_equally_grave_errors_is_kept() -> None:
     spans = [
         span("a", severity=3, at=0, probability=0.6),
         span("b", severity=3, at=1, probability=0.9),

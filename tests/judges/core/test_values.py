@@ -44,7 +44,7 @@ def test_an_error_found_by_others_is_otherwise_the_same() -> None:
         probability=0.7,
     )
     assert all(getattr(whole, field.name) != field.default for field in fields(ErrorSpan))
-    assert whole.found(("a", "b")) == replace(whole, found_by=("a", "b"))
+    assert whole.credited_to(("a", "b")) == replace(whole, found_by=("a", "b"))
 
 
 def test_a_scale_counts_its_labels_from_one() -> None:

@@ -59,7 +59,7 @@ async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() 
     assert asked.role == "user"
 
 
-async def test_what_stays_unreadable_is_not_a_score_and_keeps_the_reply() -> None:
+async def test_an_unreadable_reply_is_no_score_and_is_kept() -> None:
     report, model = await assess("I like it.", "I really do.")
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
     assert report.reply == "I really do."

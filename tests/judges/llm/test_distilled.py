@@ -59,7 +59,7 @@ async def test_an_unreadable_reply_is_drawn_again_and_the_prompt_stays_the_same(
     assert first.decoding.seed != second.decoding.seed
 
 
-async def test_what_stays_unreadable_is_not_a_score_and_keeps_the_last_reply() -> None:
+async def test_an_unreadable_reply_is_no_score_and_the_last_one_is_kept() -> None:
     report, model = await assess("Hm.", "Well.", "So.")
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
     assert report.reply == "So."
@@ -103,7 +103,7 @@ async def test_the_expected_score_is_taken_where_it_is_returned() -> None:
     assert model.requests[0].decoding.logprobs == 20
 
 
-async def test_without_probabilities_the_written_number_counts_and_that_is_said() -> None:
+async def test_the_written_number_counts_without_probabilities_with_a_note() -> None:
     report, _ = await assess("No Error\n\nOverall score: 75", expected=True)
     assert report.score == 4
     assert "no log-probabilities" in report.rationale

@@ -121,7 +121,7 @@ def replies(draw: st.DrawFn) -> str:
 
 
 @given(text=replies(), held=TEXTS)
-def test_what_is_read_at_once_is_what_the_careful_parser_reads(text: str, held: str) -> None:
+def test_the_fast_parser_agrees_with_the_careful_one(text: str, held: str) -> None:
     material = Material([held])
     read = exactly(text, material=material)
 

@@ -90,7 +90,7 @@ async def test_an_unreadable_reply_is_asked_for_once_more_with_what_was_wrong() 
     assert "1, 2, 3, 4, 5" in asked.content
 
 
-async def test_what_stays_unreadable_is_reported_with_the_reply_and_what_was_spent() -> None:
+async def test_an_unreadable_reply_is_reported_with_its_text_and_usage() -> None:
     report, _ = await assess(*(Reply(text=f"I like it {n}.", usage=SPENT) for n in "ab"))
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
     assert "neither a label nor a number" in report.reason

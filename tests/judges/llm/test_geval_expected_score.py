@@ -60,7 +60,7 @@ def test_words_around_the_number_are_passed_over() -> None:
     assert expected(*around).value == pytest.approx(4.5)
 
 
-def test_a_number_on_a_line_of_its_own_is_the_score_whatever_is_said_of_it() -> None:
+def test_a_number_on_its_own_line_is_the_score_whatever_surrounds_it() -> None:
     tokens = (token("4", n4=0.5, n3=0.5), sure("\n\n"), sure("It is a "), sure("4"), sure("."))
     assert expected(*tokens).value == pytest.approx(3.5)
 

@@ -90,7 +90,7 @@ def test_words_around_the_object_are_passed_over(around: str) -> None:
         '{"a":' * 100_000 + "1" + "}" * 100_000,
     ],
 )
-def test_what_is_no_such_object_is_left_to_the_reader_of_lines(reply: str) -> None:
+def test_other_json_is_left_to_the_reader_of_lines(reply: str) -> None:
     assert read(reply) is None
 
 

@@ -34,7 +34,7 @@ async def test_the_model_reads_the_text_once_without_and_once_beside_the_source(
     assert report.usage.calls == 2
 
 
-async def test_without_spans_the_score_follows_the_likelihood_alone_and_that_is_said() -> None:
+async def test_the_score_follows_the_likelihood_alone_without_spans_with_a_note() -> None:
     report = await assess("Ann Lee sells cheap cars", spans=False)
     # Of a mean of -2.55, as below, without any regard to the top band.
     assert report.score == pytest.approx(1 + 4 * 1.45 / 3.5)
@@ -69,7 +69,7 @@ async def test_function_words_join_a_span_and_words_that_are_helped_part_it() ->
     assert [span.text for span in report.spans] == ["cars for boats", "trucks"]
 
 
-async def test_what_is_as_likely_without_the_source_is_a_span_only_where_it_is_rare() -> None:
+async def test_words_as_likely_without_the_source_are_spans_only_if_rare() -> None:
     assert COPIED > -3.0 > STRANGE
     report = await assess("Write bread", article="bread is sold here")
     # "Write" stands in both prompts: likely in either, gained nothing.
@@ -108,7 +108,7 @@ async def test_a_model_with_less_context_is_shown_less() -> None:
     assert len(model.requests) == 4  # without the source, whole, half, a quarter
 
 
-async def test_where_nothing_of_the_source_fits_the_judge_abstains_with_the_models_reason() -> None:
+async def test_the_judge_abstains_with_the_models_reason_if_no_source_fits() -> None:
     report = await assess("Ann sells", model=CopyingModel(context=30))
     assert report.outcome is Outcome.ABSTAINED
     assert "characters" in report.reason

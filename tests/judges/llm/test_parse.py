@@ -415,7 +415,7 @@ def test_a_score_before_the_errors_keeps_them() -> None:
     assert (read.score, len(read.errors)) == (4, 1)
 
 
-def test_of_two_reports_with_one_score_the_last_one_counts() -> None:
+def test_the_last_of_two_reports_with_the_same_score_counts() -> None:
     second = "On second thought:\n\nNo Error\nOverall score: {}"
     agreeing = parse(f"{PLAIN}\n{second.format('Poor')}", scale=SCALE)
     assert agreeing == ParsedReply(score=2, error_free=True)

@@ -137,7 +137,7 @@ def test_quotes_of_judges_that_quote_are_found(
     assert places[Located.UNLOCATED] == 0
 
 
-def test_what_nemotron_puts_in_quotation_marks_is_found(
+def test_quotations_by_nemotron_are_found(
     rows: list[Row], reads: list[dict[str, ParsedReply]]
 ) -> None:
     places = located("nemotron-70b", rows, reads, quoted=True)

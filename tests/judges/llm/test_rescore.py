@@ -67,7 +67,7 @@ async def test_the_conversation_is_the_one_in_which_it_assessed() -> None:
     "text",
     ["\n\nError 2:\nLocation: ", " Well, it is Good", " Poor | Fair | Good", "", " 9\nAnd so"],
 )
-async def test_what_goes_on_otherwise_is_asked_for_once_more_then_unparseable(text: str) -> None:
+async def test_a_reply_that_continues_differently_is_requested_once_more(text: str) -> None:
     wrong = Reply(text=text, finish=Finish.LENGTH, usage=SPENT)
     rescoring, model = await rescore(wrong, wrong)
     report = rescoring.report
@@ -98,7 +98,7 @@ async def test_a_refusal_is_final() -> None:
     assert len(model.requests) == 1
 
 
-async def test_where_the_model_cannot_continue_it_is_asked_in_a_new_turn() -> None:
+async def test_a_model_that_cannot_continue_is_asked_in_a_new_turn() -> None:
     rescoring, model = await rescore(CANNOT, "Overall score: Fair")
     assert (rescoring.report.score, rescoring.method) == (3, RescoringMethod.RESTATED)
     continued, restated = model.requests

@@ -95,7 +95,7 @@ def test_no_report_makes_a_target_that_cannot_be_read(spans: list[ErrorSpan]) ->
     assert len(parsed.errors) == min(len(spans), MAX_ERRORS)
 
 
-def test_what_a_model_adds_behind_its_score_takes_nothing_back() -> None:
+def test_text_behind_a_score_does_not_revoke_it() -> None:
     parsed = read_verdict(f'{FAULTY}\n\nError 2:\nLocation: "x"\n\nOverall score: 90')
     assert (parsed.score, parsed.problem) == (35, "")
     assert [error.quote for error in parsed.errors] == ["in 1935"]
@@ -109,7 +109,7 @@ def test_the_last_part_of_a_target_are_its_explanations() -> None:
     assert light_characters("No Error\n\nOverall score: 5\n\nExplanation 1: x") == 0
 
 
-def test_a_target_of_the_older_layout_is_known_for_one() -> None:
+def test_a_target_of_the_older_layout_is_recognised() -> None:
     assert layout_of("No Error\n\nOverall score: 100") == "score-last"
     assert says_faulty("No Error\n\nOverall score: 100") is None
 

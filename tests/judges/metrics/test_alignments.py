@@ -77,7 +77,7 @@ def test_an_ngram_of_no_words_is_refused() -> None:
 
 
 @given(st.text())
-def test_words_stand_where_they_are_said_to(text: str) -> None:
+def test_words_stand_at_their_offsets(text: str) -> None:
     words = marked_words(text)
     assert all(text[word.start : word.end].casefold() == word.folded for word in words)
     assert all(one.end <= other.start for one, other in pairwise(words))

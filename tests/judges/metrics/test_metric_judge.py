@@ -108,7 +108,7 @@ async def test_a_value_is_laid_on_the_scale_in_a_straight_line() -> None:
     assert (await judge().assess(SEGMENT, three)).score == 2
 
 
-async def test_what_is_better_low_has_the_scale_turned_round() -> None:
+async def test_a_metric_where_lower_is_better_is_reversed() -> None:
     assert (await judged(judge(direction="lower"), output="ab")).score == pytest.approx(4.2)
 
 
@@ -123,7 +123,7 @@ async def test_the_bounds_of_the_card_are_the_ends_where_none_are_given() -> Non
     assert (await judged(bounded)).score == 2
 
 
-async def test_of_several_references_the_best_counts() -> None:
+async def test_the_best_of_several_references_counts() -> None:
     # 5 letters less 3, or less 4.
     assert (await judged(judge(references="one"))).score == pytest.approx(1 + 4 * 0.2)
     lower = judge(references="one", direction="lower")
@@ -152,7 +152,7 @@ async def test_it_abstains_where_the_value_is_undefined() -> None:
     assert report.reason == "length is undefined for this text"
 
 
-async def test_what_the_metric_cannot_measure_is_a_judge_s_error() -> None:
+async def test_an_unmeasurable_text_is_a_judge_error() -> None:
     with pytest.raises(JudgeError, match="length: the model is gone"):
         await judged(judge(), output="broken")
 

@@ -96,7 +96,7 @@ def test_a_pronouncing_dictionary_tells_syllables(tmp_path: Path) -> None:
     assert FleschReadingEase(dictionary=dictionary).signature != FleschReadingEase().signature
 
 
-def test_a_dictionary_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_dictionary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="missing"):
         GunningFog(dictionary=str(tmp_path / "missing"))
     (tmp_path / "prose").write_text("no phones here\n", encoding="utf-8")

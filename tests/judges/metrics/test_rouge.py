@@ -42,7 +42,7 @@ def test_values_are_those_of_rouge_score(kind: str, metric: type[Rouge1], *, ste
     ("kind", "metric", "card"),
     [("rouge1", Rouge1, "rouge-1"), ("rouge2", Rouge2, "rouge-2"), ("rougeL", RougeL, "rouge-l")],
 )
-def test_of_several_references_the_one_with_the_best_f_counts_as_in_rouge_score(
+def test_the_reference_with_the_best_f_counts_as_in_rouge_score(
     kind: str, metric: type[Rouge1], card: str
 ) -> None:
     references = tuple(one.references[0] for one in LINES)
@@ -149,7 +149,7 @@ def test_other_scripts_are_read_where_they_are_named() -> None:
 
 
 @pytest.mark.parametrize("metric", [Rouge1, Rouge2, RougeL, RougeLsum, RougeS, RougeW])
-def test_what_cannot_be_stemmed_is_refused(metric: type[Rouge1]) -> None:
+def test_text_that_cannot_be_stemmed_is_refused(metric: type[Rouge1]) -> None:
     with pytest.raises(ValueError, match="stem is for script english only"):
         metric(stem=True, script="unicode")
     with pytest.raises(ValueError, match="measure must be one of precision, recall, f"):

@@ -53,7 +53,7 @@ async def test_results_come_in_the_order_of_the_metrics_and_are_shown_as_they_ar
     assert scores[1].segments is None
 
 
-async def test_what_a_metric_raises_ends_the_run_as_it_is() -> None:
+async def test_an_error_of_a_metric_ends_the_run_unchanged() -> None:
     with pytest.raises(MetricError, match="too many"):
         await run_metrics([named(Share()), named(Broken())], texts(3))
 
@@ -74,7 +74,7 @@ def test_missing_references_name_the_metric_and_the_row() -> None:
 
 
 @pytest.mark.parametrize(("over", "score"), [("best", 1.0), ("mean", 0.5), ("worst", 0.0)])
-def test_of_several_references_the_one_counts_that_was_asked_for(over: Over, score: float) -> None:
+def test_the_requested_one_of_several_references_counts(over: Over, score: float) -> None:
     metric = NamedMetric(
         name="it",
         metric=Overlap(),

@@ -90,7 +90,7 @@ def test_equal_words_have_equal_numbers_on_all_sides_and_whatever_cut_them() -> 
     assert outputs.ids[:2].tolist() == sources.ids[:2].tolist()[::-1]
 
 
-def test_what_a_corpus_has_made_is_made_once_for_the_same_options() -> None:
+def test_a_corpus_computes_a_value_once_for_the_same_options() -> None:
     made = []
 
     def lengths(corpus: Corpus, *, times: int) -> list[int]:

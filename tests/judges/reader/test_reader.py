@@ -83,7 +83,7 @@ async def test_a_dropped_negation_is_contradicted_by_the_sentence_that_has_it() 
     )
 
 
-async def test_what_the_source_lacks_is_never_of_the_highest_severity() -> None:
+async def test_unsupported_words_never_have_the_highest_severity() -> None:
     output = "The library, built by Mary Evans, cost John Major a fortune."
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
     assert (span.text, span.category, span.severity) == ("John Major", "not in the source", 3)
@@ -100,7 +100,7 @@ async def test_what_the_source_lacks_is_never_of_the_highest_severity() -> None:
         ("A tower, built by Mary Jones, cost John Major a fortune.", []),
     ],
 )
-async def test_what_the_source_lacks_is_shown_the_clause_about_the_same_if_there_is_one(
+async def test_an_unsupported_clause_shows_the_related_one_of_the_source(
     output: str, evidence: list[str]
 ) -> None:
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
@@ -109,7 +109,7 @@ async def test_what_the_source_lacks_is_shown_the_clause_about_the_same_if_there
     assert all(ARTICLE[place.start : place.end] == place.text for place in span.evidence)
 
 
-async def test_where_the_source_shares_no_word_none_is_quoted() -> None:
+async def test_nothing_is_quoted_from_a_source_without_shared_words() -> None:
     span = await one_span("Penguins swim happily.", {"swim": absent(0.85)})
     assert span.explanation == "Nothing in the source says 'swim'."
     assert span.severity == 2
@@ -146,7 +146,7 @@ async def test_a_word_is_marked_from_the_threshold_on() -> None:
     assert [span.text for span in report.spans] == ["lovely"]
 
 
-async def test_what_the_source_only_lacks_is_reported_where_it_is_likely() -> None:
+async def test_merely_unsupported_words_are_reported_if_likely_errors() -> None:
     words = {"lovely": absent(0.8), "old": absent(0.79)}
     report = await judged("The library holds old books, lovely ones.", words)
     assert [span.text for span in report.spans] == ["lovely"]
@@ -301,7 +301,7 @@ async def test_the_score_follows_a_changed_list() -> None:
         ("It opened.", "Le pont et les gens sont dans la ville.", ASPECT, "the input is French"),
     ],
 )
-async def test_what_it_cannot_judge_it_abstains_from_and_reads_nothing(
+async def test_it_abstains_from_texts_it_cannot_judge_and_reads_nothing(
     output: str, source: str, aspect: Aspect, reason: str
 ) -> None:
     reader = FakeWindowReader()

@@ -70,7 +70,7 @@ def test_a_copy_stands_in_one_input_word_for_word_and_means_the_same(
     assert copies_of(SOURCES).holds(sentence) is copied
 
 
-def test_what_first_stands_denied_is_a_copy_of_no_later_place() -> None:
+def test_a_passage_that_is_first_denied_is_a_copy_of_no_later_one() -> None:
     twice = {"Article": "They deny that the bridge is open. Later the bridge is open."}
     assert not copies_of(twice).holds("The bridge is open.")
 

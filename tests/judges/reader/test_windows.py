@@ -47,7 +47,7 @@ def test_a_word_is_copied_or_near_or_new(word: str, output: str, kind: Kind) -> 
     assert kind_of(word, output) == kind
 
 
-def test_what_stands_in_a_passage_for_which_there_is_no_room_is_far() -> None:
+def test_words_in_a_passage_that_does_not_fit_are_far() -> None:
     filler = " ".join(
         f"Clause {number} speaks of deck {number} and bridge {number} here." for number in range(60)
     )

@@ -35,7 +35,7 @@ async def test_a_name_that_the_source_lacks_is_shown_the_sentence_about_the_same
     assert INPUTS["Context [2]"][place.start : place.end] == place.text
 
 
-async def test_what_the_source_does_not_speak_of_has_no_evidence() -> None:
+async def test_unsupported_topics_have_no_evidence() -> None:
     (span,) = (await judged("The council met Jane Roe.", INPUTS)).spans
     assert (span.text, span.evidence) == ("Jane Roe", ())
 
@@ -62,7 +62,7 @@ def test_no_place_reaches_from_one_input_into_the_next() -> None:
     assert same_subject(words, source=join_inputs(inputs)) is None
 
 
-def test_of_sentences_that_share_as_much_the_first_is_shown() -> None:
+def test_the_first_of_equally_similar_sentences_is_shown() -> None:
     inputs = {"A": "No. Ferries carried sheep.", "B": "Ferries carried sheep."}
     found = same_subject(["ferries", "carried", "sheep"], source=join_inputs(inputs))
     assert found is not None

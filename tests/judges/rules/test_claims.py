@@ -73,7 +73,7 @@ def marked(output: str, source: str) -> list[str]:
         ("It uses COVID-19 data of Q3.", "It uses COVID19 data of the 3rd quarter."),
     ],
 )
-def test_what_follows_from_the_source_is_no_error(source: str, output: str) -> None:
+def test_derived_statements_are_no_errors(source: str, output: str) -> None:
     assert marked(output, source) == []
 
 
@@ -97,7 +97,7 @@ def test_what_follows_from_the_source_is_no_error(source: str, output: str) -> N
         (GERMAN, "Der Umsatz von Herrn Schmidt stieg um 9,4 Prozent.", ["Schmidt", "9,4"]),
     ],
 )
-def test_what_the_source_lacks_is_marked_as_a_whole(
+def test_an_unsupported_sentence_is_marked_as_a_whole(
     source: str, output: str, errors: list[str]
 ) -> None:
     assert marked(output, source) == errors

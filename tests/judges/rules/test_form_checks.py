@@ -75,7 +75,7 @@ def test_an_error_is_marked() -> None:
         assert marked(check, text) == expected, (check, text, expected)
 
 
-def test_what_is_right_is_left_alone() -> None:
+def test_correct_text_is_left_alone() -> None:
     for check, text in [
         (stuttering, "He had had enough of Duran Duran, and it was very very good, more and more."),
         (stuttering, "Call five five five. Yes, yes. It is step by step by step."),

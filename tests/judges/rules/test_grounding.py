@@ -139,7 +139,7 @@ def test_a_negative_limit_is_refused() -> None:
         ),
     ],
 )
-async def test_what_the_source_lacks_is_marked_with_the_evidence(
+async def test_unsupported_words_are_marked_with_the_evidence(
     output: str, quote: str, severity: int, category: str, explanation: str, evidence: list[str]
 ) -> None:
     (span,) = (await judged(output)).spans
@@ -204,7 +204,7 @@ async def test_the_score_is_the_documented_formula() -> None:
     # Trigrams "acme sold 1300", "sold 1300 cars": 0 of 2. Content pairs: "acme sold" of 3;
     # "sold 1300", "1300 cars" are not in the source. Content triples: 0 of 2.
     found = find_support("Acme sold 1,300 cars.", index_source(ARTICLE))
-    assert found.known == pytest.approx(3 / 5)
+    assert found.supported == pytest.approx(3 / 5)
     assert found.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
     # Two fifths of the claims are not known, and one number is contradicted.
     log_odds = 0.32 + 0.5 * 2 / 5 - 2.1 * (1 / 9) ** 3
@@ -215,7 +215,7 @@ async def test_the_score_is_the_documented_formula() -> None:
     assert report.score == 5 - 4 * report.error_probability
 
 
-async def test_of_other_errors_the_odds_are_divided_by_its_own_and_multiplied_by_theirs() -> None:
+async def test_odds_are_divided_by_the_judges_own_and_multiplied_by_the_others() -> None:
     judge, text = GroundingJudge(), "Acme sold 1,300 cars."
     own = await judged(text)
     assert own.error_probability is not None

@@ -44,7 +44,7 @@ def test_texts_without_errors_alone_say_nothing_of_errors() -> None:
         ((0.0, 1.0), (1.0, float("nan"))),
     ],
 )
-def test_what_could_rise_or_leave_the_scale_is_not_a_curve(
+def test_a_curve_that_rises_or_leaves_the_scale_is_refused(
     penalties: tuple[float, ...], shares: tuple[float, ...]
 ) -> None:
     with pytest.raises(ValueError, match="penalties|shares"):

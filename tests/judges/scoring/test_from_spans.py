@@ -56,12 +56,12 @@ async def test_errors_of_which_no_quotation_is_in_the_text_make_no_score() -> No
     assert (await judge.assess(segment(), content)).score == 1
 
 
-async def test_what_has_no_score_gets_none() -> None:
+async def test_an_unscored_report_gets_no_score() -> None:
     said = Report(outcome=Outcome.UNPARSEABLE, reason="prose", spans=(WRONG,))
     assert await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT) == said
 
 
-async def test_what_the_judge_raises_is_raised() -> None:
+async def test_errors_of_the_judge_are_raised() -> None:
     with pytest.raises(JudgeError, match="no"):
         await FromSpans(judge=FixedJudge(says=JudgeError("no"))).assess(segment(), ASPECT)
 

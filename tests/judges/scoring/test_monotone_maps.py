@@ -118,7 +118,7 @@ def test_no_map_ever_goes_the_wrong_way(span_map: SpanMap, lists: Changed, aspec
 
 
 @given(st.one_of(chosen(), fitted()), LISTS, st.sampled_from([-1, 1]))
-def test_what_one_step_changes_two_steps_change_too(
+def test_a_change_by_one_step_is_a_change_by_two_steps(
     span_map: SpanMap, spans: list[ErrorSpan], way: int
 ) -> None:
     scores = [

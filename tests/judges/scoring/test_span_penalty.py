@@ -87,7 +87,7 @@ def test_errors_without_a_score_are_quotations_that_the_text_lacks_beside_none_t
     assert SpanPenalty(unknown=0).misquotes([unmarked, HALLUCINATED], aspect=ASPECT) == 1
 
 
-def test_an_error_of_unknown_severity_is_of_the_middle_one_unless_set_otherwise() -> None:
+def test_an_ungraded_error_has_the_middle_severity_by_default() -> None:
     unknown, middle = (mark(TEXT, "red", severity=grade) for grade in (None, 3))
     usual = SpanPenalty()
     assert usual.of(TEXT, [unknown], aspect=ASPECT) == usual.of(TEXT, [middle], aspect=ASPECT)

@@ -33,7 +33,7 @@ PIECES = st.lists(
 
 
 @given(PIECES)
-def test_what_was_taken_apart_comes_back_as_it_was(text: str) -> None:
+def test_a_split_text_is_joined_back_unchanged(text: str) -> None:
     assert join_tokens(split_tokens(text, reasoning=False)) == text
 
 

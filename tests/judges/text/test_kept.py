@@ -56,7 +56,7 @@ def test_threads_share_what_is_kept_and_its_size_stays_right() -> None:
     assert length("last") == 4
 
 
-def test_what_is_too_long_for_a_word_is_not_kept() -> None:
+def test_overlong_words_are_not_kept() -> None:
     size = KeptByWord(len)
     assert size["x" * 100_000] == 100_000
     assert not size

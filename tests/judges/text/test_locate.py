@@ -5,7 +5,7 @@ import rapidfuzz
 from numpy.random import default_rng
 
 from spanjury.judges.core import Located
-from spanjury.judges.text import Locator, Place
+from spanjury.judges.text import LocatedQuote, Locator
 
 ARTICLE = (
     "The council approved the new bridge on Monday. Work begins in May, the mayor said, and "
@@ -71,14 +71,12 @@ def test_a_quote_is_found_whatever_its_spelling() -> None:
         ("The council … second crossing", "The council approved a second crossing"),
     ],
 )
-def test_what_a_judge_puts_around_or_into_a_quote_does_not_hide_it(
-    quote: str, expected: str
-) -> None:
+def test_marks_around_or_inside_a_quote_do_not_hide_it(quote: str, expected: str) -> None:
     assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
 
 
 def test_a_vowel_sign_of_thai_is_not_part_of_the_quote_before_it() -> None:
-    assert Locator('0"ำ').find("0'") == Place(start=0, end=2, located=Located.NORMALISED)
+    assert Locator('0"ำ').find("0'") == LocatedQuote(start=0, end=2, located=Located.NORMALISED)
 
 
 def test_an_elided_quote_whose_parts_stand_in_another_order_is_not_taken_for_found() -> None:
@@ -111,7 +109,7 @@ def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expect
         ARTICLE * 3,
     ],
 )
-def test_what_is_not_in_the_text_is_not_found(quote: str) -> None:
+def test_a_quote_that_is_not_in_the_text_is_not_found(quote: str) -> None:
     assert found(ARTICLE, quote) is None
 
 
@@ -164,8 +162,8 @@ def test_parts_of_words_are_taken_one_after_the_other_and_after_whole_words() ->
 
 def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
     locator = Locator("The end. the end")
-    assert locator.find("the end") == Place(start=9, end=16, located=Located.EXACT)
-    assert locator.find("THE END") == Place(start=0, end=7, located=Located.NORMALISED)
+    assert locator.find("the end") == LocatedQuote(start=9, end=16, located=Located.EXACT)
+    assert locator.find("THE END") == LocatedQuote(start=0, end=7, located=Located.NORMALISED)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +178,7 @@ def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
     ],
 )
 def test_a_whole_word_is_preferred_to_a_part_of_one(text: str, quote: str, start: int) -> None:
-    assert Locator(text).find(quote) == Place(
+    assert Locator(text).find(quote) == LocatedQuote(
         start=start, end=start + len(quote), located=Located.EXACT
     )
 

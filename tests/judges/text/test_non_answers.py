@@ -48,7 +48,7 @@ def test_an_output_that_answers_nothing_has_its_category(output: str, category: 
         "When did the bridge open? In 1932.",
     ],
 )
-def test_an_answer_is_none(output: str) -> None:
+def test_an_answer_is_not_a_non_answer(output: str) -> None:
     assert non_answer(output, QUESTION) is None
     assert nothing_to_read(output, QUESTION) == ""
 

@@ -94,7 +94,7 @@ async def test_a_cancelled_caller_does_not_wait_for_long_work() -> None:
         assert not work.end.is_set()
 
 
-async def test_what_goes_wrong_is_raised_whatever_the_length() -> None:
+async def test_errors_are_raised_at_any_length() -> None:
     for length in (1, LONG + 1):
         with pytest.raises(ValueError, match="expected a text"):
             await in_turn(_fail, length=length)

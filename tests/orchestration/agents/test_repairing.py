@@ -100,7 +100,7 @@ async def test_a_broken_judge_leaves_the_text_and_costs_no_call() -> None:
     assert "the judge is away" in done.reason
 
 
-async def test_what_does_not_fit_is_refused(panel: Panel) -> None:
+async def test_invalid_input_is_refused(panel: Panel) -> None:
     model = ScriptedModel()
     with pytest.raises(ConfigError, match="rounds must be 1 or more"):
         await arepair(WRONG, model=model, panel=panel, rounds=0)
@@ -141,7 +141,7 @@ async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
         (400, PermanentModelError),
     ],
 )
-async def test_a_servers_failure_is_one_of_ours_without_its_words(
+async def test_a_servers_failure_becomes_our_error_without_its_words(
     status: int, kind: type[ModelError]
 ) -> None:
     def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

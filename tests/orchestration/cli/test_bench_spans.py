@@ -245,7 +245,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
         (bridges(), ("--require", "ece"), 2, "a demand is MEASURE>=NUMBER"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_with_its_reason(
+def test_unmeasurable_values_are_refused_with_the_reason(
     tmp_path: Path, rows: list[dict[str, object]], flags: tuple[str, ...], code: int, problem: str
 ) -> None:
     name = written(tmp_path / "texts.jsonl", rows)

@@ -146,7 +146,7 @@ def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_
         (("metrics", "card", "no-card"), "metric 'no-card' of strange has no card: it needs"),
     ],
 )
-def test_what_is_broken_and_named_is_one_line_and_a_usage_error(
+def test_naming_a_broken_plugin_is_a_one_line_usage_error(
     spanjury: Spanjury, words: tuple[str, ...], reason: str
 ) -> None:
     done = spanjury(*words)

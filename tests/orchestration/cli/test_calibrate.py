@@ -135,16 +135,16 @@ def test_a_calibration_of_another_panel_or_aspect_is_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("run")
-def test_texts_unlike_those_of_the_calibration_are_said(tmp_path: Path) -> None:
+def test_texts_unlike_those_of_the_calibration_are_reported(tmp_path: Path) -> None:
     calibrated(tmp_path)
     others = [row(number * 2 + 1) for number in range(40)]  # all with an error
     write(tmp_path / "others.jsonl", others)
     said = judge(tmp_path, "others.jsonl", "--calibration", "calibration.toml", "-o", "o.jsonl")
-    assert "consistency: these texts are far from those of the calibration (24 texts of" in said
+    assert "consistency: these texts differ from those of the calibration (24 texts of" in said
 
 
 @pytest.mark.usefixtures("run")
-def test_an_aspect_without_calibration_is_said(tmp_path: Path) -> None:
+def test_an_aspect_without_calibration_is_reported(tmp_path: Path) -> None:
     calibrated(tmp_path)
     flags = ("--calibration", "calibration.toml", "--aspect", "fluency", "-o", "o.jsonl")
     assert "fluency is not calibrated" in judge(tmp_path, "texts.jsonl", *flags)
@@ -231,7 +231,7 @@ def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("run")
-def test_some_marks_of_another_version_are_left_out_and_said(tmp_path: Path) -> None:
+def test_marks_of_another_version_are_left_out_with_a_note(tmp_path: Path) -> None:
     rows = [row(n, **({"output": "Another text."} if n < 3 else {})) for n in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)
     found = calibrated(tmp_path)
@@ -256,17 +256,17 @@ def test_a_folder_is_no_file_for_a_calibration(tmp_path: Path) -> None:
     assert complaint(done.stderr) == ".: cannot be written: it is a folder"
 
 
-def test_of_bare_results_only_marked_texts_must_say_their_input(tmp_path: Path, run: Path) -> None:
+def test_only_marked_texts_of_bare_results_need_an_input(tmp_path: Path, run: Path) -> None:
     (tmp_path / "bare.jsonl").write_bytes((run / "results.jsonl").read_bytes())
     marked = [row(n) for n in range(20)]
     write(tmp_path / "human.jsonl", marked)
     command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
-    assert not [one for one in notes if "which input" in one]
+    assert not [one for one in notes if "no input id" in one]
 
     write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
-    assert notes[0].startswith("20 texts: nothing says which input they are for")
+    assert notes[0].startswith("20 texts: they have no input id")
 
 
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:

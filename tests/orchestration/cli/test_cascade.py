@@ -84,8 +84,8 @@ def test_the_model_is_asked_only_where_the_rules_are_unsure(spanjury: Spanjury) 
     assert whole[0]["unasked"] is None
     assert "100% (12/12)" in done.output
     said = " ".join(done.output.split())
-    assert f"these seats were asked of a part: {DEAR} 6 (50%)" in said
-    assert "No more seats were asked of 6 since the seats before were sure." in said
+    assert f"Some seats were asked about only part of the 12 assessments: {DEAR} 6 (50%)" in said
+    assert "The cascade stopped early: 6 because the seats before were sure." in said
 
 
 def test_each_text_says_who_was_not_asked_and_why(spanjury: Spanjury) -> None:
@@ -207,7 +207,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ),
     ],
 )
-def test_what_does_not_fit_is_said_in_a_line_before_a_call(
+def test_invalid_input_is_reported_in_one_line_before_a_call(
     spanjury: Spanjury, rules: str, more: tuple[str, ...], message: str
 ) -> None:
     with LoopbackServer(GOOD) as server:

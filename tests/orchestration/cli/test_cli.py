@@ -218,7 +218,7 @@ def test_aspects_of_your_own_are_judged(spanjury: Spanjury) -> None:
         (["evaluate", "--help-all"], ["--min-coverage", "SPANJURY_MODEL"]),
     ],
 )
-def test_what_can_be_named_is_listed(
+def test_every_choice_is_listed(
     spanjury: Spanjury, command: list[str], expected: list[str]
 ) -> None:
     done = spanjury(*command, env={"COLUMNS": "200"})

@@ -94,7 +94,7 @@ def test_judges_stand_side_by_side_and_missed_demands_are_named(gate: Gate) -> N
         assert shown.exit_code == 0, shown.output
 
 
-def test_what_was_seen_is_measured_apart(gate: Gate) -> None:
+def test_damage_seen_in_training_is_measured_apart(gate: Gate) -> None:
     damages = [{*one.provenance.damages} for one in held_out("set")]
     seen = next(filter(None, damages))
     write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
@@ -195,7 +195,7 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
         ((), 2, "'no-such-base' is neither a folder"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_invalid_input_is_refused(
     gate: Gate, flags: tuple[object, ...], code: int, complaint: str
 ) -> None:
     done = gate(*flags, "--no-progress")
@@ -271,7 +271,7 @@ def unknown_aspect() -> None:
     ],
     ids=lambda one: one.__name__ if callable(one) else "",
 )
-def test_what_is_not_there_or_not_whole_is_refused_before_any_judge_is_asked(
+def test_missing_or_incomplete_files_are_refused_before_any_judge_is_asked(
     gate: Gate, harm: Callable[[], None], code: int, complaint: str
 ) -> None:
     harm()

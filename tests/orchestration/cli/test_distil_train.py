@@ -125,7 +125,7 @@ def test_after_ctrl_c_the_same_command_goes_on(
     assert (tmp_path / "model" / "config.json").is_file()
 
 
-def test_without_progress_only_what_matters_is_said(
+def test_only_important_lines_are_printed_without_progress(
     train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(no_progress=True, max_steps=1)
@@ -134,7 +134,7 @@ def test_without_progress_only_what_matters_is_said(
     assert "step 1: loss on validation" in said
 
 
-def test_one_answer_for_all_is_said(
+def test_one_answer_for_all_examples_is_reported(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_set(data, train=examples(number=1))
@@ -142,7 +142,7 @@ def test_one_answer_for_all_is_said(
     assert "all examples have the same answer" in capsys.readouterr().err
 
 
-def test_what_is_too_long_is_counted(
+def test_overlong_texts_are_counted(
     train: Train, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_set(data, train=examples(number=2, times=20))
@@ -159,7 +159,7 @@ def test_what_is_too_long_is_counted(
         ({"attention": "xformers"}, "needs a GPU and the package xformers"),
     ],
 )
-def test_what_does_not_fit_is_refused(flags: dict[str, Any], message: str, train: Train) -> None:
+def test_invalid_input_is_refused(flags: dict[str, Any], message: str, train: Train) -> None:
     with pytest.raises(ConfigError, match=message):
         train(**flags)
 

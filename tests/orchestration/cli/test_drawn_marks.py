@@ -182,13 +182,13 @@ def test_texts_that_the_run_judged_say_what_is_of_one_article(
     assert known.exit_code == 0, known.stderr
     (about,) = json.loads(known.stdout)["aspects"]
     assert about["sources"] == TEXTS // 2
-    assert "nothing says which input" not in known.stdout
+    assert "they have no input id" not in known.stdout
 
 
 @pytest.mark.parametrize(
     "command", [STUDY, CALIBRATE, CASCADE, RANK], ids=lambda words: " ".join(words[:2])
 )
-def test_texts_of_no_known_input_are_said_once(
+def test_texts_without_an_input_are_reported_once(
     tmp_path: Path, run: MarkedRun, command: tuple[str, ...]
 ) -> None:
     del run
@@ -197,7 +197,7 @@ def test_texts_of_no_known_input_are_said_once(
     without = [one for one in command if one not in {"--data", "texts.jsonl"}]
 
     words = said(tmp_path, *without, "--human", "human.jsonl")
-    assert words.count("nothing says which input they are for, so that one id stands for one") == 1
+    assert words.count("they have no input id, so each id counts as one input") == 1
 
 
 def test_a_run_that_no_one_marked_has_the_inputs_of_its_texts(
@@ -209,7 +209,7 @@ def test_a_run_that_no_one_marked_has_the_inputs_of_its_texts(
     assert len({one.source for one in found.texts}) == TEXTS // 2
     assert not [*found.notes()]
     (note,) = read_unmarked(results).notes()
-    assert note.startswith("40 texts: nothing says which input they are for")
+    assert note.startswith("40 texts: they have no input id")
 
 
 def test_a_study_weighs_agreement_over_all_texts_by_the_chances(

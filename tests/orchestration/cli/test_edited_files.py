@@ -38,7 +38,7 @@ def test_a_resume_asks_again_for_an_aspect_whose_definition_was_edited(folder: P
     assert without_seconds(folder / "run" / "results.jsonl") == before
 
 
-def test_what_changed_on_disk_is_asked_for_again_and_nothing_else(folder: Path) -> None:
+def test_only_values_that_changed_on_disk_are_asked_for_again(folder: Path) -> None:
     run = folder / "run"
     memory, results = run / "memory.sqlite3", run / "results.jsonl"
     with ChaosServer() as server:

@@ -58,7 +58,7 @@ def test_results_that_are_tried_beside_a_run_are_seen_as_a_file(command: str) ->
     assert line.endswith(f"spanjury view other.jsonl --data {Path('rows.jsonl').absolute()}")
 
 
-def test_where_rows_are_printed_as_data_nothing_is_added() -> None:
+def test_nothing_is_added_to_rows_printed_as_data() -> None:
     done = spanjury(*evaluate("--json"))
     assert all(json.loads(line)["id"] for line in done.stdout.splitlines())
     assert "spanjury view" not in done.output

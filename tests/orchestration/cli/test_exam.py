@@ -117,7 +117,7 @@ def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
         (["--demo", "--weights", "aspect.toml"], "name beauty"),
     ],
 )
-def test_what_does_not_fit_is_an_error_before_anything_is_judged(
+def test_an_invalid_combination_fails_before_anything_is_judged(
     spanjury: Spanjury, flags: list[str], problem: str
 ) -> None:
     Path("half.toml").write_text("[deletions-minor]\nfluency = 0.5\n")

@@ -86,7 +86,7 @@ def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury)
 def test_an_exam_beside_itself_shows_nothing(spanjury: Spanjury) -> None:
     done = spanjury("keen", "keen")
     assert done.exit_code == 0
-    assert "it is not shown that one discerns more" in " ".join(done.stdout.split())
+    assert "neither is shown to discern more" in " ".join(done.stdout.split())
 
 
 def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
@@ -95,7 +95,7 @@ def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
     write_scores(Path("other/scores.jsonl"), scores(rows, judge="other"))
     done = spanjury("keen", "other")
     assert done.exit_code == 2
-    problem = "the exams share no text, so that there is nothing to compare"
+    problem = "the exams share no text, so there is nothing to compare"
     assert done.stderr.splitlines() == [f"spanjury: {problem}"]
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_was_cut_or_bent_is_named_in_a_line(spanjury: Spanjury) -> N
     )
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     data = scores(scored([1.0, None, 0.5]), judge="a")
     write_scores(tmp_path / "scores.jsonl", data)
     assert read_scores(tmp_path) == data

@@ -149,7 +149,7 @@ def test_judges_that_are_named_stay_as_they_are_named() -> None:
     assert chosen == [judge for judge in usual if judge in chosen]
 
 
-def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanjury) -> None:
+def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked(spanjury: Spanjury) -> None:
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "rouge-1", "--aspect", "consistency")
     assert done.exit_code == 2
     assert "rouge-1: cannot say which score follows" in done.output
@@ -166,7 +166,7 @@ def test_a_judge_that_cannot_rescore_is_said_before_it_is_asked(spanjury: Spanju
         (("texts.jsonl", "--aspect", "no-such"), "no-such"),
     ],
 )
-def test_what_does_not_fit_is_a_usage_error(
+def test_an_invalid_combination_is_a_usage_error(
     spanjury: Spanjury, flags: tuple[str, ...], problem: str
 ) -> None:
     write("texts.jsonl", TEXTS)
@@ -175,7 +175,7 @@ def test_what_does_not_fit_is_a_usage_error(
     assert problem in done.output
 
 
-def test_texts_of_no_task_are_asked_for_one(spanjury: Spanjury) -> None:
+def test_texts_without_a_task_ask_for_a_task(spanjury: Spanjury) -> None:
     write("texts.jsonl", [{"id": "a", "output": "It opened."}])
     done = spanjury("texts.jsonl")
     assert done.exit_code == 2

@@ -74,7 +74,7 @@ def test_wrong_numbers_are_put_right_by_a_model_that_follows_the_evidence(
     assert {row["condition"] for row in rows} == {"", "change-number"}  # contractions do no harm
     assert len(rows) == (3 + 3) * 3
     for name in ("report.md", "report.html"):
-        assert "Texts that nothing was done to" in Path("repair", name).read_text()
+        assert "Texts that were not changed" in Path("repair", name).read_text()
     card = CliRunner().invoke(app, ["exam", "card", "repair", "-o", "card"])
     assert card.exit_code == 0, card.output
     assert "repair.net_gain" in Path("card/card.md").read_text()
@@ -90,7 +90,7 @@ def test_a_model_that_makes_it_worse_is_seen_and_given_up(spanjury: Spanjury) ->
     assert ends["no_better"] == {"damaged": 3, "clean": 0}
 
 
-def test_what_an_exam_needs_is_asked_for(spanjury: Spanjury) -> None:
+def test_an_exam_asks_for_its_required_values(spanjury: Spanjury) -> None:
     for flags, said in (
         (("--demo", "--examiner", "rules.toml"), "name it with --repair-model"),
         (("--demo", "--repair-model", "embedded"), "name it with --examiner"),
@@ -129,5 +129,5 @@ def test_the_same_exam_runs_from_python(spanjury: Spanjury) -> None:
     saved = {path.name: path.read_bytes() for path in report.save("python")}
     assert saved["attempts.jsonl"] == Path("repair/attempts.jsonl").read_bytes()
     assert report.measures["repair.restored"].value == 1
-    assert "Texts that nothing was done to" in report.to_markdown()
+    assert "Texts that were not changed" in report.to_markdown()
     assert "Damaged texts" in " ".join(report.tables)

@@ -69,7 +69,7 @@ def test_texts_are_attacked_as_they_are_where_that_is_asked(spanjury: Spanjury) 
     findings = json.loads(Path("robustness/findings.json").read_text())
     assert findings["damaged"] == {}
     assert {f["name"] for f in findings["findings"] if f["scope"] == "attack"} == {"review"}
-    assert "attacked as they are" in Path("robustness/report.md").read_text()
+    assert "attacked undamaged" in Path("robustness/report.md").read_text()
     rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
     assert clean["id"] in {row["text"] for row in rows}
 
@@ -129,7 +129,7 @@ def test_a_model_that_gives_every_text_one_score_is_refused(spanjury: Spanjury) 
         (["--demo", "--step", "0"], "--step"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_judged(
+def test_invalid_input_is_refused_before_anything_is_judged(
     spanjury: Spanjury, flags: list[str], problem: str
 ) -> None:
     done = spanjury(*examine(*flags))

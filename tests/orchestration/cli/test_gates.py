@@ -299,7 +299,7 @@ def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path
     assert message.startswith("50%25: a,b ::error::forged, consistency: severity 4")
 
 
-def test_where_a_workflow_reads_along_no_text_is_printed_that_may_command_it(
+def test_a_workflow_sees_no_text_that_may_command_it(
     tmp_path: Path,
 ) -> None:
     row = {"task": "summarization", "output": f"{WRONG}\n::error::forged", "inputs": {"A": SOURCE}}

@@ -62,7 +62,7 @@ def assert_clean(*texts: str) -> None:
         assert letters(base64.b64encode(b"k:" + secret.encode()).decode())[4:-4] not in everything
 
 
-def test_what_a_server_gives_back_of_a_key_is_nowhere(tmp_path: Path) -> None:
+def test_a_key_that_a_server_echoes_appears_nowhere(tmp_path: Path) -> None:
     said = [chat(REPLY.format(form, form)) for form in forms()]
     failures = [failure(400, f"bad key {form}") for form in forms()]
     rows(tmp_path, *map(str, range(len(said) + len(failures))))

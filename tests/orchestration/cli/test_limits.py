@@ -249,7 +249,7 @@ def test_a_run_without_memory_leaves_the_results_alone(spanjury: Spanjury) -> No
     assert count("results.jsonl") > 0
 
 
-def test_where_no_run_can_be_kept_the_data_is_judged_all_the_same(
+def test_data_is_judged_even_if_no_run_can_be_kept(
     spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("file").write_text("no folder")

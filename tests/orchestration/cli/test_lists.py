@@ -89,7 +89,7 @@ def test_figures_stand_at_the_right_of_their_column() -> None:
     assert texts(sizes, 80) == ["name    size", "a        9 B", "b     120 kB"]
 
 
-def test_what_would_control_the_terminal_is_not_in_a_line() -> None:
+def test_a_line_holds_no_terminal_control_characters() -> None:
     hostile = Listing(headings=("name",), rows=[("a\x1b]0;title\x07\tb",)], brief=("name",))
     assert texts(hostile, 80) == ["name", "a\ufffd]0;title\ufffd b"]
 

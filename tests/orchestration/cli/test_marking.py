@@ -28,7 +28,7 @@ def test_neighbours_close_before_they_open() -> None:
     assert plain("abcd", mark("abcd", "ab"), mark("abcd", "cd")) == "[ab](1)[cd](2)"
 
 
-def test_what_has_no_place_is_not_marked() -> None:
+def test_spans_without_a_position_are_not_marked() -> None:
     missing = ErrorSpan(text="gone", explanation="", severity=None)
     assert plain("abc", missing) == "abc"
 

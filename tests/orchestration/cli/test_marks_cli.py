@@ -191,7 +191,7 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
 
     table = call(tmp_path, "marks", "agreement", "run", "--draws", "20")
     assert "consistency" in table.stdout
-    assert "Agreement on scores, two by two" in table.stdout
+    assert "Agreement on scores, pair by pair" in table.stdout
     assert max(map(len, table.stdout.splitlines())) <= 80
 
 

@@ -163,9 +163,7 @@ def test_a_form_that_is_not_known_is_refused_with_those_that_are(
 @pytest.mark.parametrize(
     ("form", "name"), [("mqm", "m.mqm.tsv"), ("factgenie", "m.factgenie.jsonl")]
 )
-def test_what_a_run_found_goes_to_tools_that_read_marks_and_comes_back(
-    form: str, name: str
-) -> None:
+def test_spans_of_a_run_survive_a_round_trip_through_annotation_tools(form: str, name: str) -> None:
     Path("rows.jsonl").write_text(json.dumps({**ROWS[0], "output": "It is is late late ."}))
     evaluate("--run-dir", "run")
     done = spanjury("export", "run", "--form", form, "-o", name)

@@ -203,7 +203,7 @@ def test_runs_in_folders_of_one_name_are_named_by_their_paths(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_incomparable_values_are_refused(
     tmp_path: Path, row: dict[str, object], flags: tuple[str, ...], code: int, problem: str
 ) -> None:
     folder_with(tmp_path)

@@ -179,7 +179,7 @@ def test_without_draws_no_test_was_run_and_no_scorer_is_marked() -> None:
     assert "1.000] *" in marked.stdout
 
 
-def test_what_people_did_not_rate_and_what_no_metric_scored_is_reported() -> None:
+def test_unrated_and_unscored_texts_are_reported() -> None:
     spanjury("metrics", "score", "texts.jsonl", "--metric", "f1", "-o", "m.jsonl")
     done = spanjury("meta", "m.jsonl", "--human", "texts.jsonl", "--aspect", "beauty")
     assert done.exit_code == 2

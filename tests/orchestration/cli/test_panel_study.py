@@ -68,7 +68,7 @@ def test_seats_are_compared_and_one_without_a_score_is_left_out(tmp_path: Path) 
     found = study(tmp_path)
     assert found["seats"] == ["s1", "s2"]
     assert found["texts"] == 12
-    assert "s3 gave no score of fluency, and is left out" in found["notes"]  # type: ignore[operator]  # JSON
+    assert "s3 gave no score of fluency and is left out" in found["notes"]  # type: ignore[operator]  # JSON
     assert found["frontier"]["unit"] == "tokens"  # type: ignore[index]  # JSON
     assert found["frontier"]["whole"]["cost"] == 50  # type: ignore[index]  # two seats of 25 tokens
 
@@ -163,13 +163,13 @@ def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
         (("--price", "s1=x"), "expected SEAT=PROMPT/COMPLETION"),
         (("--price", "s9=1/1"), "--price of no seat: s9"),
         (("--budget", "3"), "too small for one text"),
-        (("--cost", "dollars"), "the cost of no seat is known in dollars"),
+        (("--cost", "dollars"), "the cost of every seat is unknown in dollars"),
         (("--within", "era"), "the row '0' has no such key in its meta"),
         (("--aspect", "coherence"), "coherence was not judged"),
         (("--families", "none.toml"), "none.toml cannot be read"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
+def test_errors_are_reported(tmp_path: Path, flags: tuple[str, ...], says: str) -> None:
     folder_with(tmp_path)
     assert says in refused(tmp_path, *flags)
 

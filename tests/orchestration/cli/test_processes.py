@@ -59,7 +59,7 @@ def interrupted(process: "subprocess.Popen[str]", server: LoopbackServer, *, ask
     assert next(notices, ""), "it ended without a word"  # lines of progress may come before
 
 
-def test_after_ctrl_c_what_is_under_way_comes_to_its_end(tmp_path: Path) -> None:
+def test_running_work_ends_normally_after_ctrl_c(tmp_path: Path) -> None:
     with LoopbackServer(*[chat(REPLY)] * 10, HELD) as server:
         process = start(tmp_path, *model_at(server.base_url))
         interrupted(process, server, asked=18)  # 10 answered, 8 that wait
@@ -104,9 +104,7 @@ def test_no_key_reaches_any_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_whoever_stops_reading_ends_the_view_and_not_the_run(
-    tmp_path: Path, flags: list[str]
-) -> None:
+def test_closing_the_output_ends_the_view_and_not_the_run(tmp_path: Path, flags: list[str]) -> None:
     process = start(tmp_path, "--judge", "form", *flags)
     assert process.stdout is not None
     assert process.stderr is not None

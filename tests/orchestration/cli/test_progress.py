@@ -74,7 +74,7 @@ def test_a_long_run_ends_with_a_line_however_it_ends() -> None:
     assert lines.lines == ["judged 4 of 4 (100 %)"]
 
 
-def test_who_reads_the_lines_may_leave() -> None:
+def test_a_reader_of_the_lines_may_leave() -> None:
     clock, lines = FakeClock(), Lines(1, breaks=True)
     with ProgressLines(tracker(clock), write=lines.write, every=OFTEN):
         assert lines.full.wait(20)

@@ -209,9 +209,7 @@ def test_bad_input_of_a_rank_is_one_clear_line(tmp_path: Path, judge: Judge) -> 
         assert words in complaint(done.stderr), flags
 
 
-def test_four_marks_and_disagreeing_people_and_other_scales_are_said(
-    tmp_path: Path, judge: Judge
-) -> None:
+def test_few_marks_disagreement_and_other_scales_are_reported(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     write(tmp_path / "few.jsonl", scored(rows())[:4])
     people = [

@@ -183,7 +183,7 @@ def test_a_run_that_changed_since_it_was_chosen_stays(home: Path) -> None:
     assert names(home) == ["new", "old", "older"]
 
 
-def test_what_a_crash_leaves_is_no_run_and_is_finished_next_time(home: Path) -> None:
+def test_a_crashed_deletion_leaves_no_run_and_is_finished_next_time(home: Path) -> None:
     program = (
         "import shutil, os, sys\n"
         "shutil.rmtree = lambda *_, **__: os._exit(9)\n"

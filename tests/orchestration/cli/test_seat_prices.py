@@ -108,7 +108,7 @@ def test_a_seat_that_lacks_a_price_is_named(folder: Path) -> None:
     assert "A panel with such a seat has no cost here." in " ".join(tables.split())
 
 
-def test_without_any_price_nothing_is_said_of_prices(folder: Path) -> None:
+def test_prices_are_not_mentioned_if_there_are_none(folder: Path) -> None:
     found, tables = said(folder)
     assert found["frontier"]["unit"] == "tokens"  # type: ignore[index]  # JSON
     assert "price" not in tables.lower()
@@ -149,7 +149,7 @@ def test_a_cascade_counts_dollars_by_a_panel_file(folder: Path) -> None:
         ('[[seats]]\njudge = "unheard-of"\n', "unheard-of"),
     ],
 )
-def test_a_panel_file_that_is_none_is_refused(folder: Path, panel: str, says: str) -> None:
+def test_an_invalid_panel_file_is_refused(folder: Path, panel: str, says: str) -> None:
     (folder / "panel.toml").write_text(panel)
     line = ("panel", "study", "results.jsonl", "--human", "texts.jsonl", "--panel", "panel.toml")
     done = call(folder, *line)

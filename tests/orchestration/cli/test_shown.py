@@ -39,7 +39,7 @@ TEXTS: tuple[tuple[float | None, ...], ...] = ((4, 5), (None, 5), (2, 3), (5, 1)
         ("worst:9", [], [3, 2, 5, 0, 1]),
     ],
 )
-def test_what_is_asked_for_is_shown(shown: str, now: list[int], late: list[int]) -> None:
+def test_requested_texts_are_shown(shown: str, now: list[int], late: list[int]) -> None:
     assert selected(shown, *TEXTS) == (now, late, len(TEXTS) - len(now))
 
 
@@ -52,6 +52,6 @@ def test_a_few_are_shown_where_nothing_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "best", "first", "first:", "first:-1", "worst:x", "all:3"])
-def test_what_is_no_choice_is_refused(text: str) -> None:
+def test_an_invalid_choice_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--show takes all, none, failures, first:N or worst:N"):
         Shown.parse(text)

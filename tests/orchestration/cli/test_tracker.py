@@ -102,7 +102,7 @@ def test_a_bar_shows_only_the_rest() -> None:
     assert figures == "0 calls/s, 0 tokens/s, 24/64 calls under way, 1 s left"
 
 
-def test_without_models_nothing_is_said_of_calls() -> None:
+def test_calls_are_not_mentioned_without_models() -> None:
     run = Run(total=40)
     for _ in range(10):
         run.does(GOOD, IDLE)

@@ -99,7 +99,7 @@ def test_spans_are_numbered_through_all_aspects_of_a_text() -> None:
     assert "fluency: 3.50 of 5, Good (2) severity not given [c] Dull." in view
 
 
-def test_what_has_no_place_says_so() -> None:
+def test_unlocated_spans_say_so() -> None:
     made_up = ErrorSpan(text="a purple cow", explanation="no cow", severity=1, found_by=("a",))
     missing = replace(made_up, text="", explanation="The length is missing.")
     view = shown(segment_view([result(3, GOOD, spans=(made_up, missing))]))
@@ -188,7 +188,7 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
 
 
 @given(st.floats(1, 5), st.sampled_from([{}, OK, UNSURE, FAULTY]), st.booleans())
-def test_no_error_is_said_to_be_found_only_where_all_agrees(
+def test_no_error_is_reported_only_if_all_agree(
     score: float, fields: dict[str, Any], marked: bool
 ) -> None:
     spans = (replace(mark(TEXT, "1935"), found_by=("a",)),) * marked
@@ -225,7 +225,7 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     view = summed(result(4, GOOD, IDLE), result(None, SLOW, IDLE), result(3, GOOD, SLOW))
     assert "consistency │ - │ - │ 3.50 │ 67% (2/3) │ 0.00 │" in view
     assert "system" not in view
-    assert "1 of 3 without a score: 1 timed_out 1 x slow: no reply" in view
+    assert "1 of 3 assessments have no score: 1 timed_out 1 x slow: no reply" in view
     assert "seat seat0: 1 timed_out of 3" in view
     assert "seat seat1: 1 timed_out of 3" in view
 
@@ -251,12 +251,12 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
     on = "False alarms on 160 texts without error of made-up summaries:"
     called = "of right texts are called"
     assert f"{on} 5% {called} faulty, 15% {called} unsure or faulty." in view
-    reason = "it was not measured for these judges."
-    assert f"False-alarm rate not known for 1 of 3 faulty or unsure: {reason}" in view
-    assert f"Miss rate not known: {reason}" in view
-    assert "2 texts unsure: --model NAME, or another judge, would decide." in view
+    reason = "because it was not measured for these judges."
+    assert f"The false-alarm rate is unknown for 1 of 3 faulty or unsure results, {reason}" in view
+    assert f"The miss rate is unknown, {reason}" in view
+    assert "2 texts are unsure: add --model NAME or another judge to decide." in view
     alone = summed(result(3, GOOD, **{**UNSURE, "basis": basis()}))
-    assert f"False-alarm rate not known: {reason}" in alone
+    assert f"The false-alarm rate is unknown, {reason}" in alone
     assert "False" not in summed(result(5, GOOD, **OK))
 
 
@@ -271,8 +271,8 @@ def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> 
         " 8% of wrong texts are called ok (3-15% by kind of text)." in view
     )
     assert "6% of right texts are called faulty (1-12% by kind of text)." in view
-    assert "not known" not in view
-    assert "unsure:" not in view
+    assert "unknown" not in view
+    assert "are unsure:" not in view
 
 
 def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
@@ -294,7 +294,7 @@ def test_the_table_has_a_row_for_each_task_where_there_are_several() -> None:
 def test_the_table_shows_what_the_judges_took_if_they_asked_a_model() -> None:
     spent = Usage(calls=600, prompt=10_000, cached=4_000, completion=500, reasoning=20)
     view = summed(*[result(4, replace(GOOD, usage=spent), GOOD)] * 2)
-    assert "what was remembered: what it cost then" in view
+    assert "cached replies: what they cost when first made" in view
     assert "seat0 │ 1,200 │ 20,000 │ 8,000 │ 1,000 │ 40" in view
     assert "seat1 │" not in view
-    assert "What the judges took" not in summed(result(4, GOOD))
+    assert "Tokens used by the judges" not in summed(result(4, GOOD))

@@ -117,7 +117,7 @@ async def test_a_model_that_never_fits_is_a_parse_error_that_keeps_the_reply() -
     assert caught.value.reply == "I would rather not say."
 
 
-async def test_a_refusal_and_a_broken_reply_are_said_to_be_so() -> None:
+async def test_a_refusal_and_a_broken_reply_are_reported() -> None:
     for reply, word in (
         (ModelRefusedError("declined"), "declined"),
         (Reply(text='{"edits": [', finish=Finish.LENGTH), "broke off"),

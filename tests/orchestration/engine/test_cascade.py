@@ -95,7 +95,7 @@ def test_a_cutoff_ends_where_the_others_cannot_change_the_side() -> None:
     asked = cascade(cutoff=3.0)
     assert stop(asked, said(5, 5)) == Stop(
         why=StopReason.SETTLED,
-        reason="Whatever the others say, the score is 3.00 or more, and 3 decides.",
+        reason="The score is 3.00 or more whatever the others say, and the cutoff 3 decides.",
     )
     assert stop(asked, said(5, 4)) is None  # (5 + 4 + 1 + 1) / 4 = 2.75
     assert stop(asked, said(5, 4, 2), number=1) is not None  # 12 / 4 = 3
@@ -186,7 +186,7 @@ def test_an_expected_score_is_on_the_aspects_own_scale() -> None:
         (lambda: cascade().require_seats(["a", "b", "c", "d", "e"]), "no stage for e"),
     ],
 )
-def test_what_is_no_cascade_is_refused_in_a_sentence(make: object, message: str) -> None:
+def test_an_invalid_cascade_is_refused_in_one_sentence(make: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make()  # type: ignore[operator]  # each is a function of nothing
 

@@ -356,7 +356,7 @@ def test_thresholds_that_contradict_themselves_are_refused(wrong: dict[str, obje
         replace(MEASURED, **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_what_is_shipped_names_each_set_of_judges_once() -> None:
+def test_shipped_thresholds_name_each_set_of_judges_once() -> None:
     assert len({one.judges for one in SHIPPED}) == len(SHIPPED)
 
 

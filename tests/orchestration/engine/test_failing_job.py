@@ -154,7 +154,7 @@ def test_a_closed_panel_and_one_of_another_loop_are_named_at_once() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_other_seats_and_rows_were_asked_is_answered_before_the_run_fails() -> None:
+async def test_pending_answers_arrive_before_the_run_fails() -> None:
     waiting = WaitingJudge.holding(["0", "1"])
     failing = FixedJudge(says=RunFailedError("the key is wrong"), name="failing")
 

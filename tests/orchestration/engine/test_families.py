@@ -201,7 +201,7 @@ def test_families_of_files_go_before_those_of_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["families = 1", '[families]\na = "word"', "[families]\na = [1]", "[", "[other]"]
 )
-def test_a_table_that_is_none_is_refused_by_name(tmp_path: Path, text: str) -> None:
+def test_an_invalid_table_is_refused_by_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "families.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match="families"):

@@ -215,7 +215,7 @@ async def test_rows_of_a_judge_that_may_depend_on_more_than_the_row_are_made_aga
     assert len(memory.values) == 1
 
 
-async def test_what_is_no_row_is_not_taken_for_one() -> None:
+async def test_an_invalid_row_is_not_taken_for_a_row() -> None:
     memory = DictMemory()
     await kept(memory, panel(*two()))
     (key,) = memory.values

@@ -158,12 +158,12 @@ def test_no_severity_is_made_up_where_no_member_has_one() -> None:
         (answer(group("s1", "s2", why=" ")), "the explanation is missing"),
     ],
 )
-def test_what_is_lost_doubled_or_made_up_is_refused(given: Grouping, problem: str) -> None:
+def test_lost_doubled_or_invented_spans_are_refused(given: Grouping, problem: str) -> None:
     with pytest.raises(GroupingError, match=problem):
         consolidated(given, case(YEAR, OPENED))
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(GroupingError) as caught:
         consolidated(answer(group("s9", "s1", "s1")), case(YEAR, OPENED))
     assert len(str(caught.value).splitlines()) == 3

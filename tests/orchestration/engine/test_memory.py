@@ -129,7 +129,7 @@ async def _assessed(panel: Panel) -> PanelReport:
 
 
 @pytest.mark.anyio
-async def test_a_judge_is_asked_once_and_says_the_same_ever_after() -> None:
+async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     first = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
     again = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
@@ -277,7 +277,7 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
-async def test_what_is_no_plain_report_is_passed_on_and_not_kept(says: object) -> None:
+async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> None:
     memory = DictMemory()
     bare = await _assessed(_panel(FixedJudge(says=says)))
     assert await _assessed(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
@@ -285,7 +285,7 @@ async def test_what_is_no_plain_report_is_passed_on_and_not_kept(says: object) -
 
 
 @pytest.mark.anyio
-async def test_a_memory_that_fails_is_said_to_and_not_held_against_the_judge() -> None:
+async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> None:
     full = BrokenMemory()
     with pytest.raises(StoreError, match="full"):
         await RememberedJudge(FixedJudge(says=REPORT), full).assess(SEGMENT, ASPECT)
@@ -296,7 +296,7 @@ async def test_a_memory_that_fails_is_said_to_and_not_held_against_the_judge() -
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
-async def test_what_is_kept_but_unreadable_is_asked_for_again_with_one_warning(
+async def test_unreadable_memories_are_asked_for_again_with_one_warning(
     value: bytes,
 ) -> None:
     memory = BrokenMemory(value, full=False)
@@ -347,7 +347,7 @@ class SamplingJudge:
 
 
 @pytest.mark.anyio
-async def test_who_asks_the_same_again_gets_draws_of_its_own_and_the_same_when_rescored() -> None:
+async def test_a_repeated_question_gets_its_own_draws_and_the_same_when_rescored() -> None:
     model, memory = ScriptedModel(*"abcdef"), DictMemory()
     remembered = RememberedModel(model, memory)
     for version in (1, 2):  # the second reads the replies in another way: no call

@@ -47,7 +47,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return _after("row", lines_of_run)
 
 
-def test_what_was_kept_survives_kill_9_and_a_resume_ends_as_if_nothing_had_been(
+def test_kept_values_survive_kill_9_and_a_resume_completes_the_run(
     tmp_path: Path, undisturbed: list[str]
 ) -> None:
     rounds = 0

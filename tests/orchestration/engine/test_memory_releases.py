@@ -136,7 +136,7 @@ async def test_another_reader_reads_the_replies_without_a_call() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_failed_is_tried_again_when_another_reader_cannot_read_it_either() -> None:
+async def test_failures_are_asked_again_if_another_reader_fails_too() -> None:
     model, memory = Named("model"), DictMemory()
     known = RememberedModel(model, memory)
     reads = {"reply 1": Report(outcome=Outcome.UNPARSEABLE, reason="no score")}

@@ -90,7 +90,7 @@ def test_a_seat_that_repeats_itself_word_for_word_counts_once() -> None:
     assert len(merged.sources[0]) == 2
 
 
-def test_omissions_meet_by_what_is_said_of_them() -> None:
+def test_omissions_match_by_their_explanations() -> None:
     missing = ErrorSpan(text="", explanation="The mayor's speech is missing.", severity=2)
     merged = consolidate(
         verdict(

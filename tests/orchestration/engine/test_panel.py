@@ -177,7 +177,7 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
     assert logs[0]["event"] == "panel.conclusion_failed"
 
 
-async def test_what_is_bound_to_the_log_does_not_outlive_an_assessment() -> None:
+async def test_log_context_does_not_outlive_an_assessment() -> None:
     with capture_logs() as logs:
         await panel(*scoring(3)).assess(segment(), ASPECT)
         EventLog().info("thing.done")

@@ -104,7 +104,7 @@ async def test_any_other_list_order_segment_aspect_and_place_is_scored_again() -
     assert judge.asked == len(lists) + 3
 
 
-async def test_what_it_says_of_a_list_is_not_what_it_says_of_the_text() -> None:
+async def test_a_rescoring_is_kept_apart_from_the_report() -> None:
     judge, memory = CountedRescorable([RESCORING]), DictMemory()
     kept = before(judge, memory)
     assert (await kept.assess(SEGMENT, ASPECT)).score == 3
@@ -129,7 +129,7 @@ async def test_an_error_is_raised_and_not_kept() -> None:
     assert await before(judge, memory).rescore(SEGMENT, ASPECT, []) == RESCORING
 
 
-async def test_what_a_panel_says_is_not_kept() -> None:
+async def test_rescorings_by_a_panel_are_not_kept() -> None:
     judge = CountedRescorable([replace(RESCORING, report=PanelReport(score=2))])
     memory = DictMemory()
     await before(judge, memory).rescore(SEGMENT, ASPECT, [])

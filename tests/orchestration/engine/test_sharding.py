@@ -47,7 +47,7 @@ def test_the_third_of_sixteen_is_named_in_many_ways(text: str, environment: dict
     "text",
     ["", "3/", "/16", "3/16/2", "3 of 16", "-3/16", "3/16 ", "٣/16", "Auto", "1.5", "9" * 5000],
 )
-def test_what_is_no_shard_is_refused_with_what_would_be_one(text: str) -> None:
+def test_an_invalid_shard_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigError, match="expected one as 3/16, a count as 16, or auto"):
         parse_shard(text, ARRAY)
 

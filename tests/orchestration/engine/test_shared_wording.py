@@ -13,7 +13,7 @@ EXPLANATIONS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 @given(one=EXPLANATIONS, other=EXPLANATIONS)
 @example(one="a b", other="a cd")
 @example(one="", other="")
-def test_what_is_alike_by_shared_words_is_alike_to_rapidfuzz(one: str, other: str) -> None:
+def test_texts_alike_by_shared_words_are_alike_to_rapidfuzz(one: str, other: str) -> None:
     ratio = rapidfuzz.fuzz.token_set_ratio(one, other, processor=rapidfuzz.utils.default_process)
     assert ratio >= 50.0 or not alike_by_shared_words(one, other)
 

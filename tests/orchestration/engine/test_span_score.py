@@ -98,7 +98,7 @@ async def test_an_error_that_names_no_seat_is_everybodys() -> None:
     assert span_score().of(verdict, [replace(year(4), found_by=("seat0",))]) == 3
 
 
-def test_what_makes_the_score_is_in_the_panels_signature() -> None:
+def test_everything_that_makes_the_score_is_in_the_panels_signature() -> None:
     scores = (None, span_score(), span_score(over="list"), span_score(rest=0.5))
     assert len({panel(finding(), score=score).signature for score in scores}) == 4
 
@@ -123,7 +123,7 @@ async def test_a_panel_is_asked_by_name_how_its_score_is_made() -> None:
         ("from-spans:file=absent.json,rest=.2", "leave out all but over"),
     ],
 )
-async def test_what_makes_no_score_is_said_before_any_judge_is_asked(
+async def test_an_invalid_score_option_is_reported_before_any_judge_is_asked(
     name: str, problem: str
 ) -> None:
     with pytest.raises(ConfigError, match=problem):

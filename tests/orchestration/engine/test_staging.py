@@ -415,7 +415,7 @@ def test_budgets_are_read_as_people_write_them(text: str, amount: float, unit: s
 
 
 @pytest.mark.parametrize("text", ["", "five", "-3", "0", "5 euros", "calls", "inf", "nan", "1e999"])
-def test_what_is_no_budget_is_refused(text: str) -> None:
+def test_an_invalid_budget_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="budget"):
         parse_budget(text)
 

@@ -47,7 +47,7 @@ class Batch:
         )
 
 
-async def test_what_is_under_way_is_finished_and_nothing_else_begun() -> None:
+async def test_running_work_is_finished_and_nothing_else_begins() -> None:
     judge = WaitingJudge.holding(["0", "1"])
     batch = Batch(judge)
     async with create_task_group() as group:
@@ -63,7 +63,7 @@ async def test_what_is_under_way_is_finished_and_nothing_else_begun() -> None:
     assert batch.stop_token.interrupted
 
 
-async def test_after_the_grace_what_is_under_way_is_dropped_and_what_is_done_kept() -> None:
+async def test_running_work_is_dropped_and_done_work_kept_after_the_grace() -> None:
     judge = WaitingJudge.holding(["0"])
     batch = Batch(judge)
     async with create_task_group() as group:
@@ -154,7 +154,7 @@ async def test_watchers_begin_before_the_work_and_end_with_it() -> None:
     assert events == ["watching", "working", "watched"]
 
 
-async def test_what_a_watcher_raises_ends_the_work_and_is_raised_as_it_is() -> None:
+async def test_an_error_of_a_watcher_ends_the_work_and_is_raised_unchanged() -> None:
     async def watch() -> None:
         raise RunFailedError("the disk is full")
 

@@ -55,7 +55,7 @@ def test_an_aspect_is_all_its_systems_together() -> None:
     assert (consistency.mean, consistency.total, consistency.spans) == (3.0, 2, 1)
 
 
-def test_what_a_judge_took_is_summed_over_its_reports() -> None:
+def test_the_usage_of_a_judge_is_summed_over_its_reports() -> None:
     spent = Usage(calls=1, prompt=10, cached=4, completion=5, reasoning=2)
     one = result(3)
     [seat] = one.report.seats

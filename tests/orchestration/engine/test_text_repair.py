@@ -29,7 +29,7 @@ from spanjury.orchestration.engine.text_repair.places import (
     SpanEdit,
     edited,
     edits_of,
-    places_in,
+    passages_in,
 )
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
 
@@ -89,7 +89,7 @@ async def test_a_version_that_is_no_better_and_no_worse_is_given_up() -> None:
 async def test_each_round_goes_on_from_the_best_version() -> None:
     done, writer = await run({1: "1932"}, {1: "much"})
     assert [version.text for version in writer.seen] == [TEXT, TEXT.replace("1935", "1932")]
-    assert [place.text for place in writer.seen[1].places] == ["nothing"]
+    assert [place.text for place in writer.seen[1].passages] == ["nothing"]
     assert done.best.text == "The bridge opened in 1932. It cost much. Ships liked it."
 
 
@@ -223,7 +223,7 @@ def span(start: int, end: int, text: str) -> ErrorSpan:
 def test_spans_that_overlap_are_one_place_and_spans_that_touch_are_two() -> None:
     text = "abcdefghij"
     found = [Marked("a", span(*ends, text)) for ends in ((4, 6), (0, 2), (1, 4), (8, 9))]
-    places = places_in(text, found)
+    places = passages_in(text, found)
     assert [(place.number, place.text, len(place.errors)) for place in places] == [
         (1, "abcd", 2),
         (2, "ef", 1),
@@ -245,7 +245,7 @@ def test_nothing_outside_the_marked_characters_ever_changes(
     case: tuple[str, list[Marked], dict[int, str]],
 ) -> None:
     text, errors, texts = case
-    places = places_in(text, errors)
+    places = passages_in(text, errors)
     marked = {n for error in errors for n in range(error.span.start or 0, error.span.end or 0)}
     assert {n for place in places for n in range(place.start, place.end)} == marked
     pieces: list[str] = []
@@ -283,7 +283,7 @@ def bare(text: str) -> str:
 def test_a_deletion_leaves_no_blank_and_no_stop_standing_alone(
     text: str, gone: str, left: str
 ) -> None:
-    places = places_in(text, [Marked("consistency", mark(text, gone))])
+    places = passages_in(text, [Marked("consistency", mark(text, gone))])
     assert edited(text, edits_of(text, places, {1: ""})) == left
 
 

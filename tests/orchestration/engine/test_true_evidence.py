@@ -39,7 +39,7 @@ def test_evidence_that_no_input_holds_is_not_passed_on(false: Evidence) -> None:
     assert checked_report(report(DATE, false), TEXT, ASPECT).spans == ()
 
 
-def test_what_is_no_evidence_costs_the_report() -> None:
+def test_invalid_evidence_costs_the_report() -> None:
     with pytest.raises(JudgeError, match="not an Evidence"):
         checked_report(report("the article"), TEXT, ASPECT)  # type: ignore[arg-type]  # another's code
 

@@ -106,7 +106,7 @@ def test_without_a_verdict_the_feedback_has_no_score() -> None:
     assert "no score (abstained)" in str(said.comment)
 
 
-def test_of_several_outputs_the_text_is_named() -> None:
+def test_an_ambiguous_output_must_be_named() -> None:
     both = run(summary=WRONG, draft=SOURCE)
     with pytest.raises(ConfigError, match="summary, draft"):
         SpanjuryRunEvaluator("consistency", judges=["grounding"]).evaluate_run(both)

@@ -81,7 +81,7 @@ def test_tests_pass_fail_and_are_skipped_by_what_the_panel_says(reported: Path) 
     assert outcomes(reported) == OUTCOMES
 
 
-def test_the_report_has_what_the_panel_said_as_properties(reported: Path) -> None:
+def test_the_report_has_the_panels_results_as_properties(reported: Path) -> None:
     by_name = cases(reported)
     assert properties(by_name["test_uses_nothing"]) == {}
     sound = properties(by_name["test_sound"])

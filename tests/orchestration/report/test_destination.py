@@ -41,7 +41,7 @@ def test_a_folder_alone_has_no_other_page(tmp_path: Path) -> None:
     assert names(tmp_path / "out") == NAMES
 
 
-def test_where_nothing_is_named_nothing_is_written() -> None:
+def test_nothing_is_written_if_nothing_is_named() -> None:
     assert Destination(folder=None, page=None).write(write) == []
 
 
@@ -68,6 +68,6 @@ def test_a_wrong_name_is_refused_before_anything_is_computed(
         Destination(folder=Path(folder) if folder else None, page=Path(page) if page else None)
 
 
-def test_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         Destination(folder=None, page=tmp_path / "none" / "a.html").write(write)

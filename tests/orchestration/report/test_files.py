@@ -46,7 +46,7 @@ def test_a_report_is_written_in_three_formats(tmp_path: Path) -> None:
     assert len(list((tmp_path / "a" / "b").iterdir())) == 3
 
 
-def test_what_cannot_be_written_is_an_error_and_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failed_write_is_an_error_and_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "file"
     write_whole(file, b"old")
     with pytest.raises(StoreError, match="cannot be written"):

@@ -37,7 +37,7 @@ def test_a_section_that_has_no_letters_is_linked_too() -> None:
     assert "<b>" not in page
 
 
-def test_what_is_not_shown_is_not_in_the_contents() -> None:
+def test_hidden_sections_are_not_in_the_contents() -> None:
     report = of_sections("a", "b", "c", "d")
     hidden = Section("e", [ROW], only="terminal")
     page = report_html(Report(title="t", sections=[hidden, *report.sections, Section("f", [])]))

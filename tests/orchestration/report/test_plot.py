@@ -54,7 +54,7 @@ def test_points_stand_where_their_numbers_say() -> None:
         assert 0 <= float(y) <= HEIGHT
 
 
-def test_what_has_no_place_is_not_drawn() -> None:
+def test_points_without_a_position_are_not_drawn() -> None:
     kept = PlotPoint(x=1, y=0.5, name="kept", interval=(math.nan, 1.0))
     lost = PlotPoint(x=1, y=math.nan, name="lost")
     svg = plot_svg(plot(kept, lost))
@@ -101,7 +101,7 @@ def test_a_mark_is_not_cut_by_an_edge_nor_laid_over_another_point() -> None:
     assert placed_marks([(50, 50, "far too long")], points=[], within=within) == []
 
 
-def test_of_points_on_each_other_the_first_is_marked() -> None:
+def test_the_first_of_overlapping_points_is_marked() -> None:
     within = Box(0, 0, 100, 100)
     (mark,) = placed_marks([(50, 50, "a"), (50, 50, "b")], points=[(50, 50)], within=within)
     assert mark.text == "a"

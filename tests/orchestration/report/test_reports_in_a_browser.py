@@ -61,7 +61,9 @@ def top(page: Page, selector: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_whatever_is_read_stands_out(report: Path, chromium: Chromium, scheme: str) -> None:
+def test_every_text_of_a_page_has_enough_contrast(
+    report: Path, chromium: Chromium, scheme: str
+) -> None:
     with chromium.open(report, scheme="dark" if scheme == "dark" else "light") as page:
         read = ["h1", "header code", "nav a", "td small", "tr.faint td", ".caution li", "p.note"]
         for selector in [*read, "footer", *(f".{mark}" for mark in MARKS)]:
@@ -100,7 +102,7 @@ def test_head_and_first_column_of_a_large_table_stay_in_sight(
         assert below["y"] == before["y"] - 500
 
 
-def test_on_paper_nothing_is_cut_off(report: Path, chromium: Chromium) -> None:
+def test_a_printed_page_cuts_nothing_off(report: Path, chromium: Chromium) -> None:
     with chromium.open(report, width=800, scheme="dark") as page:
         page.emulate_media(media="print")
         frame = page.locator(".scroll.long")

@@ -124,7 +124,7 @@ async def test_progress_counts_the_aspects() -> None:
     assert seen == [(1, 2), (2, 2)]
 
 
-async def test_whoever_cancels_a_check_ends_its_assessments() -> None:
+async def test_cancelling_a_check_ends_its_assessments() -> None:
     stuck = StuckJudge()
     async with open_panel(judges=[stuck]) as panel, anyio.create_task_group() as group:
         group.start_soon(partial(check_text, panel, RIGHT, source=SOURCE, task="summarization"))

@@ -26,7 +26,7 @@ def test_one_call_says_which_word_is_wrong_and_shows_where_the_source_says_other
     assert set(report.scores) == {"consistency", "fluency"}
 
 
-def test_where_a_loop_runs_already_the_call_runs_in_another_thread() -> None:
+def test_a_call_inside_a_running_loop_uses_another_thread() -> None:
     async def notebook() -> spanjury.TextReport:
         return spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
 

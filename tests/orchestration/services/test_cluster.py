@@ -144,7 +144,7 @@ def test_a_changed_row_has_its_chunk_judged_again(
     assert [record.judged for record in records] == [0, 4]
 
 
-def test_what_judges_do_not_see_may_change(job: ClusterJob, judged: Judged) -> None:
+def test_parts_that_no_judge_sees_may_change(job: ClusterJob, judged: Judged) -> None:
     judged(job)
     rows = [{**row, "human": {"fluency": 4}, "year": 2001} for row in ROWS]
     assert [record.judged for record in judged(job, rows)] == [0, 0]
@@ -167,7 +167,7 @@ def test_another_panel_or_aspect_has_everything_judged_again(
         assert [record.judged for record in records] == [4, 4]
 
 
-def test_what_was_not_answered_is_judged_again_and_nothing_else(
+def test_only_unanswered_rows_are_judged_again(
     job: ClusterJob, judge: NotingJudge, judged: Judged
 ) -> None:
     (first, _) = judged(job)

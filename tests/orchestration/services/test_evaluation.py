@@ -51,7 +51,7 @@ async def test_reports_come_while_later_texts_are_still_judged() -> None:
 
 
 @pytest.mark.anyio
-async def test_who_leaves_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[batch_thread.BatchThread] = []
 
     class Noted(batch_thread.BatchThread):
@@ -185,7 +185,7 @@ def test_rows_that_cannot_be_read_are_skipped_where_they_may_be() -> None:
     assert [report.text for report in reports] == ["x", "z"]
 
 
-def test_what_fails_under_a_condition_is_named_as_the_command_names_it() -> None:
+def test_failing_rows_are_named_as_the_command_names_them() -> None:
     texts = [{"id": "a", "inputs": {"Article": "It has 3 doors."}, "output": "It has 4 doors."}]
     reports = spanjury.evaluate([*texts, *rows(2)], judges=RULES)
     (failure,) = reports.failing("severity>=3")

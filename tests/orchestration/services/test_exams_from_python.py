@@ -218,7 +218,7 @@ async def test_an_exam_that_is_cancelled_ends() -> None:
     assert scope.cancelled_caught
 
 
-def test_where_a_loop_runs_already_an_exam_runs_in_another_thread() -> None:
+def test_an_exam_inside_a_running_loop_uses_another_thread() -> None:
     async def notebook() -> object:
         report = exams.robustness(
             demo(1), judges="form", attacks="authority-claim", aspects="fluency"
@@ -233,7 +233,7 @@ def test_where_a_loop_runs_already_an_exam_runs_in_another_thread() -> None:
     )
 
 
-def test_who_stops_an_exam_loses_nothing_with_a_memory(tmp_path: Path) -> None:
+def test_stopping_an_exam_loses_nothing_with_a_memory(tmp_path: Path) -> None:
     stop = exams.StopToken()
     seen: list[str] = []
 
@@ -296,7 +296,7 @@ def test_two_judges_are_compared_by_their_reports_as_by_their_folders(tmp_path: 
     assert values[0] == values[1]
 
 
-def test_what_has_no_scores_cannot_be_compared() -> None:
+def test_runs_without_scores_cannot_be_compared() -> None:
     damaged = exams.perturb(exams.DEMO, recipe="flaws", limit=1)
     bench = exams.span_bench(damaged.segments, judges="form", draws=0)
     with pytest.raises(ConfigError, match="no scores by which judges can be compared"):

@@ -47,7 +47,7 @@ async def assess(*answers: Answer, seconds: float = 20.0) -> tuple[PanelReport, 
     [failure(500), failure(429, retry_after="0"), HALF_BODY, HTML, RESET, EMPTY_CHOICES],
     ids=["500", "429", "half a body", "HTML", "reset", "no choice"],
 )
-async def test_what_may_pass_is_tried_again(fault: Answer) -> None:
+async def test_errors_that_may_pass_are_retried(fault: Answer) -> None:
     report, asked = await assess(fault, GOOD)
     assert (report.score, asked) == (2, 2)
 
@@ -68,7 +68,7 @@ async def test_what_may_pass_is_tried_again(fault: Answer) -> None:
     ],
     ids=["500", "429", "401", "404", "HTML", "filter", "refusal", "prose", "empty", "cut"],
 )
-async def test_what_stays_is_an_outcome_and_no_score(
+async def test_a_persistent_failure_is_an_outcome_and_no_score(
     answer: Answer, outcome: Outcome, asked: int
 ) -> None:
     report, times = await assess(answer)

@@ -49,7 +49,7 @@ def test_stemmed_words_are_aligned_and_shown_as_they_are_written() -> None:
     assert data_of(page_of("rouge-l", "cats sat", "Cat sat"))["pairs"] == [[1, 1]]
 
 
-def test_of_several_references_the_one_that_counts_is_aligned() -> None:
+def test_the_reference_that_counts_is_aligned() -> None:
     shown = data_of(page_of("rouge-l", OUTPUT, FAR, NEAR))
     assert "".join(shown["reference"]["words"]).startswith("Thecats")
 
@@ -104,7 +104,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
         ("r", "bleu:order=2", "x.html", 2, "order"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(
+def test_values_that_cannot_be_shown_are_refused(
     tmp_path: Path, row: str, metric: str, output: str, code: int, problem: str
 ) -> None:
     row_of_data = {"id": "r", "output": OUTPUT, "references": [NEAR]}

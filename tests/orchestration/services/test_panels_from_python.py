@@ -84,7 +84,7 @@ def test_people_may_be_rows(name: str, judged: Path, monkeypatch: pytest.MonkeyP
     assert other.replace("texts from Python", PEOPLE) == one
 
 
-def test_without_marks_it_is_said_how_to_make_some(
+def test_a_run_without_marks_explains_how_to_make_them(
     judged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(judged)

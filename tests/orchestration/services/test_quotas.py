@@ -38,7 +38,7 @@ async def test_a_quota_of_calls_is_free_again_at_the_end_of_its_period() -> None
             ledger.require_rows()
 
 
-async def test_what_was_used_is_known_to_the_next_process() -> None:
+async def test_quota_usage_is_known_to_the_next_process() -> None:
     memory, quotas = DictMemory(), Quotas(calls=2, rows=5)
     with TenantLedger("ann", quotas, memory=memory) as ledger:
         await ledger.reserve(CALL)  # and the process is killed

@@ -138,7 +138,7 @@ def test_nothing_connects_after_a_run(disturbed: Disturbed) -> None:
     assert not ray.is_initialized()
 
 
-def test_what_is_wrong_is_said_in_one_line(disturbed: Disturbed, tmp_path: Path) -> None:
+def test_errors_are_reported_in_one_line(disturbed: Disturbed, tmp_path: Path) -> None:
     absent = PanelConfig(seats=(SeatConfig(judge="absent"),))
     job = replace(disturbed.job, panel=absent, folder=str(tmp_path / "run"))
     with pytest.raises(ConfigError, match="'absent' is not one of ") as raised:

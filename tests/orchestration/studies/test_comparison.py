@@ -61,7 +61,7 @@ def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
     assert adjusted == [pytest.approx(2 * 2 / 2**11), 1]
 
 
-def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
+def test_the_judge_that_moves_less_is_better_if_scores_should_stay() -> None:
     wild = [1.0, -1.0] * 10
     compared = compare(
         scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
@@ -72,7 +72,7 @@ def test_where_scores_should_stay_the_judge_that_moves_less_is_better() -> None:
     assert verdicts(compared) == ["B moves less", "not shown"]
 
 
-def test_where_anything_may_happen_it_is_said_whose_scores_fall_more() -> None:
+def test_the_judge_whose_scores_fall_more_is_named_if_either_may_happen() -> None:
     compared = compare(scored(DULL, expected=None), scored(KEEN, expected=None))
     assert verdicts(compared) == ["B falls more"]
     assert compared.summary is None
@@ -126,11 +126,11 @@ def test_a_text_without_a_score_of_one_judge_counts_for_neither() -> None:
         ),
         (
             scored(KEEN, repeats=5),
-            "A's scores are sums of 1 and B's of 5: a finer score moves more often.",
+            "A's scores are sums over 1, B's over 5: a finer score changes more often.",
         ),
     ],
 )
-def test_what_is_not_shared_is_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
+def test_unshared_rows_are_reported_and_skipped(second: list[ScoreRow], remark: str) -> None:
     compared = compare(scored(KEEN), second)
     assert remarks(compared) == (remark,)
     assert verdicts(compared) == ["not shown"]
@@ -201,7 +201,7 @@ MIRROR = {
 
 @settings(max_examples=40)
 @given(EXAM, EXAM)
-def test_judges_that_change_places_mirror_what_is_said(
+def test_swapping_the_judges_mirrors_the_conclusions(
     first: Sequence[Sequence[float | None]], second: Sequence[Sequence[float | None]]
 ) -> None:
     here = compare(exam(first), exam(second), draws=100)
@@ -228,7 +228,7 @@ def ranked(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
     ]
 
 
-def test_who_catches_more_is_seen_at_a_cut_off_of_each_judge() -> None:
+def test_catches_are_compared_at_each_judges_own_cutoff() -> None:
     comparison = compare(scored(KEEN), scored(DULL))
     ((place, caught),) = comparison.caught_by_place
     assert (place.condition, place.aspect) == ("typos", "fluency")
@@ -270,7 +270,7 @@ def test_nine_texts_are_too_few_to_say_what_is_caught() -> None:
     comparison = compare(scored(KEEN[:9]), scored(DULL[:9]))
     assert comparison.caught is None
     assert not comparison.caught_by_place
-    assert "too few clean texts" in caught_conclusion(comparison)
+    assert "Too few clean texts" in caught_conclusion(comparison)
 
 
 def test_the_caught_share_is_that_of_the_flagged_texts() -> None:

@@ -102,7 +102,7 @@ def test_an_omission_is_no_quote_that_is_not_in_the_text() -> None:
     assert failing([result(omitted)], "spans=1")[0].spans == ()
 
 
-def test_how_a_quote_was_located_is_one_of_the_known_words() -> None:
+def test_the_location_of_a_quote_is_one_of_the_known_words() -> None:
     with pytest.raises(ConfigError, match=r"located is exact, normalised, fuzzy, unlocated, not"):
         parse_condition("located=nowhere")
     with pytest.raises(ConfigError, match="located is compared by = or !="):

@@ -126,7 +126,7 @@ async def test_every_seat_is_examined_by_itself() -> None:
     assert len(rows) == 2 * (len(CONDITIONS) + 2)
 
 
-async def test_who_cannot_rescore_is_named_before_anyone_is_asked() -> None:
+async def test_a_judge_that_cannot_rescore_is_named_before_any_is_asked() -> None:
     willing = Faithful()
     with pytest.raises(ConfigError, match="^mute: cannot say"):
         await run_exam(exam(WRONG_YEAR), willing, FixedJudge(says=Report(score=3), name="mute"))

@@ -170,7 +170,7 @@ def test_the_null_control_is_subtracted_report_by_report() -> None:
     assert net.p_changed == pytest.approx(0.5)
 
 
-def test_of_two_controls_the_mean_is_subtracted_and_the_tests_take_the_first() -> None:
+def test_the_mean_of_two_controls_is_subtracted_and_the_tests_use_the_first() -> None:
     rows = [change("a", 4, 3), change("b", 4, 3), change("c", 4, 3), change("d", 4, 4)]
     null = [
         change(name, 4, after, condition=CONTROL)
@@ -225,7 +225,7 @@ def test_a_list_that_was_changed_has_no_reason_why_it_was_not() -> None:
         replace(change("a", 4, 3), unchanged=Unchanged.NO_ROOM)
 
 
-def test_without_a_control_nothing_is_net_of_it_and_it_is_said() -> None:
+def test_a_missing_control_is_reported_and_nothing_is_net_of_it() -> None:
     assert finding(change("a", 4, 3)).net is None
     assert any("no null control" in result for result in cautions(findings_of([change("a", 4, 3)])))
 

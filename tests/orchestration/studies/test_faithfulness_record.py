@@ -190,7 +190,7 @@ def test_a_label_that_could_not_be_read_is_lost_and_a_pair_that_is_not_there_is_
     assert values[2].outcome is Outcome.UNPARSEABLE
 
 
-def test_what_an_exam_writes_is_read_as_it_was(tmp_path: Path) -> None:
+def test_an_exam_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     whole = Change(
         judge="j",
         dataset="d",

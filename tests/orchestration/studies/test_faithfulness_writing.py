@@ -131,7 +131,7 @@ async def test_the_model_words_what_it_can_be_asked_for_and_rules_the_rest() -> 
         ((TransientModelError("gone"),), "the model failed: backend_failed"),
     ],
 )
-async def test_what_the_model_does_not_manage_is_skipped_with_the_reason(
+async def test_failed_rewritings_are_skipped_with_the_reason(
     replies: tuple[str | Exception, ...], reason: str
 ) -> None:
     model, judge = ScriptedModel(*replies, NOTE, NOTE), Listening()

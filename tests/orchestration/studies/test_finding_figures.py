@@ -95,12 +95,12 @@ def test_aspects_that_fall_on_other_texts_are_surer_together() -> None:
     assert joint([one, other, [0.0] * 8]) == pytest.approx(math.log(2**8, 20), abs=0.1)
 
 
-def test_where_no_aspect_is_damaged_the_joint_test_is_of_what_may_fall() -> None:
+def test_the_joint_test_covers_what_may_fall_if_no_aspect_is_damaged() -> None:
     assert joint([STAYS, FALLS, FALLS], of=leave_open) == pytest.approx(SIXTEENTH, abs=0.03)
     assert math.isnan(joint([FALLS, FALLS, FALLS], of=spare))
 
 
-def test_the_joint_test_draws_the_same_from_the_same_seed_and_ends_where_it_is_said_to() -> None:
+def test_the_joint_test_is_reproducible_and_ends_at_its_stated_limit() -> None:
     differences = [[1.0, 1.0, 2.0, -1.0, 1.0], [0.0, 1.0, 1.0, 1.0, -1.0], STAYS]
     assert joint(differences, draws=500) == joint(differences, draws=500)
     assert joint(differences, draws=500) != joint(differences, draws=500, seed=2)

@@ -187,7 +187,7 @@ def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> N
     assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
 
 
-def test_a_condition_that_found_nothing_is_said_to_have_done_nothing() -> None:
+def test_a_condition_that_found_nothing_damaged_no_text() -> None:
     findings = findings_of(KEEN, segments=1, last="LOUD.")
     assert verdicts(findings)[0] is Conclusion.NOT_DONE
     assert "No text could be damaged by (1): shout." in page(findings)
@@ -217,8 +217,8 @@ def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
         "- seat keen: `annotator|temperature:0`",
         "- data: `data.jsonl`, 40 texts",
         "- mode: `calibrated`, seed 1, 200 bootstrap draws",
-        "- Scores fall, and by enough to act on, after (1): shout.",
-        "- Scores stay where they were, as they should, after (1): full-stop.",
+        "- Scores fall enough to act on after (1): shout.",
+        "- Scores stay the same, as they should, after (1): full-stop.",
         "| shout | **+0.49** | +0.00 = |",
         "| shout | 1 | there are no small letters \\| at all |",
         "![D of each condition](bars.png)",
@@ -234,7 +234,7 @@ def test_every_table_of_the_page_has_rows_of_one_length() -> None:
 
 def test_a_blind_judge_is_called_blind_on_the_page() -> None:
     text = page(findings_of(BLIND))
-    assert "- It is not shown that scores fall after (1): shout." in text
+    assert "- Scores are not shown to fall after (1): shout." in text
     assert "On fluency no score moved under any condition that should make it fall" in text
 
 

@@ -129,7 +129,7 @@ async def test_the_model_is_asked_for_k_changes_with_the_seed() -> None:
     assert request.decoding.seed == 5
 
 
-async def test_as_many_texts_are_asked_about_at_once_as_there_are_workers() -> None:
+async def test_each_worker_asks_about_one_text_at_once() -> None:
     model, pairs = Inventor(waits=True), list[PerturbedPair | Skipped]()
 
     async def run() -> None:
@@ -193,7 +193,7 @@ async def test_a_model_that_answers_but_never_does_what_is_asked_ends_nothing() 
     assert all(isinstance(one, Skipped) for one in shown)
 
 
-async def test_after_a_stop_request_what_is_under_way_ends_and_nothing_begins() -> None:
+async def test_running_work_ends_and_nothing_begins_after_a_stop_request() -> None:
     model, stop_token = Inventor(waits=True), StopToken()
 
     async def run() -> None:

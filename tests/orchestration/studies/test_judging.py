@@ -95,7 +95,7 @@ async def test_the_panel_is_opened_once_for_the_draw_and_closed() -> None:
     assert (panel.draws, panel.closed) == (["control-1"], 1)
 
 
-async def test_of_spans_those_are_kept_that_have_a_place() -> None:
+async def test_only_located_spans_are_kept() -> None:
     one = segment("a")
     lost = ErrorSpan(text="Not there.", explanation="It was made up.", severity=2)
     report = Report(score=2, spans=(mark(one.output, "1935"), lost))

@@ -98,7 +98,7 @@ def test_a_second_output_of_a_system_for_an_input_stands_in_a_column_of_its_own(
     assert table.items == len(texts) + 1
 
 
-def test_whoever_scores_another_aspect_is_not_compared_and_a_metric_is_on_every_aspect() -> None:
+def test_scorers_of_other_aspects_are_not_compared_but_metrics_are_on_all() -> None:
     texts = segments()
     other = replace(scorer("other", texts, noise=0.1), aspect="coherence")
     same = replace(scorer("same", texts, noise=0.1), aspect="fluency")
@@ -106,7 +106,7 @@ def test_whoever_scores_another_aspect_is_not_compared_and_a_metric_is_on_every_
     assert [one.name for one in table.scorers] == ["same", "metric"]
 
 
-def test_what_no_person_rated_cannot_be_compared() -> None:
+def test_unrated_aspects_cannot_be_compared() -> None:
     assert rated_aspects(segments()) == ("fluency",)
     with pytest.raises(ValueError, match="no person rated 'style'"):
         ratings(segments(), [], aspect="style")
@@ -128,7 +128,7 @@ def test_agreement_by_input_is_the_mean_of_correlations_within_inputs() -> None:
     assert math.isnan(agreement.low)
 
 
-def test_where_lower_is_better_agreement_is_positive_all_the_same() -> None:
+def test_agreement_is_positive_even_if_lower_scores_are_better() -> None:
     texts = segments()
     found = by_name(Settings(draws=0), scorer("error rate", texts, noise=0.1, lower_is_better=True))
     assert found["error rate"].value > 0.9
@@ -205,7 +205,7 @@ def test_texts_of_one_system_take_another_level_and_the_report_says_so() -> None
         )
         for level in _LEVELS
     )
-    says = "so that there is nothing to correlate at this level; --level pooled does it"
+    says = "so nothing can be correlated at this level; --level pooled correlates all texts"
     assert f"fluency: no input has texts of 3 systems, {says}" in within
     assert f"fluency: there are no 3 systems, {says}" in of_systems
     assert says not in pooled

@@ -202,7 +202,7 @@ def test_the_page_and_the_values_hold_seats_and_systems(human: FloatArray) -> No
     assert plain["systems"][0]["by"] == PEOPLE
 
 
-def test_without_seats_nothing_is_said_of_them(human: FloatArray) -> None:
+def test_seats_are_not_mentioned_if_there_are_none(human: FloatArray) -> None:
     alone = seat("a", human, run="")
     findings = whole(aspect_findings(table(human, alone), replace(FEW, draws=0)))
     assert "# Seats" not in report_markdown(agreement_report(findings))

@@ -304,7 +304,7 @@ def test_seats_that_cost_nothing_have_no_cascade() -> None:
     assert point.choice.agreement == max(one.agreement for one in found.choices)
 
 
-def test_what_is_chosen_for_the_frontier_is_corrected_downwards() -> None:
+def test_frontier_choices_are_corrected_downwards() -> None:
     # Six seats of one worth and one cost: the best single one leads by chance.
     costs = [SeatCost(calls=1, tokens=100)] * 6
     agreement = Agreement(graded(texts=40, seats=6, costs=costs), DRAWN)
@@ -337,7 +337,7 @@ def test_a_seat_with_scores_of_half_the_texts_is_not_on_the_frontier_alone() -> 
     assert priced.uneven == ("b",)
     assert "b" not in [one.choice.name for one in priced.points]
     assert (
-        "Not on the frontier, since they leave many texts without a score: b."
+        "Not on the frontier, because they leave many texts without a score: b."
         in report_markdown(study_report(found))
     )
 
@@ -371,7 +371,7 @@ def test_dollars_count_where_all_prices_are_known() -> None:
     [
         ([1, 2, 3, 4], {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}, "4 of the texts"),
         ([3, 3, 3, 3, 3], {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}, "the score 3"),
-        ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "a alone"),
+        ([1, 2, 3, 4, 5], {"a": [1, 2, 3, 4, 5], "b": [None] * 5}, "but only a gave scores"),
         ([1, 2, 3, 4, 5], {"a": [2] * 5, "b": [2] * 5}, "not defined"),
     ],
 )
@@ -406,7 +406,7 @@ def test_the_page_says_what_is_unsure_and_draws_the_frontier() -> None:
     assert aspect["frontier"]["budget"]["amount"] == 5000
 
 
-def test_a_seat_that_scored_few_texts_is_said_to() -> None:
+def test_a_seat_that_scored_few_texts_is_named() -> None:
     human = [float(number) for number in range(12)]
     half = [score if score < 6 else None for score in human]
     found = studied(seats_of(human, {"a": human, "b": half}))
@@ -434,7 +434,7 @@ def test_dollars_are_for_a_thousand_texts_and_no_plot_is_drawn_where_all_cost_th
     assert "<svg" not in report_html(study_report(studied(replace(seats, costs=free))))
 
 
-def test_a_share_that_the_first_stage_exceeds_by_itself_is_said_to_be_out_of_reach() -> None:
+def test_a_share_that_the_first_stage_exceeds_is_out_of_reach() -> None:
     seats = replace(noisy(texts=40, seats=2), costs=(SeatCost(calls=1), SeatCost(calls=3)))
     by_stages = {
         stages: cascade_findings(

@@ -74,7 +74,7 @@ def test_spans_agree_as_by_hand() -> None:
     assert (found.texts, found.shared, found.scored) == (3, 2, 0)
 
 
-def test_someone_who_gave_scores_alone_is_not_said_to_have_found_no_error() -> None:
+def test_scores_alone_do_not_mean_that_no_error_was_found() -> None:
     texts = [
         text(1, {"anna": 2, "ben": 2}, {"anna": (0, 4)}, readers=["anna"]),
         text(2, {"anna": 3, "ben": 4}, readers=["anna"]),

@@ -43,7 +43,7 @@ def test_a_wrong_word_is_gone_or_right_again_and_others_are_spared_or_not(
         ("The bridge opened in May and it was.", (0, 0, 1, 0)),
     ],
 )
-def test_what_was_left_out_is_removed_if_something_stands_there_again(
+def test_any_insertion_in_its_position_repairs_an_omission(
     repaired: str, expected: tuple[int, ...]
 ) -> None:
     assert of(repaired, damaged=LEFT_OUT) == expected

@@ -74,7 +74,7 @@ class WordWriter:
     async def replacements(self, version: Version) -> Replacements:
         if isinstance(self.word, Exception):
             raise self.word
-        return Replacements(texts=dict.fromkeys([p.number for p in version.places], self.word))
+        return Replacements(texts=dict.fromkeys([p.number for p in version.passages], self.word))
 
 
 def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]]:

@@ -253,7 +253,7 @@ async def test_an_attack_names_the_best_score_of_the_scale() -> None:
     assert not any("Excellent" in text for text in seen)
 
 
-async def test_the_pages_hold_the_same_figures_and_no_number_that_is_none() -> None:
+async def test_the_pages_hold_the_same_figures_and_no_undefined_number() -> None:
     done = await run_exam(AttackedJudge(deceived={SCORE: best}), AttackedJudge())
     examinee = Examinee(signature="p", seats={"seat-0": "a", "seat-1": "b"})
     values = json.loads(json.dumps(findings_json(done.findings, examinee=examinee)))

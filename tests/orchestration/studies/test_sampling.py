@@ -134,7 +134,7 @@ def test_texts_that_all_have_one_score_and_agree_are_one_stratum_or_two() -> Non
 
 
 @pytest.mark.parametrize("inclusion", [0, 1.5, "often", True, None])
-def test_a_chance_that_is_none_is_refused(inclusion: object) -> None:
+def test_an_invalid_chance_is_refused(inclusion: object) -> None:
     segment = Segment(segment_id="a", output="b", meta={"sampling": {"inclusion": inclusion}})
 
     with pytest.raises(DataError, match="above 0 and at most 1"):
@@ -160,7 +160,7 @@ def test_marks_without_a_chance_count_only_where_none_has_one(
     assert which_count(chances) == count
 
 
-def test_unequal_chances_are_said_with_how_few_texts_a_weighed_figure_rests_on() -> None:
+def test_unequal_chances_are_reported_with_the_effective_number_of_texts() -> None:
     said = unequal_chances_note([0.5, 0.5, 0.25, 0.25, None])
     assert said.startswith("4 texts were drawn for people with different chances")
     assert "about 4 texts" in said  # (2 + 2 + 4 + 4)**2 / (4 + 4 + 16 + 16) = 3.6
@@ -169,5 +169,5 @@ def test_unequal_chances_are_said_with_how_few_texts_a_weighed_figure_rests_on()
 
 
 @pytest.mark.parametrize("chances", [[], [None, None], [0.2, 0.2, None]])
-def test_nothing_is_said_of_chances_that_are_alike(chances: list[float | None]) -> None:
+def test_equal_chances_are_not_mentioned(chances: list[float | None]) -> None:
     assert unequal_chances_note(chances) == ""

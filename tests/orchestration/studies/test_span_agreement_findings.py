@@ -119,7 +119,7 @@ def test_a_judge_is_compared_with_every_reader_of_a_text() -> None:
     assert both.judges[0].readings == 2
 
 
-def test_without_severities_nothing_is_said_by_severity() -> None:
+def test_severities_are_not_reported_if_there_are_none() -> None:
     gold = {"a": (marked(0, 4, None),), "b": ()}
     found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),)), ("j", "b", OUTPUT, ())]
     agreement = span_agreement(found, gold, settings=FEW)
@@ -212,7 +212,7 @@ SPANS = st.lists(
 
 @given(st.lists(SPANS, min_size=1, max_size=4))
 @settings(max_examples=15)
-def test_whoever_marks_what_people_mark_agrees_with_them(
+def test_a_judge_that_marks_what_people_mark_agrees_with_them(
     texts: list[list[tuple[int, ...]]],
 ) -> None:
     spans = {

@@ -257,7 +257,7 @@ def test_a_failure_is_in_no_figure_and_in_the_coverage_of_all(findings: Findings
     assert judge.failures == {"unparseable": 1}
     said = " ".join(cautions(findings))
     assert "judge has a score on 8 of 9 texts (1 unparseable)" in said
-    assert "of 1 texts nothing is known" in said
+    assert "unknown whether 1 texts have errors" in said
 
 
 def test_a_judge_that_always_fails_has_no_figure_and_no_row(texts: tuple[BenchText, ...]) -> None:
@@ -286,7 +286,7 @@ def test_a_source_is_drawn_with_all_its_texts(texts: tuple[BenchText, ...]) -> N
 def test_a_set_without_texts_has_no_rows() -> None:
     found = findings_of([BenchSet(name="none", texts=(), unknown=3)], {}, judges=["judge"])
     assert found.sets[0].judges == ()
-    assert "of 3 texts nothing is known" in " ".join(cautions(found))
+    assert "unknown whether 3 texts have errors" in " ".join(cautions(found))
 
 
 def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> None:

@@ -86,7 +86,7 @@ def test_without_a_map_only_the_same_words_agree_whatever_their_case() -> None:
     assert set(one.categories) == {"addition", "made up", "number"}
 
 
-def test_where_one_side_names_no_category_hard_agreement_is_undefined() -> None:
+def test_hard_agreement_is_undefined_if_one_side_names_no_category() -> None:
     bare = {
         name: tuple(error(span.start or 0, span.end or 0, "") for span in spans)
         for name, spans in MARKED.items()

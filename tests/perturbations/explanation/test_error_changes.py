@@ -145,7 +145,7 @@ def test_errors_are_removed_from_where_it_says(which: str, left: list[int | None
     assert severities(changed(remove_errors, MIXED, k=2, which=which)) == left
 
 
-def test_of_equally_grave_errors_the_first_goes_and_one_without_severity_last() -> None:
+def test_the_first_of_equally_grave_errors_goes_and_an_ungraded_one_goes_last() -> None:
     spans = [error(None), error(3, "Oslo"), error(3, "40")]
     assert changed(remove_errors, spans, which="gravest") == (spans[0], spans[2])
     assert changed(remove_errors, spans, k=2, which="gravest") == (spans[0],)

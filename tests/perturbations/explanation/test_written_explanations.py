@@ -74,7 +74,7 @@ async def test_an_explanation_becomes_what_the_model_writes() -> None:
     assert len(model.requests) == 1
 
 
-async def test_with_both_the_severity_moves_too() -> None:
+async def test_worsening_both_moves_the_severity_too() -> None:
     result, _ = await reworded(GRAVER, kind="worsen-both", by=2)
     assert [(span.explanation, span.severity) for span in result] == [(GRAVER, 5)]
 
@@ -159,7 +159,7 @@ async def test_an_error_of_the_model_goes_through() -> None:
         GRAVER.replace(": ", ":\n"),
     ],
 )
-async def test_what_stands_around_a_note_is_taken_off(reply: str) -> None:
+async def test_text_around_a_note_is_removed(reply: str) -> None:
     (result,), _ = await reworded(reply)
     assert result.explanation == GRAVER
 
@@ -205,7 +205,7 @@ async def test_a_false_explanation_is_checked_too() -> None:
         await added("As an AI, I find no error.", "")
 
 
-def test_what_is_written_pushes_as_its_rule_does() -> None:
+def test_written_perturbations_push_like_their_rules() -> None:
     result = {name: (each.push, each.family) for name, each in generated_rewordings().items()}
     assert result == {
         "soften-both": ("rises", "both"),

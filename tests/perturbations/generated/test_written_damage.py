@@ -172,10 +172,10 @@ def test_the_signature_tells_the_kinds_apart() -> None:
         "[0a1b] Text: begin\nBo left.\n[0a1b] Text: end",
     ],
 )
-def test_what_stands_around_the_text_is_taken_off(reply: str) -> None:
+def test_wrapping_around_the_text_is_removed(reply: str) -> None:
     assert cleaned(reply, text="Ann left.", marks=("[0a1b]",)) == "Bo left."
 
 
 @pytest.mark.parametrize("text", ['"Ann left."', "Here is the rule: Ann left.", "```\nAnn\n```"])
-def test_what_belongs_to_the_text_is_left_there(text: str) -> None:
+def test_parts_of_the_text_are_left_there(text: str) -> None:
     assert cleaned(text, text=text) == text

@@ -50,7 +50,7 @@ def test_one_strike_has_these_outcomes() -> None:
         assert outcomes(rule, text) == expected, (rule, text, expected)
 
 
-def test_as_many_letters_go_as_are_asked_for() -> None:
+def test_the_requested_number_of_letters_is_deleted() -> None:
     text = "Delete 10 of these 29 letters or digits."
     assert {len(text) - len(new) for new in outcomes(delete_characters, text, k=10)} == {10}
     assert outcomes(delete_characters, "a.b.c", k=3) == {".."}
@@ -108,5 +108,5 @@ def test_every_letter_is_struck_about_as_often() -> None:
         ("กำ", "กʰ"),
     ],
 )
-def test_what_belongs_to_a_letter_is_masked(text: str, expected: str) -> None:
+def test_combining_marks_of_a_letter_are_masked(text: str, expected: str) -> None:
     assert masked(text) == expected

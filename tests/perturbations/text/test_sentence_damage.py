@@ -69,7 +69,7 @@ def test_a_made_up_detail_stands_before_a_full_stop() -> None:
         assert longer.text.endswith(".")
 
 
-def test_what_is_added_to_a_tokenised_text_is_tokenised() -> None:
+def test_additions_to_a_tokenised_text_are_tokenised() -> None:
     result = done(fabricate_detail, TOKENISED).text
     assert " , " in result
     assert not result.replace(" ,", "").replace(" .", "").endswith((",", "."))
@@ -95,7 +95,7 @@ def test_a_share_is_more_than_nothing_and_less_than_all(share: float) -> None:
         done(truncate, TEXT, share=share)
 
 
-def test_where_no_break_is_near_the_share_the_nearest_one_is_taken() -> None:
+def test_the_nearest_break_is_taken_if_none_is_near_the_share() -> None:
     assert done(truncate, "Oh no! Unquestionably!", share=0.9).text == "Oh"
 
 
@@ -157,7 +157,7 @@ def test_a_connective_gives_way_to_one_of_another_sort() -> None:
         assert joining.islower()
 
 
-def test_where_there_is_no_connective_a_sentence_is_opened_with_a_wrong_one() -> None:
+def test_a_sentence_without_a_connective_opens_with_a_wrong_one() -> None:
     result = done(wrong_connective, "It rained. The dog slept.")
     assert result.text.startswith("It rained. ")
     assert result.text.endswith(", the dog slept.")
@@ -197,7 +197,7 @@ def test_a_name_or_a_number_is_invented_rather_than_a_noun() -> None:
         assert "40" not in damage.text
 
 
-def test_where_nothing_is_named_a_noun_is_invented() -> None:
+def test_a_noun_is_invented_if_there_is_no_name() -> None:
     result = done(fictional_details, "He bought a packet of yeast and started over.").text
     assert result.startswith("He bought a ")
     assert result.endswith(" and started over.")
@@ -211,7 +211,7 @@ def test_an_invented_noun_is_a_plural_where_the_other_was_and_suits_its_article(
         assert result[6] == ("an" if result[7][0] in "aeiou" else "a")
 
 
-def test_what_stands_for_a_noun_but_is_none_is_left_alone() -> None:
+def test_words_that_only_look_like_nouns_are_left_alone() -> None:
     with pytest.raises(NothingToDamageError, match="too few nouns"):
         done(invent_term, "Most of them were the same, of course.")
 

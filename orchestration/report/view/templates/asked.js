@@ -14,7 +14,7 @@ async function readAsked(room, number, run) {
     const note = asked.note ? h("p.note", {}, asked.note) : null;
     const seats = asked.seats.map(drawAskedSeat);
     room.replaceChildren(...[note, ...seats].filter((part) => part !== null));
-    if (room.childNodes.length === 0) room.append("The memory holds no prompt of this row: its judges ask no model.");
+    if (room.childNodes.length === 0) room.append("The memory holds no prompt for this row; its judges ask no model.");
   } catch (error) {
     delete room.dataset.read;
     room.replaceChildren(h("p.failed", {}, error.message), button("Try again", () => readAsked(room, number, run)));

@@ -110,7 +110,7 @@ function evidenceOf(mark, pane) {
     button(
       [h("bdi.quote", {}, clipped(evidence.text, 160)), h("span.where", {}, "in ", bdi(evidence.input))],
       () => openEvidence(pane, mark, index),
-      { kind: ".evidence", title: "Go to this place of the input (o)" },
+      { kind: ".evidence", title: "Go to this passage of the input (o)" },
     ),
   );
   return h("div.evidences", {}, h("span.small-title", {}, "Evidence"), places);

@@ -6,7 +6,7 @@ async function drawComparison() {
   const sides = comparedSides();
   const found = await source.comparison(...sides).catch((error) => ({ rows: [], note: error.message }));
   if (pair !== state.pair) return;
-  if (found === null) return fill("comparison", h("p.note", {}, "The file holds no intervals for these two; the means beside the list are of the filtered rows."));
+  if (found === null) return fill("comparison", h("p.note", {}, "This file has no confidence intervals for these two systems. The means beside the list cover the filtered rows only."));
   const fault = found.rows.every(({ texts }) => texts === 0) ? h("p.note", {}, found.note || "No text was scored on both sides.") : null;
   fill("comparison", fault ?? h("details", { open: !isNarrow() }, h("summary", {}, comparisonTitle(sides)), h("div.compared", {}, comparisonTable(found, sides), found.note && h("p.note", {}, found.note))));
 }

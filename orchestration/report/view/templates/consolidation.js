@@ -15,15 +15,15 @@ function seatScores({ seats, score }, aspect) {
   const panel = score === null || score === undefined ? [] : [{ score, look: "panel", name: "panel" }];
   const silent = seats.filter((seat) => !isScoredSeat(seat)).map(({ judge, outcome }) => `${judge} none (${outcomeWords(outcome)})`);
   const said = [...points.map((point) => `${point.name} ${inDigits(point.score)}`), ...silent].join(", ");
-  return [h("p", {}, `The seats score: ${said}.`), points.length > 0 && drawScale([...points, ...panel], aspect)];
+  return [h("p", {}, `Scores of the seats: ${said}.`), points.length > 0 && drawScale([...points, ...panel], aspect)];
 }
 
 function theScore(result) {
   const scored = result.seats.filter(isScoredSeat).length;
-  if (!isScoredSeat(result)) return `No score comes of this: ${outcomeWords(result.outcome)}.`;
-  if (isScoredSeat(result.unasked ?? {})) return `Not all seats were asked. With these reports the whole panel scores ${inDigits(result.score)}, by the texts that the cascade was fitted to.`;
-  if (scored === 1) return `One seat has a score, and it is the panel's: ${inDigits(result.score)}.`;
-  return `The aggregation “${result.aggregation}” makes ${inDigits(result.score)} of the ${scored} scores.`;
+  if (!isScoredSeat(result)) return `The panel has no score: ${outcomeWords(result.outcome)}.`;
+  if (isScoredSeat(result.unasked ?? {})) return `Not all seats were asked. The cascade estimates the score of the whole panel from these reports: ${inDigits(result.score)}.`;
+  if (scored === 1) return `Only one seat has a score, which becomes the panel's: ${inDigits(result.score)}.`;
+  return `The aggregation “${result.aggregation}” combines the ${scored} scores into ${inDigits(result.score)}.`;
 }
 
 function seatSpans({ seats }) {
@@ -34,7 +34,7 @@ function seatSpans({ seats }) {
 
 function setAside({ set_aside: aside }) {
   if (!aside || aside.length === 0) return null;
-  const [verb, its] = aside.length === 1 ? ["is", "Its score counts, its"] : ["are", "Their scores count, their"];
+  const [verb, its] = aside.length === 1 ? ["is", "Its score counts; its"] : ["are", "Their scores count; their"];
   return `${joined(aside)} ${verb} set aside as an outlier. ${its} spans do not.`;
 }
 
@@ -44,9 +44,9 @@ function merged(result) {
   if (before === 0) return null;
   const shared = result.spans.filter(({ found_by: seats }) => (seats ?? []).length > 1).length;
   const agreed = result.seats.length < 2 ? "" : shared === 0 ? " None was found by more than one seat." : ` ${shared} of them ${shared === 1 ? "was" : "were"} found by more than one seat.`;
-  return `The consolidator “${result.consolidator}” makes ${counted(result.spans.length, "span")} of these ${before}.${agreed}`;
+  return `The consolidator “${result.consolidator}” merges these ${before} into ${counted(result.spans.length, "span")}.${agreed}`;
 }
 
 function beyondLimit({ left_out: count }) {
-  return count > 0 ? `${counted(count, "more span is", "more spans are")} left out: a report has no room for more.` : null;
+  return count > 0 ? `${counted(count, "more span is", "more spans are")} left out because the report is at its limit.` : null;
 }

@@ -179,9 +179,9 @@ function drawCount() {
 function noRowReason() {
   if (!table.isDone) return "";
   if (table.rows === 0) return ": nothing was judged in this run.";
-  if (state.pair !== null && partners.size === 0) return ": no text of the one system has the inputs of one of the other.";
+  if (state.pair !== null && partners.size === 0) return ": the two systems have no inputs in common.";
   const isUnscored = counts.passed > 0 && counts.means.every(([first]) => first.scored === 0);
-  return isUnscored && state.blind === null ? " · none has a score: each says why" : "";
+  return isUnscored && state.blind === null ? " · none has a score; each row gives its reason" : "";
 }
 
 function drawSide() {

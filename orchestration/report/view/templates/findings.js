@@ -4,16 +4,16 @@ const MANY_FINDINGS = 60; // beyond, only those in sight are laid out
 function drawFindings(pane) {
   const placed = pane.marks.filter(({ isPlaced }) => isPlaced);
   const unplaced = pane.marks.filter(({ isPlaced }) => !isPlaced);
-  const said = unplaced.length === 0 ? "" : `, ${unplaced.length} of them without a place in the text`;
+  const said = unplaced.length === 0 ? "" : `, ${unplaced.length} of them not located in the text`;
   const title = pane.marks.length === 0 ? noSpanWords(pane) : `${counted(pane.marks.length, "span")}${said}`;
   const list = [...placed, ...unplaced].map((mark) => drawFinding(mark, pane));
   return h("section.findings", { "aria-label": "Spans" }, h("h3", {}, title), list.length > 0 && h(`ol.finding-list${list.length > MANY_FINDINGS ? ".is-long" : ""}`, {}, list));
 }
 
 function noSpanWords(pane) {
-  if (pane.isBlind) return "The panel's spans are hidden until you have finished this row";
+  if (pane.isBlind) return "The panel's spans are hidden until you finish this row";
   if (state.onlySeat !== null) return `${state.onlySeat.name} marked no span`;
-  return pane.isScored ? "No seat marked a span" : "No span: nothing was judged";
+  return pane.isScored ? "No seat marked a span" : "No spans: the row has no score";
 }
 
 function drawFinding(mark, pane) {

@@ -4,8 +4,8 @@ function openHelp() {
   openDialog("help", "Keys", [
     h("dl.keys", {}, keys),
     h("h3", {}, "How to read a text"),
-    h("p", {}, "The fill of a span is its severity. The lines below it are the seats that found it, one line each; the legend above the text names them. Where spans overlap, the shortest one is meant; its card names the others."),
-    h("p", {}, "A mean is of the rows that have a score; how many these are stands beside it."),
+    h("p", {}, "The fill of a span shows its severity. Each line below a span stands for a seat that found it; the legend above the text names the seats. Where spans overlap, the card shows the shortest one and names the others."),
+    h("p", {}, "A mean covers the rows that have a score; their number stands beside it."),
   ]);
 }
 
@@ -17,7 +17,7 @@ function openAbout() {
       {},
       fact("Judges", joined(run.judges ?? [])),
       fact("Begun", run.begun),
-      fact("State", run.is_done ? "ended" : "not ended: rows may be missing"),
+      fact("State", run.is_done ? "ended" : "not finished: rows may be missing"),
       fact("Panel", run.panel),
     ),
   ]);

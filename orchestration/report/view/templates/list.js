@@ -80,7 +80,7 @@ function toneOf(difference) {
 function drawOneScore(run, number) {
   const [score, outcome] = [scoreOf(run, number), outcomeOf(run, number)];
   if (score !== null) return h("b.score", {}, inDigits(score));
-  return h("span.failed", {}, outcome === null ? (state.head.runs.length > 1 ? "not in it" : "") : outcomeWords(outcome));
+  return h("span.failed", {}, outcome === null ? (state.head.runs.length > 1 ? "not in this run" : "") : outcomeWords(outcome));
 }
 
 function drawSigns(number) {

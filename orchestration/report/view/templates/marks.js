@@ -44,7 +44,7 @@ function randomPlace(number) {
 
 function drawMarkTools() {
   if (!canMark()) return null;
-  if (!isMarking()) return button("Mark", openMarking, { title: "Make marks of your own" });
+  if (!isMarking()) return button("Mark", openMarking, { title: "Mark the errors yourself" });
   return h(
     "span.mark-tools",
     {},
@@ -93,10 +93,10 @@ function drawBadge(number) {
 // The panel is drawn into its own place, so that a change needs no other part of the row.
 function drawBelow(shown) {
   if (!isMarking()) return null;
-  if (shown.text === null) return h("p.note", {}, "The text of this row is not there, so it cannot be marked.");
+  if (shown.text === null) return h("p.note", {}, "The text of this row is missing, so it cannot be marked.");
   if (state.pair !== null) return h("p.note", {}, "Stop comparing to mark.");
   if (isCompared() && shown.row.results[0] === null && shown.row.results[1] !== null) {
-    return h("p.note", {}, "Marks are kept with the first run, which does not have this row: look at the second run alone to mark it.");
+    return h("p.note", {}, "Marks are saved with the first run, which does not have this row. Open the second run alone to mark it.");
   }
   if (!marking.marks.has(shown.number)) {
     trying(async () => {
@@ -124,7 +124,7 @@ function drawPanel() {
 
 function panelParts(shown) {
   const mine = marking.marks.get(shown.number);
-  if (!mine) return [h("p.note", {}, "Reading your marks …")];
+  if (!mine) return [h("p.note", {}, "Loading your marks …")];
   const conflict = marking.conflicts.get(shown.number);
   if (conflict) return [drawConflict(shown.number, mine, conflict)];
   const { editing } = marking;
@@ -152,7 +152,7 @@ const VERDICT_WORDS = { accepted: "accepted", edited: "a judge's, edited", own: 
 
 function drawOwnSpans(mine, edited) {
   const rejected = mine.rejected.length > 0 ? h("p.note", {}, `${counted(mine.rejected.length, "span")} of judges rejected.`) : null;
-  if (mine.spans.length === 0) return h("div", {}, h("p.note", {}, mine.is_done ? "No error in this text, by your marks." : `No span yet. Select a part of the text and press m${state.blind === null ? ", or accept a judge's span with a" : ""}.`), rejected);
+  if (mine.spans.length === 0) return h("div", {}, h("p.note", {}, mine.is_done ? "You marked no error in this text." : `No span yet. Select a part of the text and press m${state.blind === null ? ", or accept a judge's span with a" : ""}.`), rejected);
   const items = mine.spans.map((span, index) =>
     h(
       `li.own-span${index === edited ? ".is-edited" : ""}`,
@@ -235,7 +235,7 @@ function drawConflict(number, mine, theirs) {
       mark.note && h("p", { dir: "auto" }, mark.note),
       button(isMine ? "Keep this one" : "Take this one", () => keepVersion(number, isMine), { "data-mark": isMine ? "mine" : "theirs" }),
     );
-  return h("div.conflict", { role: "alert" }, h("h3", {}, "This mark was changed meanwhile, in another window or by someone with your name"), h("div.versions", {}, version("On this page", mine, true), version("Saved since", theirs, false)));
+  return h("div.conflict", { role: "alert" }, h("h3", {}, "This mark was changed in the meantime, in another window or by someone with the same name"), h("div.versions", {}, version("On this page", mine, true), version("Saved since", theirs, false)));
 }
 
 // The next row of the list that is not done, from the chosen one on and around.
@@ -247,7 +247,7 @@ function nextToMark() {
 
 function finishRow() {
   const mine = markShown();
-  if (mine === null) return say("Your marks of this row are still being read");
+  if (mine === null) return say("Your marks of this row are still loading");
   const { number } = state.shown;
   marking.editing = null;
   if (mine.is_done) return goToNext();
@@ -276,7 +276,7 @@ function reopenRow() {
 }
 
 function pressDone() {
-  if (!isMarking()) return say("Press Mark first, to make marks of your own");
+  if (!isMarking()) return say("Press Mark first to mark errors yourself");
   finishRow();
 }
 

@@ -15,14 +15,14 @@ function openMarking() {
     byId("marking-dialog").close();
     trying(() => changeMarking({ who: null, isBlind: false, isRandom: false }));
   };
-  openDialog("marking-dialog", "Marks of your own", [
+  openDialog("marking-dialog", "Your own marks", [
     h(
       "form.marking-form",
       { onsubmit: begin },
-      h("label.field", {}, "Your name, under which your marks are kept", name),
+      h("label.field", {}, "Your name (your marks are saved under it)", name),
       h("datalist", { id: "annotators" }, names.map((one) => h("option", { value: one }))),
-      h("label.check", {}, blind, h("span", {}, "Hide what judges said of a row until you have finished it")),
-      h("label.check", {}, random, h("span", {}, "Show the rows in a random order of your own")),
+      h("label.check", {}, blind, h("span", {}, "Hide the judges' results for a row until you finish it")),
+      h("label.check", {}, random, h("span", {}, "Show the rows in a random order")),
       h("div.editor-foot", {}, h("button", { type: "submit" }, isMarking() ? "Go on" : "Begin"), isMarking() && button("Stop marking", stop, { kind: ".quiet" })),
     ),
     names.length > 1 && h("section.agreement", {}, button("Agreement of annotators", (event) => showAgreement(event.currentTarget.parentElement))),

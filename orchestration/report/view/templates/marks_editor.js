@@ -37,7 +37,7 @@ function closeEditor() {
 
 // From what is selected; without a selection from the first word, to be moved by the buttons.
 function addSpan({ isOmission = false } = {}) {
-  if (!isMarking()) return say("Press Mark first, to make marks of your own");
+  if (!isMarking()) return say("Press Mark first to mark errors yourself");
   if (markShown() === null || state.pair !== null) return say("This row cannot be marked now");
   const pane = panes[0];
   const selected = selectedIn(pane.element, pane.text);
@@ -110,7 +110,7 @@ function drawEditor(index) {
   });
   return h(
     "div.span-editor",
-    { id: "span-editor", role: "group", "aria-label": "The span that is edited" },
+    { id: "span-editor", role: "group", "aria-label": "The span being edited" },
     h("p.editor-quote", {}, isPlaced ? h("bdi.quote", {}, clipped(span.text, 160)) : h("i", {}, span.text || "Something is missing from the text")),
     isPlaced && drawBorders(index),
     severityChoice(index, span),

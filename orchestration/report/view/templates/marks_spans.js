@@ -167,8 +167,8 @@ function showVerdicts() {
 // Keys act on the span whose card is open.
 function onActive(act) {
   return () => {
-    if (!isMarking()) return say("Press Mark first, to make marks of your own");
-    if (active === null || !canJudge(active.mark, active.pane.row)) return say("Choose a span first, by n and p");
+    if (!isMarking()) return say("Press Mark first to mark errors yourself");
+    if (active === null || !canJudge(active.mark, active.pane.row)) return say("Choose a span first with n or p");
     act(active.mark);
   };
 }

@@ -22,7 +22,7 @@ function keep(kept, key, value, most) {
 
 async function unpacked(name) {
   const block = byId(name);
-  if (!block) throw new SourceError(`The file has no block ${name}: it is not whole.`);
+  if (!block) throw new SourceError(`The file is incomplete: it has no block ${name}.`);
   const binary = atob(JSON.parse(block.textContent));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -87,7 +87,7 @@ function serverSource(token) {
     }
     const said = await answer.json().catch(() => null);
     if (answer.ok) return said;
-    const title = answer.status === 401 ? "The server does not know this address's token: open the address that it printed last." : said?.title;
+    const title = answer.status === 401 ? "The server rejects the token in this address. Open the address that the server printed last." : said?.title;
     throw new SourceError(title ?? `The server answered ${answer.status}.`, { status: answer.status, body: said });
   }
   async function details(numbers) {

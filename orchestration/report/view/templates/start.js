@@ -26,7 +26,7 @@ function drawHead() {
 
 function unfinished(runs) {
   const names = runs.filter(({ is_done: isDone }) => !isDone).map(({ name }) => name);
-  return names.length > 0 ? h("span.unsure", {}, "not ended: rows may be missing") : null;
+  return names.length > 0 ? h("span.unsure", {}, "not finished: rows may be missing") : null;
 }
 
 const PAUSE = 250; // milliseconds between two questions, where the server has read nothing more

@@ -11,8 +11,8 @@ const OUTCOME_WORDS = {
 const DECISION_WORDS = { ok: "ok", unsure: "unsure", faulty: "faulty", doubtful: "unsure" }; // rows written before say "doubtful"
 const LOCATED_WORDS = {
   exact: "quoted exactly",
-  normalised: "quoted with other spaces, case or marks",
-  fuzzy: "quoted nearly, placed where most agrees",
+  normalised: "quoted with different spaces, case or punctuation",
+  fuzzy: "quoted inexactly, placed where the text matches best",
   unlocated: "not located in the text",
 };
 

@@ -169,7 +169,7 @@ def _graded(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
         kept = [(span, span.severity) for span in side if span.start is not None]
         sides.append(interval_rows(span for span, severity in kept if severity is not None))
         grades.append([int(severity >= _MAJOR) for _, severity in kept if severity is not None])
-    return graded_overlap(*sides, found_grades=grades[0], gold_grades=grades[1])
+    return graded_overlap(*sides, predicted_grades=grades[0], gold_grades=grades[1])
 
 
 def _of_category(name: str, found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:

@@ -58,12 +58,11 @@ _PEOPLE: Mapping[str, str] = MappingProxyType(
 _ALWAYS = frozenset({"characters.micro.f1", "detection.f1", "counts.spearman"})
 """Measures that a terminal shows, whether or not there are categories."""
 _READING = (
-    "Characters that judges and people mark both (soft), and with the same category (hard, "
-    "undefined where one side names none); brackets are 95 % intervals over texts drawn again. "
-    "Micro figures count all texts together, where a text without any span counts for nothing; "
-    "in means of texts one in which no side marks anything counts 1. Gamma is agreement on "
-    "places beyond chance: 1 for the same places, about 0 for spans that have nothing to do with "
-    "each other."
+    "Soft counts characters that both the judge and people mark; hard requires the same category "
+    "as well, and is undefined if one side names none. Brackets are 95 % intervals over resampled "
+    "texts. Micro figures count all texts together, so a text without any span has no weight. In "
+    "means over texts, a text in which neither side marks anything counts as 1. Gamma is "
+    "agreement on positions beyond chance: 1 for identical positions, about 0 for unrelated spans."
 )
 
 
@@ -86,7 +85,7 @@ def _aspect(spans: AspectSpans) -> Iterator[Block]:
         yield _flawless(
             spans, spans.agreement.over_annotations, "that no reader marked", only="page"
         )
-    best = f"to which every rater gave {spans.best:g}, the best score given"
+    best = f"that every rater gave {spans.best:g}, the best score"
     yield _flawless(spans, spans.top_rated, best)
 
 

@@ -157,7 +157,7 @@ def test_a_map_of_2000_tokens_is_cut_and_says_so() -> None:
     assert "first 400 tokens of the output and the first 400 of the reference" in page
 
 
-def test_what_a_flow_does_not_draw_is_said() -> None:
+def test_a_flow_says_which_tokens_it_does_not_draw() -> None:
     near, far = Flow(output=0, reference=0, mass=0.25, cost=1), 450
     flows = (near, Flow(output=far, reference=0, mass=0.75, cost=1))
     page = flow_page(TokenFlow(title="t", output=("a",) * 500, reference=("b",), flows=flows))
@@ -238,6 +238,8 @@ FLOWING = partial(TokenFlow, title="t", output=("a", "b"), reference=("c",))
         (partial(LcsAlignment, title="t", output=ABC, reference=ABC, pairs=((0, 3),)), "aligns no"),
     ],
 )
-def test_what_does_not_fit_the_texts_is_refused(build: Callable[[], object], problem: str) -> None:
+def test_input_that_does_not_fit_the_texts_is_refused(
+    build: Callable[[], object], problem: str
+) -> None:
     with pytest.raises(ValueError, match=problem):
         build()

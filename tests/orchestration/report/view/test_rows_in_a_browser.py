@@ -132,7 +132,7 @@ def test_a_file_is_searched_in_all_its_parts(
         assert ids(page) == found
 
 
-def test_what_is_chosen_and_filtered_outlives_a_reload(chromium: Chromium, tmp_path: Path) -> None:
+def test_choice_and_filters_survive_a_reload(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         choice(page, "System", "t5")
         page.get_by_label("Sort rows by").select_option("score")
@@ -258,7 +258,7 @@ def test_prompts_and_replies_are_fetched_when_their_fold_is_opened(chromium: Chr
         expect(page.locator(".asked .is-reply")).to_contain_text("It is good.")
 
 
-def test_an_error_is_said_and_can_be_tried_again(chromium: Chromium) -> None:
+def test_an_error_is_shown_and_can_be_retried(chromium: Chromium) -> None:
     server = ViewServer(data=one_run(), faults={"rows": (400, "results were written again")})
     with served(server) as address, chromium.open(address, complaints=["400"]) as page:
         expect(page.locator("#trouble")).to_contain_text("results were written again")
@@ -267,14 +267,14 @@ def test_an_error_is_said_and_can_be_tried_again(chromium: Chromium) -> None:
         expect(page.locator("#trouble")).to_be_hidden()
 
 
-def test_a_wrong_token_is_said(chromium: Chromium) -> None:
+def test_a_wrong_token_is_reported(chromium: Chromium) -> None:
     with served(ViewServer(data=one_run())) as address:
         wrong = address.replace(TOKEN, "another")
         with chromium.open(wrong, complaints=["401"]) as page:
-            expect(page.locator("#trouble")).to_contain_text("does not know this address's token")
+            expect(page.locator("#trouble")).to_contain_text("rejects the token in this address")
 
 
-def test_a_server_that_is_gone_is_said(chromium: Chromium) -> None:
+def test_a_server_that_is_gone_is_reported(chromium: Chromium) -> None:
     serving = served(ViewServer(data=many_rows(300)))
     with chromium.open(serving.__enter__(), complaints=["ERR_CONNECTION"]) as page:
         ids(page)
@@ -284,7 +284,7 @@ def test_a_server_that_is_gone_is_said(chromium: Chromium) -> None:
         expect(page.locator("#trouble")).to_contain_text("The server does not answer")
 
 
-def test_each_kind_of_emptiness_is_said(chromium: Chromium, tmp_path: Path) -> None:
+def test_every_kind_of_empty_page_says_why(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, ViewData(texts=[], runs=[[]]))) as page:
         expect(page.locator("#list")).to_have_text("The run has no row.")
         expect(page.locator("#row")).to_have_text("Nothing to show: the run has no row.")
@@ -296,6 +296,8 @@ def test_each_kind_of_emptiness_is_said(chromium: Chromium, tmp_path: Path) -> N
         expect(page.locator("#row")).to_contain_text("No seat marked a span")
     refused = result("x", score=None, outcome="refused", seats=[seat("a", None)], reason="No.")
     with chromium.open(written(tmp_path, ViewData(texts=texts(), runs=[[refused]]))) as page:
-        expect(page.locator("#count")).to_contain_text("none has a score: each says why")
+        expect(page.locator("#count")).to_contain_text(
+            "none has a score; each row gives its reason"
+        )
         expect(page.locator(".mean-line")).to_contain_text("no scorescored 0 of 1")
         expect(page.locator(".failure")).to_have_text("No score: refusedNo.")

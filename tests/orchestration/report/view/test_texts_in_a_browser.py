@@ -89,7 +89,7 @@ def test_spans_are_walked_by_keyboard_and_those_without_a_place_are_among_them(
         page.keyboard.press("p")
         assert focused(page) == walked[4]
         expect(page.locator(".findings h3")).to_have_text(
-            "6 spans, 2 of them without a place in the text"
+            "6 spans, 2 of them not located in the text"
         )
 
 
@@ -141,19 +141,19 @@ def test_peoples_spans_and_scores_are_there(chromium: Chromium, tmp_path: Path) 
         expect(page.locator(".legend .chip").last).to_contain_text("people's spans2")
 
 
-def test_the_consolidation_is_said_step_by_step(chromium: Chromium, tmp_path: Path) -> None:
+def test_the_consolidation_is_explained_step_by_step(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         page.get_by_text("From the seats to the result").click()
         assert page.locator(".steps-list li").all_text_contents() == [
-            "The seats score: a 2.00, b 1.00, c 4.50, d none (reply unreadable).",
-            "The aggregation “mean” makes 2.50 of the 3 scores.",
+            "Scores of the seats: a 2.00, b 1.00, c 4.50, d none (reply unreadable).",
+            "The aggregation “mean” combines the 3 scores into 2.50.",
             "The seats mark spans: a 5, b 3, c 2.",
             "c is set aside as an outlier. Its score counts, its spans do not.",
             (
-                "The consolidator “rules” makes 6 spans of these 8."
+                "The consolidator “rules” merges these 8 into 6 spans."
                 " 3 of them were found by more than one seat."
             ),
-            "1 more span is left out: a report has no room for more.",
+            "1 more span is left out because the report is at its limit.",
         ]
         cards = page.locator(".seat-card")
         expect(cards.nth(1)).to_contain_text("2 calls · 1,840 + 212 tokens · 512 cached · 3.4 s")

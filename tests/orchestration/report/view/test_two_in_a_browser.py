@@ -67,7 +67,7 @@ def test_the_list_shows_both_scores_and_sorts_by_their_difference(
                 "ferry/bart+0.75bart2.50→3.25",
                 "ferry/t5t5reply unreadable→4.50",
                 "mixed0.00bart3.50→3.50",
-                "hebrewt51.50→not in it",
+                "hebrewt51.50→not in this run",
                 "clean0.00bart5.00→5.00",
             ]
         )

@@ -138,7 +138,7 @@ async def test_a_doubled_key_in_a_row_of_a_batch_is_refused_by_its_name(tmp_path
     ]
 
 
-async def test_what_is_nowhere_and_other_methods_are_problems(tmp_path: Path) -> None:
+async def test_unknown_addresses_and_wrong_methods_are_problems(tmp_path: Path) -> None:
     async with open_service(tmp_path) as client:
         assert problem(await client.get("/v1/nothing")) == "not-found"
         assert problem(await client.get("/docs")) == "not-found"

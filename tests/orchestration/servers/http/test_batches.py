@@ -84,7 +84,7 @@ async def test_a_limit_stops_a_batch_and_its_results_so_far_are_there(tmp_path: 
     assert len(results.text.splitlines()) == last["done"] == judge.asked
 
 
-async def test_as_many_batches_wait_as_may(tmp_path: Path) -> None:
+async def test_the_number_of_waiting_batches_is_limited(tmp_path: Path) -> None:
     plan = BatchPlan(panels={}, most_running=1, most_waiting=1)
     with ChaosServer() as judge:
         judge.may_answer.clear()

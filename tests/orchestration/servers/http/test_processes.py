@@ -445,7 +445,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     assert "pip install 'spanjury[serve]'" in done.stderr
 
 
-def test_with_a_token_other_addresses_are_listened_at(tmp_path: Path) -> None:
+def test_other_addresses_are_served_only_with_a_token(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", token=TOKEN) as served:
         url = f"http://127.0.0.1:{served.port}"
         assert httpx.post(f"{url}/v1/check", json=CHECK).status_code == 401

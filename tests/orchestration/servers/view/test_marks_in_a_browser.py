@@ -114,9 +114,7 @@ def saved(page: Page) -> None:
     expect(page.locator("#saved")).to_have_text("saved")
 
 
-def test_what_is_marked_is_there_after_a_reload_and_in_an_export(
-    chromium: Chromium, run: Path
-) -> None:
+def test_marks_survive_a_reload_and_are_exported(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as page:
         begin(page, HOSTILE)
         page.keyboard.press("n")
@@ -187,7 +185,7 @@ def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run:
     assert row["human"] == {"consistency": {"anna": 5.0, "ben": 1.0}}
 
 
-def test_of_two_windows_with_one_name_the_later_one_chooses(chromium: Chromium, run: Path) -> None:
+def test_the_later_of_two_windows_with_the_same_name_chooses(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as one, another(one, at.url) as other:
         begin(one, "anna")
         begin(other, "anna")

@@ -85,7 +85,7 @@ def test_a_put_on_an_old_revision_is_answered_with_the_mark_as_it_is(asking: htt
         ({"revision": 0, "spans": [BRIDGE | {"severity": 6}]}, "expected 1 to 5"),
     ],
 )
-def test_what_is_no_mark_of_the_text_is_refused(
+def test_a_mark_that_does_not_fit_the_text_is_refused(
     asking: httpx.Client, mark: object, problem: str
 ) -> None:
     answer = put(asking, mark)
@@ -129,7 +129,7 @@ def test_a_doubled_key_of_a_mark_is_refused_by_its_name(asking: httpx.Client) ->
 
 
 @pytest.mark.parametrize("name", ["", "a" * 65, "a\u202eb"])
-def test_what_is_no_name_is_refused(asking: httpx.Client, name: str) -> None:
+def test_an_invalid_name_is_refused(asking: httpx.Client, name: str) -> None:
     for answer in (
         put(asking, NOTHING, annotator=name),
         asking.get("/api/marks", params={"annotator": name}),

@@ -141,7 +141,7 @@ def test_two_hosts_in_one_request_are_refused(asking: httpx.Client) -> None:
         ("comparison?first=run:0&second=run:1", "there is no run:1"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_in_a_line(
+def test_an_unanswerable_request_is_refused_in_one_line(
     asking: httpx.Client, path: str, said: str
 ) -> None:
     response = asking.get(f"/api/{path}")

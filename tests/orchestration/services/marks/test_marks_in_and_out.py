@@ -79,7 +79,7 @@ def exported(run: MarkedRun, path: Path, *, form: str) -> bytes:
 
 @pytest.mark.parametrize("form", [*ENDINGS])
 @given(found=marked())
-def test_what_is_exported_taken_in_and_exported_again_is_equal(
+def test_exporting_importing_and_exporting_again_changes_nothing(
     form: str, found: dict[tuple[str, int, str], Mark]
 ) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
@@ -128,7 +128,7 @@ def test_json_that_is_no_mark_is_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a" * 65, "a\nb", "\u202egnirts", "a\0"])
-def test_what_cannot_be_an_annotators_name_is_refused(name: str) -> None:
+def test_an_invalid_annotator_name_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="1 to 64 printable characters"):
         annotator_name(name)
 
@@ -202,7 +202,7 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
         ),
     ],
 )
-def test_what_fits_no_row_is_named_and_not_guessed(
+def test_marks_that_fit_no_row_are_named_and_not_guessed(
     tmp_path: Path, row: dict[str, object], problem: str
 ) -> None:
     run, done = taken_in(tmp_path, row)

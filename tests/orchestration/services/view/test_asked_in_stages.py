@@ -65,9 +65,7 @@ def test_the_calls_of_a_seat_that_was_asked_are_shown(
     assert unsure["note"] == ""
 
 
-def test_of_a_seat_that_was_not_asked_the_reason_is_said(
-    tmp_path: Path, server: LoopbackServer
-) -> None:
+def test_a_seat_that_was_not_asked_shows_the_reason(tmp_path: Path, server: LoopbackServer) -> None:
     run = judge(tmp_path, server)
     _, sure = asked(run)
     row = json.loads((run / "results.jsonl").read_text().splitlines()[SURE])
@@ -93,7 +91,7 @@ def test_a_budget_that_was_used_up_is_the_reason(tmp_path: Path, server: Loopbac
     assert "The budget of 1 call has 0 calls left" in second["note"]
 
 
-def test_what_a_later_run_asked_is_not_shown_of_a_row_that_was_not(
+def test_prompts_of_a_later_run_are_not_shown_for_other_rows(
     tmp_path: Path, server: LoopbackServer
 ) -> None:
     run = judge(tmp_path, server)

@@ -122,7 +122,7 @@ def test_many_texts_of_few_sources_are_too_few_for_a_confidence() -> None:
     assert said.startswith("300 texts without error are of 12 sources")
 
 
-def test_weights_count_texts_for_as_many_as_they_stand_for() -> None:
+def test_a_weight_counts_a_text_as_many_times() -> None:
     scores = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
     # By hand: a new text may weigh 2 of 8. With 0.8 among the alarms (2 + 1 + 2) / 8 would raise
     # one, which is too many; 0.9 alone makes (1 + 2) / 8.
@@ -251,7 +251,7 @@ def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     assert faulty.caught.value == 0.0  # without an error no score makes a text faulty
 
 
-def test_what_does_not_gain_is_not_kept() -> None:
+def test_a_map_without_a_gain_is_not_kept() -> None:
     rng = default_rng(1)
     right = [text(n, score, score) for n, score in enumerate(rng.integers(1, 6, 60).tolist())]
     found = aspect_findings(texts(right), QUICK)
@@ -307,14 +307,14 @@ def test_people_who_do_not_agree_are_named() -> None:
     ("human", "says"),
     [(5.0, "an error in none of the texts"), (2.0, "an error in all of the texts")],
 )
-def test_one_class_is_said(human: float, says: str) -> None:
+def test_a_single_class_is_reported(human: float, says: str) -> None:
     made = texts([text(n, 3 + n / 10, human) for n in range(10)])
     said = " ".join(cautions(made, aspect_findings(made, QUICK), QUICK))
     assert says in said
     assert "one score" in said
 
 
-def test_texts_drawn_with_different_probabilities_are_said() -> None:
+def test_unequal_sampling_probabilities_are_reported() -> None:
     made = texts([text(n, n % 5 + 1, n % 4 + 2, inclusion=0.5 if n else 0.1) for n in range(20)])
     terms = Terms(draws=100, confidence=0.9)
     said = " ".join(cautions(made, aspect_findings(made, terms), terms))
@@ -323,7 +323,7 @@ def test_texts_drawn_with_different_probabilities_are_said() -> None:
     assert "no confidence is promised" in said
 
 
-def test_what_was_seen_is_what_the_panel_says_after_the_map() -> None:
+def test_the_fitted_scores_are_those_the_panel_gives_after_the_map() -> None:
     made = fit(drawn(50, seed=2), QUICK)
     assert made.signal == "score"
     assert made.seen[-1] == pytest.approx(5.0)

@@ -76,7 +76,7 @@ def test_clean_texts_are_free_of_errors_and_have_the_best_score() -> None:
     assert {one.target for one in clean} == {"Faulty: no\n\nOverall score: 100"}
 
 
-def test_what_a_perturbation_spares_is_no_error_and_what_it_harms_is_one() -> None:
+def test_harmed_aspects_have_an_error_and_spared_ones_have_none() -> None:
     on_fluency = [
         one
         for seed in range(8)
@@ -99,7 +99,7 @@ def test_an_aspect_that_no_damage_harms_is_left_out_even_of_clean_texts() -> Non
     assert "fluency" not in asked
 
 
-def test_of_an_aspect_that_may_suffer_or_not_nothing_is_learnt() -> None:
+def test_an_aspect_that_may_or_may_not_suffer_teaches_nothing() -> None:
     assert examples_of(CLEAN, "lost-words", aspect="consistency") == []
 
 
@@ -128,7 +128,7 @@ def test_a_sentence_that_is_omitted_has_no_place() -> None:
     assert 'Location: ""' in example.target
 
 
-def test_what_is_taken_out_of_a_text_that_keeps_no_word_has_no_place() -> None:
+def test_an_edit_that_leaves_no_word_has_no_position() -> None:
     harm = next(one for one in harms_of("full") if one.rule == "delete-word-run")
     strike = Strike(start=0, end=0, was="No", harm=harm)
     damaged = DamagedText(text="...", strikes=(strike,))
@@ -137,7 +137,7 @@ def test_what_is_taken_out_of_a_text_that_keeps_no_word_has_no_place() -> None:
     assert "No" in span.explanation
 
 
-def test_what_stands_twice_is_quoted_with_its_neighbours() -> None:
+def test_a_repeated_passage_is_quoted_with_its_neighbours() -> None:
     output = (
         "The cat saw the cat and the cat saw 7 cats. The cat saw the cat and the cat saw 7 dogs."
     )
@@ -206,6 +206,6 @@ def test_a_rule_of_ones_own_family_is_explained_in_general_words() -> None:
     assert "‘BRIDGE’" in span.explanation
 
 
-def test_a_plan_without_harms_is_none() -> None:
+def test_a_plan_needs_harms() -> None:
     with pytest.raises(ValueError, match="not a plan"):
         DamagePlan(harms=(), recipe="r")

@@ -20,7 +20,7 @@ def test_open_licences_permit_training(licence: str) -> None:
 @pytest.mark.parametrize(
     "licence", ["", "CC-BY-NC-4.0", "CC-BY-ND-4.0", "cc-by-nc-sa-4.0", "proprietary", "llama3.1"]
 )
-def test_what_is_not_known_to_permit_it_does_not(licence: str) -> None:
+def test_an_unknown_licence_does_not_permit_training(licence: str) -> None:
     assert not permits_training(licence)
     assert permits_training(licence, accepted=[licence])
 
@@ -35,6 +35,6 @@ def test_a_refusal_names_each_only_once() -> None:
     require_licences(owned, accepted=["", "Terms of Use"])
 
 
-def test_of_many_refusals_the_first_are_named() -> None:
+def test_the_first_of_many_refusals_are_named() -> None:
     with pytest.raises(ConfigError, match=r"\(and 15 more\)"):
         require_licences((str(number), "") for number in range(20))

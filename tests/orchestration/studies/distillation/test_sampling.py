@@ -54,7 +54,7 @@ def test_an_aspect_that_cannot_be_judged_is_not_drawn() -> None:
     assert "fluency" in names
 
 
-def test_who_was_drawn_least_is_next_and_a_key_comes_twice_only_after_all_others() -> None:
+def test_the_least_drawn_key_is_next_and_none_repeats_before_all_others() -> None:
     used: Counter[object] = Counter({"a": 2, "b": 1})
     rng = np.random.default_rng(1)
     drawn = least_used(["a1", "a2", "b1", "c1"], used, rng, k=4, key=lambda name: name[0])

@@ -81,7 +81,7 @@ def test_without_inputs_the_outputs_differ() -> None:
     assert len({row.input_id for row in rows_of([data_file(segments)])}) == 5
 
 
-def test_what_is_evaluated_on_is_refused_however_it_is_written() -> None:
+def test_evaluation_texts_are_refused_however_they_are_written() -> None:
     rows = rows_of([data_file([text("ours", "The cat, it sat."), text("mine", "Other")])])
     refuse_overlap(rows, [data_file([text("theirs", "A dog.")], "eval")])
     with pytest.raises(DataError, match=r"inputs of 1 rows .* eval.jsonl \('ours'\)"):

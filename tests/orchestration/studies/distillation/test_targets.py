@@ -117,7 +117,7 @@ def test_the_tables_hold_what_was_added() -> None:
         ([(5.0, ()), (5.0, (SPAN,))], "every example has the score 100"),
     ],
 )
-def test_what_cannot_be_learnt_from_one_class_is_said(
+def test_training_on_one_class_warns(
     reports: list[tuple[float, tuple[ErrorSpan, ...]]], caution: str
 ) -> None:
     inventory = Inventory()

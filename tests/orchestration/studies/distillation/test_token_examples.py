@@ -87,13 +87,13 @@ def test_each_sentence_has_the_label_of_its_own_words() -> None:
     ]
 
 
-def test_of_one_sentence_the_label_is_enough_and_its_words_are_unknown() -> None:
+def test_one_sentence_needs_only_a_label_and_its_words_are_unknown() -> None:
     (window,) = labelled_windows(example("It was painted.", label=Label.CONTRADICTED))
     assert set(window.words) == {Label.UNKNOWN}
     assert window.sentence is Label.CONTRADICTED
 
 
-def test_of_several_sentences_one_label_says_too_little() -> None:
+def test_one_label_is_not_enough_for_several_sentences() -> None:
     assert not list(labelled_windows(example("It was painted. It sank.", label=Label.ERROR)))
 
 
@@ -175,7 +175,7 @@ def test_twins_stand_side_by_side_and_differ_where_the_span_is() -> None:
     assert made == list(twins([row("Mary Evans opened the bridge in 1932.", supported=True)], PLAN))
 
 
-def test_of_a_faulty_text_only_the_source_is_copied() -> None:
+def test_only_the_source_of_a_faulty_text_is_copied() -> None:
     made = twins([row("Nothing of this is true of anything.", supported=False)], PLAN)
     assert not any("Nothing of this" in one.output for one in made)
 

@@ -278,7 +278,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
         values["columns"] = flags["column"]
     shows = study.has_progress and not flags["no_progress"]
     asked = study(**values, **study.for_command(say if shows else None))
-    report = anyio.run(asked.found)
+    report = anyio.run(asked.answer)
     if flags["json"]:
         printed = report.values[study.printed] if study.printed else report.values
         console.print_json(printed)

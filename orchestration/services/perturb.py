@@ -82,7 +82,7 @@ class Perturb:
     memory: Path | str | None = None
     limits: Limits = Limits()
 
-    async def found(self) -> PerturbedTexts:
+    async def answer(self) -> PerturbedTexts:
         """Damage the texts and return them."""
         skipped: Counter[tuple[str, str]] = Counter()
         segments = tuple(await self._damaged_texts(skipped))
@@ -91,7 +91,7 @@ class Perturb:
     async def write(self, output: Path) -> tuple[int, Mapping[tuple[str, str], int]]:
         """Write each damaged text as a row; return how many, and how many were `skipped`.
 
-        Raise as `found` does, and `StoreError` if rows cannot be written.
+        Raise as `answer` does, and `StoreError` if rows cannot be written.
         """
         skipped: Counter[tuple[str, str]] = Counter()
         damaged = await self._damaged_texts(skipped)

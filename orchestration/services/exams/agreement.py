@@ -74,7 +74,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
         shown = None if say is None else lambda part: say(f"{part} is done")
         return {"processes": True, "on_part": shown}
 
-    async def found(self) -> "study_report.StudyReport[findings.MetaFindings]":
+    async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
         collected, notes = await anyio.to_thread.run_sync(self._collected)
         settings = scorers.Settings(

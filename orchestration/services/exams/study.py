@@ -208,7 +208,7 @@ class PanelStudy(Generic[T_co]):
         """
         raise NotImplementedError
 
-    async def found(self) -> "study_report.StudyReport[T_co]":
+    async def answer(self) -> "study_report.StudyReport[T_co]":
         """Plan the study, run it, and return its report."""
         plan = await anyio.to_thread.run_sync(self.plan)
         stop_token = self.stop_token or stopping.StopToken()
@@ -338,7 +338,7 @@ class FileStudy(Generic[T_co]):
     printed: ClassVar[str] = ""
     """The part of its values that the command prints as JSON; all of them by default."""
 
-    async def found(self) -> "study_report.StudyReport[T_co]":
+    async def answer(self) -> "study_report.StudyReport[T_co]":
         """Return what `find` does, from another thread; raise as it does."""
         return await anyio.to_thread.run_sync(self.find)
 
@@ -407,7 +407,7 @@ class MarkedStudy(FileStudy[T_co]):
 class Study(Protocol[T_co]):
     """A question, whose fields are the keywords of its function."""
 
-    async def found(self) -> T_co:
+    async def answer(self) -> T_co:
         """Return the answer."""
         ...
 
@@ -501,7 +501,7 @@ def from_python(
     """Return a study's functions, whose keywords are its fields: to await, and to call."""
 
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        return await study(*args, **kwargs).found()
+        return await study(*args, **kwargs).answer()
 
     given = [
         parameter.replace(annotation=_bare(parameter.annotation))

@@ -310,6 +310,8 @@ def test_sets_in_memory_stay_apart_on_a_bench() -> None:
     assert report.measures["characters.f1.texts-1"].value is not None
     alone = exams.span_bench(damaged, judges="grounding", draws=0)
     assert [one.name for one in alone.result.findings.sets] == ["texts from Python"]
+    with pytest.raises(ConfigError, match="the name of one aspect"):
+        exams.span_bench(damaged, judges="grounding", aspects=["consistency", "fluency"])
 
 
 def test_damaged_texts_are_those_of_the_command(tmp_path: Path) -> None:

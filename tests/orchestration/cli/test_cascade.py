@@ -340,7 +340,7 @@ def test_scores_of_the_asked_seats_alone_are_counted_at_the_end(spanjury: Spanju
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server))
     said = " ".join(done.output.split())
-    assert "6 of 12 scores are of the seats that were asked alone" in said
+    assert "6 of 12 scores come only from the seats that were asked" in said
 
 
 def test_rescoring_a_whole_run_by_a_cascade_asks_no_one(spanjury: Spanjury) -> None:

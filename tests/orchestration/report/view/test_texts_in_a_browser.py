@@ -171,7 +171,9 @@ def test_seats_that_were_not_asked_are_named_with_the_reason(
         expect(page.locator(".unasked")).to_have_text("Not asked: b, c. It is 0.90.")
         assert page.locator(".seat-card").count() == 1
         page.get_by_text("From the seats to the result").click()
-        expect(page.locator(".steps-list")).to_contain_text("estimates the score of the whole panel from these reports: 4.20")
+        expect(page.locator(".steps-list")).to_contain_text(
+            "estimates the score of the whole panel from these reports: 4.20"
+        )
 
 
 def test_offsets_are_code_points(chromium: Chromium, tmp_path: Path) -> None:

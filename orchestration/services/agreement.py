@@ -221,8 +221,8 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
             texts.get(name, segment.output) != segment.output for name, segment in own.items()
         ):
             yield (
-                f"{others:,} of people's texts are other versions of those that {path} judged: what"
-                " people say of them is not of what the judges read, so that agreement looks worse"
+                f"{others:,} of people's texts are other versions of those that {path} judged: "
+                "people and judges read different texts, so agreement looks worse"
             )
 
 

@@ -65,9 +65,9 @@ def calibrate(
     ]
     if not any(map(_can_fit, texts)):
         raise DataError(
-            f"{marked.name}: people say the same of all {len(texts[0].texts)} texts, that each has"
-            " an error: mark texts without error, too, as thresholds are set on these, and a map"
-            " of scores takes different ones"
+            f"{marked.name}: people found an error in each of {len(texts[0].texts)} texts and "
+            "scored them all alike: thresholds need marked texts without an error, and a map "
+            "needs different scores"
         )
     findings = [aspect_findings(text, terms) for text in texts]
     kept = {
@@ -118,8 +118,8 @@ def _too_few(marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedT
     )
     unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
     return (
-        f"{marked.name}: {counts} are marked by people and scored by the panel{unscored};"
-        f" {FEWEST} of an aspect are the least"
+        f"{marked.name}: {counts} are marked by people and scored by the panel{unscored}; an "
+        f"aspect needs at least {FEWEST}"
     )
 
 
@@ -218,7 +218,7 @@ def _notes(
     yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
         if len(texts) < FEWEST:
-            yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"
+            yield f"{aspect} is left out: it has {len(texts)} texts and needs at least {FEWEST}"
         yield from _silent(marked.on(task, aspect), aspect)
 
 
@@ -232,5 +232,6 @@ def _silent(judged: Sequence[JudgedText], aspect: str) -> Iterator[str]:
         if Outcome.SCORED not in outcomes:
             how = ", ".join(outcome.value for outcome in outcomes)
             yield (
-                f"the seat {name} never scored {aspect} ({how}): the calibration is of the others"
+                f"the seat {name} never scored {aspect} ({how}): the calibration covers the "
+                "other seats"
             )

@@ -121,8 +121,8 @@ def fit_panel_cascade(
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     if any(text.row.unasked for text in judged):
         raise ConfigError(
-            "the run was judged by a cascade, which chose the texts that all seats were asked of: "
-            "fit to a run in which all were asked"
+            "a cascade judged the run and chose the texts for which all seats were asked: fit to "
+            "a run in which all were asked"
         )
     seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
     priced = find_prices(
@@ -161,7 +161,7 @@ def fit_panel_cascade(
         notes=[
             *_notes(marked, texts, left=len(judged) - len(kept)),
             *priced.notes,
-            *(f"{name} says nothing of {aspect}: it is asked first" for name in silent),
+            *(f"{name} never judges {aspect}, so it is asked first" for name in silent),
         ],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
@@ -228,13 +228,13 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
         return
     if is_named or not names:
         raise ConfigError(
-            f"a cascade needs two stages with scores, and there is"
-            f" {' + '.join(names) or 'none'}: name each by a --stage SEAT,SEAT of its own"
+            f"a cascade needs two stages with scores, but there is {' + '.join(names) or 'none'}: "
+            "name each stage with its own --stage SEAT,SEAT"
         )
     raise ConfigError(
-        f"{', '.join(names)} are one stage, since none of them takes {unit}: nothing is to be"
-        " saved. Take a run with a seat that does, or count another unit by --cost; stages are"
-        " named by --stage SEAT,SEAT, once for each"
+        f"{', '.join(names)} are one stage, because none of them uses {unit}, so a cascade saves "
+        "nothing. Take a run with a seat that does, or count another unit with --cost; --stage "
+        "SEAT,SEAT names a stage, once for each"
     )
 
 
@@ -259,5 +259,5 @@ def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -
             " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     if not texts.costs[1:].any():
-        raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
+        raise ConfigError(f"no seat behind the first stage uses {unit}, so a cascade saves nothing")
     return texts

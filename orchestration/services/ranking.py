@@ -105,8 +105,8 @@ def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
         called = f"one system only, {systems[0]!r}" if systems else "no system"
         raise DataError(
-            f"there is {called}: to rank takes two; name them in the rows, under 'system', or"
-            " give a run of each"
+            f"there is {called}: a ranking needs two; name them in the rows, under 'system', or "
+            "give a run of each"
         )
     aspects = {name: [_text(row) for row in rows if row[1].aspect == name] for name in judged}
     return TextsToRank(
@@ -235,8 +235,8 @@ def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
     for aspect, here in by_aspect.items():
         if len(panels := {unstamped(row.signature) for row in here}) > 1:
             yield (
-                f"{aspect}: {len(panels)} different panels judged these texts, so that systems may"
-                " differ by their judges"
+                f"{aspect}: {len(panels)} different panels judged these texts, so systems may "
+                "differ because of their judges"
             )
         scores = [score for row in here for score in row.people.values()]
         scale = next((row.scale for row in here if row.scale is not None), None)

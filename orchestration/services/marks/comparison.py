@@ -79,7 +79,7 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
     names = sorted({reading.annotator for reading in readings})
     if len(names) < 2:  # noqa: PLR2004  agreement takes two
         who = f"one annotator, {names[0]}, has" if names else "no one has"
-        note = f"{who} finished marks of {run.named}: agreement takes two"
+        note = f"{who} finished marks of {run.named}: agreement needs two annotators"
         return PeopleAgreement((), note)
     compared = tuple(
         people_on_aspect(texts, aspect=aspect, settings=settings)
@@ -129,14 +129,14 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
     counts = _counted(asked)
     if not enough:
         raise DataError(
-            f"nothing can be said of judges by so few marks of {run.named}: {counts};"
-            f" {FEWEST_TEXTS} finished texts of an aspect are the least"
+            f"{run.named} has too few marks to evaluate judges: {counts}; an aspect needs at "
+            f"least {FEWEST_TEXTS} finished texts"
         )
     who = ", ".join(sorted({reading.annotator for reading in readings}))
     data = f"marks of {who} in {run.marks}"
     notes = [f"{data}: {counts}"]
     notes += [
-        f"nothing is said of {name}: {len(texts)} marked, {FEWEST_TEXTS} are the least"
+        f"{name} is left out: it has {len(texts)} marked texts and needs at least {FEWEST_TEXTS}"
         for name, texts in asked.items()
         if name not in enough
     ]

@@ -28,8 +28,8 @@ from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSource, read_marked
 from spanjury.orchestration.services.panels import find_aspect
+from spanjury.orchestration.studies.calibration.findings import alarms
 from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
-from spanjury.orchestration.studies.calibration.held_out import alarms
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 from spanjury.orchestration.studies.panel_study.cascades import StagedTexts, fit_cascade, judge
 from spanjury.stats.arrays import FloatArray

@@ -21,9 +21,12 @@ from numpy.random import default_rng
 
 from spanjury.orchestration.services.panels import find_aspect
 from spanjury.orchestration.studies.calibration.enough import enough
-from spanjury.orchestration.studies.calibration.findings import AspectFindings, aspect_findings
+from spanjury.orchestration.studies.calibration.findings import (
+    AspectFindings,
+    alarms,
+    aspect_findings,
+)
 from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
-from spanjury.orchestration.studies.calibration.held_out import alarms
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 
 __all__ = ["Attained", "attained", "read_texts"]

@@ -173,4 +173,4 @@ def _sent_back() -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        raise ModelRetry(f"{error}; list_aspects has the names") from error
+        raise ModelRetry(f"{error}; list_aspects returns the names") from error

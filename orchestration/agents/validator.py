@@ -29,7 +29,7 @@ def plain_text(output: object) -> str:
     if isinstance(output, str):
         return output
     raise ConfigError(
-        f"a {type(output).__name__} is no text: name what is judged, as text=lambda it: it.body"
+        f"a {type(output).__name__} is no text: say what to judge with text=lambda it: it.body"
     )
 
 

@@ -18,13 +18,12 @@ from spanjury.orchestration.cli.command import CommandGroup, DeferredCommand, Fl
 with lazily():
     from spanjury.orchestration.cli import (
         bench_spans,
-        compare,
         distil_build,
         distil_gate,
         distil_train,
         doctor,
         evaluate,
-        exam_compare,
+        exam_card,
         export,
         lists,
         marks,
@@ -41,7 +40,13 @@ with lazily():
         study,
         view,
     )
-    from spanjury.orchestration.services.exams import agreement, calibration, panels, ranking
+    from spanjury.orchestration.services.exams import (
+        agreement,
+        calibration,
+        comparisons,
+        panels,
+        ranking,
+    )
     from spanjury.orchestration.services.exams import study as studies
     from spanjury.orchestration.wiring import plugins, sources
 
@@ -61,10 +66,10 @@ class _Commands(CommandGroup):
         "export": lambda: export.export,
         "merge": lambda: merge.merge,
         "perturb": lambda: perturb.perturb,
-        "meta": lambda: study.marked_command(agreement.Meta, name="meta"),
-        "compare": lambda: compare.compare,
-        "calibrate": lambda: study.marked_command(calibration.Calibrate, name="calibrate"),
-        "rank": lambda: study.marked_command(ranking.Rank, name="rank"),
+        "meta": lambda: study.file_command(agreement.Meta, name="meta"),
+        "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
+        "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
+        "rank": lambda: study.file_command(ranking.Rank, name="rank"),
         "sample": lambda: sample.sample,
         "mcp": lambda: serve_mcp.mcp,
         "serve": lambda: serve.serve,
@@ -92,8 +97,8 @@ class _Exam(CommandGroup):
     """The exams, each a plugin, and what is made of their folders."""
 
     functions: ClassVar = {
-        "compare": lambda: exam_compare.compare,
-        "card": lambda: exam_compare.card,
+        "compare": lambda: study.file_command(comparisons.CompareExams, name="compare"),
+        "card": lambda: exam_card.card,
     }
 
     def list_commands(  # type: ignore[override]  # typer names no wider type of a context
@@ -136,8 +141,8 @@ class _Marks(CommandGroup):
 
 class _Panel(CommandGroup):
     functions: ClassVar = {
-        "study": lambda: study.marked_command(panels.PanelSeatStudy, name="study"),
-        "cascade": lambda: study.marked_command(panels.PanelCascade, name="cascade"),
+        "study": lambda: study.file_command(panels.PanelSeatStudy, name="study"),
+        "cascade": lambda: study.file_command(panels.PanelCascade, name="cascade"),
     }
 
 

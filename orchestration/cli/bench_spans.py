@@ -1,6 +1,5 @@
 """`spanjury bench spans`: measure error spans and decisions on texts whose errors people marked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +17,9 @@ from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, mi
 
 with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
-    from spanjury.orchestration.report import destination, markdown
-    from spanjury.orchestration.services import span_bench as service
+    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
-    from spanjury.orchestration.studies.agreement.spans import estimates
-    from spanjury.orchestration.studies.span_bench import bench as study
     from spanjury.orchestration.studies.span_bench import values
     from spanjury.orchestration.wiring import runs
 
@@ -42,9 +39,7 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
     aspects_file: AspectsFiles = ()
     column: Columns = ()
     limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
-    by: Annotated[
-        str, Flag("Key of a row by which pages group texts, for example system.", "KEY")
-    ] = "kind"
+    by: span_bench.By = "kind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +51,7 @@ class BenchFlags(Flags, title="Bench"):
     require: Require = ()
     markdown: Annotated[bool, Flag("Print Markdown instead of tables.")] = False
     json: Annotated[bool, Flag("Print JSON instead of tables.")] = False
-    draws: Annotated[
-        int, Flag("Number of resamples of the sources; 0 for no intervals.", min=0, rare=True)
-    ] = 1000
+    draws: span_bench.Draws = 1000
 
 
 def spans(
@@ -79,59 +72,35 @@ def spans(
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
     target = destination.Destination(folder=bench.output, page=bench.html)
-    job = _job(texts, bench, judges=judges, limits=limits)
-    planned = service.bench_of(job)
-    gates = _gates(bench.require, planned)
-    say(f"{len(planned.texts)} texts, {texts.aspect}: {', '.join(s.name for s in planned.sets)}")
-    result = exam_session.run_exam(
-        lambda live: service.run(
-            job, planned, stop_token=live.stop_token, meter=live.meter, show=live
-        ),
-        total=len(planned.texts),
-        limits=job.limits,
-        memory=job.memory,
-        quiet=show.no_progress,
-    )
-    _print(job, result, bench)
-    for path in target.write(
-        lambda folder: service.write_bench(folder, job, bench=planned, result=result)
-    ):
-        say(f"written: {path}")
-    exit_if_missed(missed_gates(gates, values.measures_of(result.findings)))
-
-
-def _job(
-    texts: MarkedTextFlags, bench: BenchFlags, *, judges: PanelFlags, limits: LimitFlags
-) -> "service.BenchJob":
-    panel = judges.config()
-    return service.BenchJob(
-        data=tuple(dict.fromkeys(texts.files)),
-        panel=panel,
-        memory=bench.output / runs.MEMORY_NAME,
+    memory = bench.output / runs.MEMORY_NAME
+    asked = span_bench.SpanBench(
+        texts.files,
+        panel=judges.config(),
         task=texts.task,
-        aspect=texts.aspect,
+        aspects=texts.aspect,
         aspects_files=texts.aspects_file,
         columns=texts.column,
         limit=texts.limit,
         by=texts.by,
+        draws=bench.draws,
+        memory=memory,
         limits=limits.limits(),
         failures=limits.failures(),
-        settings=estimates.Settings(
-            seed=1 if panel.seed is None else panel.seed, draws=bench.draws
-        ),
     )
-
-
-def _print(job: "service.BenchJob", result: "study.BenchResult", bench: BenchFlags) -> None:
+    plan = asked.plan()
+    gates = [
+        gate for text in bench.require for gate in values.gates_on(card.parse_gate(text), plan.sets)
+    ]
+    say(plan.scope)
+    report = exam_session.run_exam(
+        plan.run, total=plan.total, limits=asked.limits, memory=memory, quiet=show.no_progress
+    )
     if bench.json:
-        console.print_json(service.values_of(job, result))
+        console.print_json(report.values)
     elif bench.markdown:
-        typer.echo(markdown.report_markdown(service.report_of(job, result)), nl=False)
+        typer.echo(report.to_markdown(), nl=False)
     else:
-        console.print_report(service.report_of(job, result))
-
-
-def _gates(required: Sequence[str], planned: "study.Bench") -> "list[card.Gate]":
-    """Read requirements; raise `ConfigError` for a measure that the bench will not give."""
-    sets = [bench_set.name for bench_set in planned.sets if bench_set.texts]
-    return [gate for text in required for gate in values.gates_on(card.parse_gate(text), sets)]
+        console.print_report(report.document)
+    for path in target.write(report.write):
+        say(f"written: {path}")
+    exit_if_missed(missed_gates(gates, report.measures.values()))

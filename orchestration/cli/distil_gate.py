@@ -21,22 +21,19 @@ with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import agreement
     from spanjury.orchestration.services import job as jobs
+    from spanjury.orchestration.services import marked_texts
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.gate import (
-        context,
         exams,
-        held_out,
         material,
-        people,
         trained_model,
     )
     from spanjury.orchestration.services.gate import job as gates
     from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.agreement.spans import estimates
-    from spanjury.orchestration.studies.gate import demands, tables
     from spanjury.orchestration.wiring import config, specs
 
 
@@ -137,11 +134,11 @@ class RequireFlags(Flags, title="Requirements"):
         """Return what is required; the usual where no flag says anything."""
         if not self.require and not self.require_over_base:
             parsed = card.Gate(name="reports.parsed", relation=">=", bound=0.95)
-            better = demands.OverBase(name="spans.f1")
+            better = gate_study.OverBase(name="spans.f1")
             return gates.Demands(gates=(parsed,), over_base=() if no_base else (better,))
         return gates.Demands(
             gates=tuple(map(card.parse_gate, self.require)),
-            over_base=tuple(demands.OverBase(name=name) for name in self.require_over_base),
+            over_base=tuple(gate_study.OverBase(name=name) for name in self.require_over_base),
         )
 
 
@@ -161,23 +158,18 @@ def gate(
     """
     logging.log_to(show.log_file)
     target = destination.Destination(folder=model.output, page=model.html)
-    planned = _job(model, teacher, more, required=required, limits=limits)
+    job = _job(model, teacher, more, required=required, limits=limits)
+    plan = gates.plan_gate(job)
     say(
-        f"{planned.questions} assessments by {', '.join(planned.judges)};"
-        f" exams: {', '.join(exam.name for exam in planned.exams)}"
+        f"{plan.total} assessments by {', '.join(job.judges)};"
+        f" exams: {', '.join(exam.name for exam in job.exams)}"
     )
     exam_session.run_exam(
-        lambda live: gates.run_gate(
-            planned, stop_token=live.stop_token, meter=live.meter, show=live
-        ),
-        total=planned.questions,
-        limits=planned.limits,
-        memory=None,
-        quiet=show.no_progress,
+        plan.run, total=plan.total, limits=job.limits, memory=None, quiet=show.no_progress
     )
-    findings, written = gates.write_gate(planned)
-    console.print_report(tables.gate_report(findings))
-    for caution in planned.cautions:
+    findings, written = gates.write_gate(job)
+    console.print_report(gate_study.gate_report(findings))
+    for caution in job.cautions:
         say(f"note: {caution}")
     for path in target.with_page(written):
         say(f"written: {path}")
@@ -204,7 +196,7 @@ def _job(
     examples = material.material_of(
         trained, model.data, aspects_files=more.aspects_file, limit=more.limit
     )
-    of_training = held_out.HeldOut(
+    of_training = exams.HeldOut(
         material=examples,
         data=", ".join(map(str, model.data)),
         settings=estimates.Settings(seed=model.seed),
@@ -251,7 +243,7 @@ def _judges(
         yield gates.TEACHER, teacher.panel_config(seed=model.seed)
 
 
-def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[context.GateExam]":
+def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[exams.GateExam]":
     """Yield the exams that are named; a judge takes the place of the panel in their jobs."""
     if more.discernment is not None:
         yield _study(
@@ -279,7 +271,7 @@ def _study(
     topics: tuple[str, ...] = (),
     **own: object,
 ) -> "exams.StudyExam":
-    """Return an exam of any judge on `data`; raise as `PanelStudy.plan` does."""
+    """Return an exam of any judge on `data`."""
     given: dict[str, Any] = {
         "task": more.task,
         "aspects": more.aspect,
@@ -289,13 +281,11 @@ def _study(
         "seed": seed,
         **own,
     }
-    asked = kind(data, **given)
-    asked.plan()  # a slip costs nothing before the run is begun
     name = kind.__name__.lower()
-    return exams.StudyExam(study=asked, name=name, topics=topics or (name,))
+    return exams.StudyExam(study=kind(data, **given), name=name, topics=topics or (name,))
 
 
-def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.People":
+def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "exams.People":
     if not more.aspect:
         raise ConfigError("--human needs --aspect: name the aspect that people rated")
     job = jobs.Job(
@@ -308,12 +298,12 @@ def _people(more: ExamFlags, data: Path, *, seed: int, output: Path) -> "people.
         columns=more.column,
         limit=more.limit,
     )
-    meta = agreement.MetaJob(
-        results=(),
-        human=data,
+    return exams.People(
+        job=job,
+        assessments=jobs.plan(job).assessments,
         aspects=more.aspect,
-        columns=more.column,
+        source=marked_texts.MarkedSource(
+            results=(), human=data, aspects=more.aspect, columns=more.column
+        ),
         settings=scorers.Settings(level="pooled", seed=seed),
     )
-    assessments = jobs.plan(job).assessments
-    return people.People(job=job, assessments=assessments, aspects=more.aspect, meta=meta)

@@ -34,17 +34,16 @@ def perturb(
     """Damage good texts by a recipe, and mark the damage as gold error spans."""
     logging.log_to(None)
     model = writer.config()
-    job = service.DamageJob(
-        data=data,
+    asked = service.Perturb(
+        data,
         recipe=recipe,
+        writer=model,
         columns=column,
-        output=output,
-        seed=1 if seed is None else seed,
         limit=limit,
-        model=model,
+        seed=1 if seed is None else seed,
         memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
     )
-    damaged, skipped = anyio.run(service.damage_file, job)
+    damaged, skipped = anyio.run(asked.write, output)
     for (condition, reason), count in skipped.items():
         say(f"skipped: {count} x {condition}: {reason}")
     say(f"{damaged} damaged texts are in {output}")

@@ -19,9 +19,10 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
 from spanjury.orchestration.services.exams.study import (
     ONE_SOURCE,
+    Declared,
+    FileStudy,
     MarkedStudy,
     PanelStudy,
-    Parameter,
     own_parameters,
 )
 
@@ -33,9 +34,8 @@ with lazily():
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.wiring import runs
 
-_Own = tuple[object, Parameter, object]
-Own = Mapping[str, _Own]
-"""Type, parameter and default of each field that a study declares."""
+Own = Mapping[str, Declared]
+"""The fields that a study declares as parameters."""
 _Part = tuple[str, object, object]
 """Name, annotation and default of a flag."""
 
@@ -75,19 +75,21 @@ def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[...
     return _function(lambda given: _run(study, own, _Given(**given)), study, groups, name=name)
 
 
-def marked_command(study: type[MarkedStudy[object]], *, name: str) -> Callable[..., None]:
+def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., None]:
     """Return the function of the command of `study`, for `command` to make flags of."""
     own = own_parameters(study)
-    sections: dict[str, dict[str, _Own]] = {"": {}}
-    for field_name, flag in own.items():
-        sections.setdefault(flag[1].section, {})[field_name] = flag
+    sections: dict[str, dict[str, Declared]] = {}
+    for field_name, spec in own.items():
+        sections.setdefault(spec.parameter.section, {})[field_name] = spec
     last = sections.pop(_OPTIONS, {})
     groups: dict[str, type[Flags]] = {}
+    if issubclass(study, MarkedStudy):
+        marks = [*_marks_flags(study), *_declared(sections.pop("", {}))]
+        groups["marks"] = _group(Flags, marks, title="Scores and marks")
+    else:
+        last = {**sections.pop("", {}), **last}
     for title, declared in sections.items():
-        first = [] if title else _marks_flags(study)
-        groups[title or "marks"] = _group(
-            Flags, [*first, *_declared(declared)], title=title or "Scores and marks"
-        )
+        groups[title] = _group(Flags, _declared(declared), title=title)
     targets: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
     if study.has_progress:
         targets.append(("no_progress", NoProgress, False))
@@ -103,7 +105,7 @@ def marked_command(study: type[MarkedStudy[object]], *, name: str) -> Callable[.
             for group in given.values()
             for part in fields(group)
         }
-        _run_marked(study, own, flags)
+        _run_on_files(study, own, flags)
 
     return _function(run, study, keys, name=name)
 
@@ -170,9 +172,9 @@ def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
 def _declared(own: Own) -> "list[_Part]":
     """Return the flags of parameters: name, annotation and default of each."""
     declared: list[_Part] = []
-    for name, (kind, spec, usual) in own.items():
-        shown: object = Annotated[_kind(kind, spec), _flag(kind, spec)]
-        declared.append((spec.name or name, shown, _default(usual, kind, spec)))
+    for name, spec in own.items():
+        shown: object = Annotated[_kind(spec), _flag(spec)]
+        declared.append((spec.parameter.name or name, shown, _default(spec)))
     return declared
 
 
@@ -192,20 +194,23 @@ def _group(base: type[Flags], parts: "Sequence[_Part]", *, title: str) -> type[F
     return made
 
 
-def _kind(kind: object, parameter: Parameter) -> object:
-    return kind if parameter.kind is None else parameter.kind
+def _kind(spec: Declared) -> object:
+    return spec.kind if spec.parameter.kind is None else spec.parameter.kind
 
 
-def _flag(kind: object, parameter: Parameter) -> Parameter:
-    if get_origin(_kind(kind, parameter)) is not tuple:
-        return parameter
-    return replace(parameter, help=f"{parameter.help.removesuffix('.')}; repeatable.")
+def _flag(spec: Declared) -> object:
+    if spec.is_positional:
+        return typer.Argument(metavar=spec.parameter.metavar, help=spec.parameter.help)
+    if get_origin(_kind(spec)) is not tuple:
+        return spec.parameter
+    return replace(spec.parameter, help=f"{spec.parameter.help.removesuffix('.')}; repeatable.")
 
 
-def _default(declared: object, kind: object, parameter: Parameter) -> object:
-    if get_origin(_kind(kind, parameter)) is tuple:
+def _default(spec: Declared) -> object:
+    if get_origin(_kind(spec)) is tuple:
         return ()
-    return declared if parameter.read is parameter.usual is None else parameter.usual
+    has_own = spec.parameter.read is spec.parameter.usual is None
+    return spec.default if has_own else spec.parameter.usual
 
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
@@ -254,29 +259,29 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
         "failures": given.limits.failures(),
     }
     values |= _read(own, partial(getattr, given.exam))
-    for name, (_, spec, _) in own.items():
-        if spec.address and values[name] is not None:
-            values[name] = judges.calls.applied(values[name], base_url=values[spec.address])
+    for name, spec in own.items():
+        if (address := spec.parameter.address) and values[name] is not None:
+            values[name] = judges.calls.applied(values[name], base_url=values[address])
     if given.writer is not None:
         values[_WRITER] = given.writer.config(judging=judges)
     return dict(study.with_demo(values)) if texts.demo else values
 
 
-def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
+def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
     target = destination.Destination(folder=folder, page=flags["html"])
-    aspects = flags["aspect"]
-    values = {
-        **{name: flags[name] for name in ("results", "human", "sample", "data")},
-        "aspects": tuple(filter(None, [aspects])) if study.of_one_aspect else aspects,
-        "columns": flags["column"],
-        **_read(own, flags.__getitem__),
-    }
+    values = _read(own, flags.__getitem__)
+    if issubclass(study, MarkedStudy):
+        aspects = flags["aspect"]
+        values |= {name: flags[name] for name in ("results", "human", "sample", "data")}
+        values["aspects"] = tuple(filter(None, [aspects])) if study.of_one_aspect else aspects
+        values["columns"] = flags["column"]
     shows = study.has_progress and not flags["no_progress"]
     asked = study(**values, **study.for_command(say if shows else None))
-    report = anyio.run(asked.found)
+    report = anyio.run(asked.answer)
     if flags["json"]:
-        console.print_json(report.values)
+        printed = report.values[study.printed] if study.printed else report.values
+        console.print_json(printed)
     else:
         console.print_report(report.document)
     written = target.write(report.write)
@@ -292,12 +297,12 @@ def _run_marked(study: type[MarkedStudy[object]], own: Own, flags: Mapping[str, 
 def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
     """Return the values of parameters that flags give."""
     values: dict[str, Any] = {}
-    for name, (_, spec, _) in own.items():
-        value = flag(spec.name or name)
-        if spec.read is None:
+    for name, (_, parameter, *_) in own.items():
+        value = flag(parameter.name or name)
+        if parameter.read is None:
             values[name] = value
         elif value:
-            values[name] = spec.read(value)
+            values[name] = parameter.read(value)
     return values
 
 

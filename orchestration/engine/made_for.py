@@ -67,7 +67,7 @@ def seat_differences(theirs: Iterable[str], own: Iterable[str]) -> str:
     Examples
     --------
     >>> seat_differences(["a=j|order:3", "b=k"], ["a=j|order:4", "c=k"])
-    'this panel lacks the seat b; this panel also has c; a had order:3 then, and has order:4 now'
+    'this panel lacks the seat b; this panel also has c; a had order:3 then and has order:4 now'
     """
     before, now = (dict(seat.split("=", 1) for seat in seats) for seats in (theirs, own))
     gone, new = sorted(before.keys() - now.keys()), sorted(now.keys() - before.keys())
@@ -85,7 +85,7 @@ def _changes(name: str, before: str, now: str) -> str:
     """Say which parts of a seat's signature have changed."""
     then, today = before.split("|"), now.split("|")
     old = " ".join(_without(then, today)) or "less"
-    return f"{name} had {old} then, and has {' '.join(_without(today, then)) or 'less'} now"
+    return f"{name} had {old} then and has {' '.join(_without(today, then)) or 'less'} now"
 
 
 def _without(parts: Iterable[str], others: Iterable[str]) -> Iterator[str]:

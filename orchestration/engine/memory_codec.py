@@ -245,7 +245,7 @@ class KeptValues:
             key=key,
             whose=self._whose,
             problem=problem,
-            remedy="it is asked for again, as is every other such value",
+            remedy="it is requested again, like every other such value",
         )
 
 

@@ -117,4 +117,4 @@ def _complaint(report: TextReport, severity: int) -> str:
         for name, judged in whole.items()
         if judged.decision is Decision.FAULTY
     ]
-    return "\n".join(["the text has an error without a place", *lines]) if lines else ""
+    return "\n".join(["the text has an error that could not be located", *lines]) if lines else ""

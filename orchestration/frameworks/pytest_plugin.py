@@ -11,8 +11,8 @@ from importlib import import_module
 import pytest
 
 _MARK = (
-    "spanjury(**options): what `assert_no_errors` takes in this test where the call does not say"
-    " it, as panel, judges, models, aspects, task, severity, on_unscored"
+    "spanjury(**options): default options of `assert_no_errors` in this test, such as panel, "
+    "judges, models, aspects, task, severity, on_unscored"
 )
 
 

@@ -33,8 +33,8 @@ def require_access(host: str, tokens: Tokens) -> None:
     """Raise `ConfigError` if anyone could use the server: from elsewhere, and without a token."""
     if not is_loopback(host) and not tokens:
         raise ConfigError(
-            f"{host} is not a loopback address: whoever reaches it could spend your models' money;"
-            f" set a token in {VARIABLE} or by --token-file"
+            f"{host} is not a loopback address: anyone who reaches it could spend your models' "
+            f"money; set a token in {VARIABLE} or with --token-file"
         )
 
 
@@ -65,6 +65,6 @@ def listening(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         problem = getattr(error, "strerror", None) or error
-        raise ServiceError(f"{host}:{port}: cannot be listened at: {problem}") from error
+        raise ServiceError(f"{host}:{port}: cannot listen there: {problem}") from error
     listener.settimeout(0.0)  # the event loop waits for it
     return listener

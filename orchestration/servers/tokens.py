@@ -108,9 +108,9 @@ def read_tokens(variable: str | None, file: Path | None) -> Tokens:
             if limits and quotas.setdefault(owner, _quotas(limits, origin)) != _quotas(
                 limits, origin
             ):
-                raise ConfigError(f"{origin}: this tenant has other quotas in a line before")
+                raise ConfigError(f"{origin}: this tenant has other quotas in an earlier line")
     if file is not None and not tenants:
-        raise ConfigError(f"{file}: holds no token, expected TENANT:TOKEN a line")
+        raise ConfigError(f"{file} holds no token; expected one TENANT:TOKEN per line")
     return Tokens(tenants, quotas)
 
 
@@ -132,7 +132,7 @@ def _add(tenants: dict[bytes, str], tenant: str, token: str, *, origin: str) -> 
             f"{origin}: a token has {_SHORTEST} printable ASCII characters or more, and no spaces"
         )
     if tenants.setdefault(_digest(token.encode()), tenant) != tenant:
-        raise ConfigError(f"{origin}: this token is another tenant's already")
+        raise ConfigError(f"{origin}: this token already belongs to another tenant")
 
 
 def _quotas(limits: list[str], origin: str) -> Quotas:

@@ -11,7 +11,8 @@ from anyio import CapacityLimiter, create_task_group, to_process, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
 from spanjury.orchestration.services.annotators import Annotator, read_judged, span_tasks
-from spanjury.orchestration.services.exam_texts import Texts, read_texts
+from spanjury.orchestration.services.exam_texts import read_texts
+from spanjury.orchestration.services.marked_texts import MarkedSource
 from spanjury.orchestration.services.people_said import own_texts
 from spanjury.orchestration.services.sampling.sampled import counted_texts
 from spanjury.orchestration.services.scorers import read_scorers
@@ -49,37 +50,13 @@ _SPANS, _PEOPLE = "spans", "people with people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetaJob:
-    """Scores and spans to compare with people's.
-
-    Parameters
-    ----------
-    results
-        Results of runs, folders of runs, or scores of metrics.
-    sample
-        The texts that were drawn for people to mark, with their chances; None for the chances
-        that the marked texts hold themselves.
-    aspects
-        Those that people rated or judges judged; none for all of them.
-    categories
-        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
-    """
-
-    results: tuple[Path, ...]
-    human: Path | Texts
-    sample: Path | None = None
-    aspects: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    settings: Settings = Settings()
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
     """Ratings and error spans that are compared.
 
     Parameters
     ----------
+    data, results
+        What people's texts and the results are called.
     spans
         Error spans, aspect by aspect; empty where judges marked none, or people neither marked
         a text nor gave it the best score alone.
@@ -91,6 +68,8 @@ class Collected:
         Texts that are left out, and what agreement on drawn texts is of.
     """
 
+    data: str
+    results: tuple[str, ...]
     ratings: tuple[Ratings, ...]
     spans: tuple[SpanTask, ...]
     annotators: tuple[Annotator, ...]
@@ -99,52 +78,62 @@ class Collected:
     notes: tuple[str, ...] = ()
 
 
-def collect(job: MetaJob) -> Collected:
-    """Read what a job compares, aspect by aspect.
+def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
+    """Read the scores and spans of judges and people, aspect by aspect.
 
     Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
     marked errors of it, or categories are paired as `category_map` does not take them, and
     `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
     no metric scored or marked the same.
+
+    Parameters
+    ----------
+    source
+        Results of runs or scores of metrics, and texts with people's scores or spans.
+    categories
+        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
-    segments, notes = _that_count(tuple(read_texts(job.human, columns=job.columns)), job)
+    human = source.human
+    assert human is not None  # `collect_marks` takes the runs' own marks
+    segments, notes = _that_count(tuple(read_texts(human, columns=source.columns)), source)
     rated = rated_aspects(segments)
     gold = gold_of(segments) if any(segment.gold for segment in segments) else None
     if not rated and gold is None:
         raise DataError(
-            f"{job.human}: no row has people's scores or error spans (the keys are 'human' and "
-            "'spans')"
+            f"{human}: no row has people's scores or error spans (the keys are 'human' and 'spans')"
         )
-    judged = read_judged(job.results)
-    _refuse_strange(job.aspects, rated, judged.annotators if gold else ())
-    wanted = [aspect for aspect in job.aspects or rated if aspect in rated]
+    judged = read_judged(source.results)
+    _refuse_strange(source.aspects, rated, judged.annotators if gold else ())
+    wanted = [aspect for aspect in source.aspects or rated if aspect in rated]
     collected = Collected(
-        ratings=_compared(segments, read_scorers(job.results, judges=judged.scorers), wanted),
+        data=str(human),
+        results=tuple(map(str, source.results)),
+        ratings=_compared(segments, read_scorers(source.results, judges=judged.scorers), wanted),
         spans=tuple(
             span_tasks(
                 segments,
                 judged.annotators,
                 gold=gold,
-                aspects=job.aspects,
-                categories=category_map(job.categories, gold=gold),
+                aspects=source.aspects,
+                categories=category_map(categories, gold=gold),
             )
         ),
         annotators=judged.annotators,
         gold=gold,
         lengths={segment.segment_id: len(segment.output) for segment in segments},
-        notes=(*notes, *_other_versions(segments, job.results)),
+        notes=(*notes, *_other_versions(segments, source.results)),
     )
     if not collected.ratings and not collected.spans:
         raise DataError(
-            f"no score is of a row and an aspect that people rated in {job.human}: the ids of "
+            f"no score is of a row and an aspect that people rated in {human}: the ids of "
             "rows and the names of aspects must be the same"
         )
     return collected
 
 
 async def measure(
-    job: MetaJob,
     collected: Collected,
+    settings: Settings,
     *,
     show: Callable[[str], None] = lambda _: None,
     in_processes: bool = True,
@@ -160,7 +149,7 @@ async def measure(
         that asks for it once more, but for what stands under ``if __name__ == "__main__":``.
     """
     processes = CapacityLimiter(os.cpu_count() or 1)
-    about_spans = SpanSettings(seed=job.settings.seed, draws=job.settings.draws)
+    about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)
     scores: dict[str, AspectFindings] = {}
     spans: dict[str, AspectSpans] = {}
     people: dict[str, tuple[PairFinding, ...]] = {}
@@ -178,7 +167,7 @@ async def measure(
     with first_error_alone():
         async with create_task_group() as group:
             for each in collected.ratings:
-                work = partial(aspect_findings, each, job.settings)
+                work = partial(aspect_findings, each, settings)
                 group.start_soon(run, scores, each.aspect, work)
             for task in collected.spans:
                 name = f"{_SPANS} of {task.aspect}"
@@ -189,9 +178,9 @@ async def measure(
                 )
                 group.start_soon(run, people, _PEOPLE, work_on_people)
     return MetaFindings(
-        settings=job.settings,
-        data=str(job.human),
-        results=tuple(map(str, job.results)),
+        settings=settings,
+        data=collected.data,
+        results=collected.results,
         aspects=tuple(scores[each.aspect] for each in collected.ratings),
         spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
         annotators=people.get(_PEOPLE, ()),
@@ -200,7 +189,7 @@ async def measure(
 
 
 def _that_count(
-    segments: Sequence[Segment], job: MetaJob
+    segments: Sequence[Segment], source: MarkedSource
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
     has_spans = any(segment.gold for segment in segments)
@@ -211,7 +200,7 @@ def _that_count(
     }
     if not marked:
         return tuple(segments), ()
-    counted = counted_texts(marked.values(), job.sample, marks=str(job.human))
+    counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
     strange = marked.keys() - counted.names
     kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
     return tuple(kept), counted.notes
@@ -232,8 +221,8 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
             texts.get(name, segment.output) != segment.output for name, segment in own.items()
         ):
             yield (
-                f"{others:,} of people's texts are other versions of those that {path} judged: what"
-                " people say of them is not of what the judges read, so that agreement looks worse"
+                f"{others:,} of people's texts are other versions of those that {path} judged: "
+                "people and judges read different texts, so agreement looks worse"
             )
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from spanjury.judges.core import (
     Aspect,
@@ -17,7 +16,6 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, is_staged, panel_digest, signed_seats
-from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedSource,
@@ -27,11 +25,7 @@ from spanjury.orchestration.services.marked_texts import (
 from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
 from spanjury.orchestration.studies.calibration.findings import aspect_findings
 from spanjury.orchestration.studies.calibration.fitting import Terms
-from spanjury.orchestration.studies.calibration.tables import (
-    CalibrationFindings,
-    calibration_json,
-    calibration_report,
-)
+from spanjury.orchestration.studies.calibration.tables import CalibrationFindings
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 
 _CALIBRATED = "|calibration:"
@@ -71,9 +65,9 @@ def calibrate(
     ]
     if not any(map(_can_fit, texts)):
         raise DataError(
-            f"{marked.name}: people say the same of all {len(texts[0].texts)} texts, that each has"
-            " an error: mark texts without error, too, as thresholds are set on these, and a map"
-            " of scores takes different ones"
+            f"{marked.name}: people found an error in each of {len(texts[0].texts)} texts and "
+            "scored them all alike: thresholds need marked texts without an error, and a map "
+            "needs different scores"
         )
     findings = [aspect_findings(text, terms) for text in texts]
     kept = {
@@ -95,17 +89,6 @@ def calibrate(
             for about, aspect in zip(texts, findings, strict=True)
         ),
         notes=tuple(_notes(marked, by_aspect)),
-    )
-
-
-def write_calibration_report(folder: Path, findings: CalibrationFindings) -> list[Path]:
-    """Write pages and values into `folder`; raise `StoreError` if that fails."""
-    return write_report(
-        folder,
-        calibration_report(findings),
-        data=calibration_json(findings),
-        page="calibration",
-        values="calibration",
     )
 
 
@@ -135,8 +118,8 @@ def _too_few(marked: MarkedTexts, by_aspect: dict[tuple[str, str], tuple[JudgedT
     )
     unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
     return (
-        f"{marked.name}: {counts} are marked by people and scored by the panel{unscored};"
-        f" {FEWEST} of an aspect are the least"
+        f"{marked.name}: {counts} are marked by people and scored by the panel{unscored}; an "
+        f"aspect needs at least {FEWEST}"
     )
 
 
@@ -235,7 +218,7 @@ def _notes(
     yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
         if len(texts) < FEWEST:
-            yield f"nothing is said of {aspect}: {len(texts)} texts, {FEWEST} are the least"
+            yield f"{aspect} is left out: it has {len(texts)} texts and needs at least {FEWEST}"
         yield from _silent(marked.on(task, aspect), aspect)
 
 
@@ -249,5 +232,6 @@ def _silent(judged: Sequence[JudgedText], aspect: str) -> Iterator[str]:
         if Outcome.SCORED not in outcomes:
             how = ", ".join(outcome.value for outcome in outcomes)
             yield (
-                f"the seat {name} never scored {aspect} ({how}): the calibration is of the others"
+                f"the seat {name} never scored {aspect} ({how}): the calibration covers the "
+                "other seats"
             )

@@ -75,7 +75,7 @@ def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> 
     """Raise `ConfigError` if no perturbation of lists has anything that a model can write."""
     if not any(generated_twin(condition.perturbation, aspect=aspect) for condition in conditions):
         names = ", ".join(condition.name for condition in conditions)
-        raise ConfigError(f"there is nothing that a model is asked to write in {names}")
+        raise ConfigError(f"no model writes anything for {names}")
 
 
 def _list_condition(text: str) -> ListCondition:

@@ -329,7 +329,7 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
     if strange := job.teacher_licences.keys() - named:
         teachers = ", ".join(named)
         raise ConfigError(
-            f"a licence of {', '.join(sorted(strange))}, who teaches nothing: {teachers}"
+            f"a licence of {', '.join(sorted(strange))}, who is no teacher: {teachers}"
         )
     ours = dict.fromkeys(_OFFLINE, OURS)
     return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}

@@ -1,17 +1,18 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
 from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
 from spanjury.orchestration.engine.panel import BY_PROBABILITY
-from spanjury.orchestration.report.files import write_report
-from spanjury.orchestration.services.fitted_cascade import FittedCascade
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.marked_texts import (
     JudgedText,
     MarkedSource,
@@ -32,12 +33,52 @@ from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import (
     CascadeFindings,
     cascade_findings,
-    cascade_json,
 )
-from spanjury.orchestration.studies.panel_study.cascade_tables import cascade_report
 from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
+
+
+class FittedCascade(NamedTuple):
+    """Findings on a cascade, with the panel and the aspect that its file is for.
+
+    Seats of the panel that say nothing of the aspect are `silent`, and asked first.
+    """
+
+    findings: CascadeFindings
+    panel: str
+    seats: tuple[str, ...]
+    aspect: str
+    silent: tuple[str, ...] = ()
+
+
+def write_fitted(path: Path, fitted: FittedCascade) -> None:
+    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
+    findings = fitted.findings
+    lines = [
+        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
+        f'panel = "{fitted.panel}"',
+        f"seats = {_listed(map(_quoted, fitted.seats))}",
+        f"aspect = {_quoted(fitted.aspect)}",
+        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
+    ]
+    first, *others = findings.stages
+    asked = ((*fitted.silent, *first), *others)
+    for stage, fit in zip(asked, findings.fitted, strict=False):
+        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
+        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
+        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
+        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
+    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _listed(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
 
 
 def fit_panel_cascade(
@@ -80,8 +121,8 @@ def fit_panel_cascade(
         raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
     if any(text.row.unasked for text in judged):
         raise ConfigError(
-            "the run was judged by a cascade, which chose the texts that all seats were asked of: "
-            "fit to a run in which all were asked"
+            "a cascade judged the run and chose the texts for which all seats were asked: fit to "
+            "a run in which all were asked"
         )
     seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
     priced = find_prices(
@@ -120,7 +161,7 @@ def fit_panel_cascade(
         notes=[
             *_notes(marked, texts, left=len(judged) - len(kept)),
             *priced.notes,
-            *(f"{name} says nothing of {aspect}: it is asked first" for name in silent),
+            *(f"{name} never judges {aspect}, so it is asked first" for name in silent),
         ],
     )
     signatures = {name: unstamped(rows[0][name].signature) for name in names}
@@ -130,17 +171,6 @@ def fit_panel_cascade(
         seats=signed_seats(signatures),
         aspect=aspect_key(texts[0].row.task, aspect),
         silent=silent,
-    )
-
-
-def write_cascade(folder: Path, findings: CascadeFindings) -> list[Path]:
-    """Write ``cascade.md``, ``.html`` and ``.json`` into `folder`; return their paths.
-
-    Raise `StoreError` if something cannot be written.
-    """
-    report = cascade_report(findings)
-    return write_report(
-        folder, report, data=cascade_json(findings), page="cascade", values="cascade"
     )
 
 
@@ -198,13 +228,13 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
         return
     if is_named or not names:
         raise ConfigError(
-            f"a cascade needs two stages with scores, and there is"
-            f" {' + '.join(names) or 'none'}: name each by a --stage SEAT,SEAT of its own"
+            f"a cascade needs two stages with scores, but there is {' + '.join(names) or 'none'}: "
+            "name each stage with its own --stage SEAT,SEAT"
         )
     raise ConfigError(
-        f"{', '.join(names)} are one stage, since none of them takes {unit}: nothing is to be"
-        " saved. Take a run with a seat that does, or count another unit by --cost; stages are"
-        " named by --stage SEAT,SEAT, once for each"
+        f"{', '.join(names)} are one stage, because none of them uses {unit}, so a cascade saves "
+        "nothing. Take a run with a seat that does, or count another unit with --cost; --stage "
+        "SEAT,SEAT names a stage, once for each"
     )
 
 
@@ -229,5 +259,5 @@ def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -
             " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
         )
     if not texts.costs[1:].any():
-        raise ConfigError(f"no seat behind the first stage takes {unit}: there is nothing to save")
+        raise ConfigError(f"no seat behind the first stage uses {unit}, so a cascade saves nothing")
     return texts

@@ -8,23 +8,19 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.orchestration.engine.families import Families, model_of
-from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSource, read_marked
 from spanjury.orchestration.services.panel_seats import require_seats, seat_costs, study_text
 from spanjury.orchestration.services.scorers import results_file
 from spanjury.orchestration.services.seat_prices import NO_PRICES, Pricing, find_prices
-from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.by_chances import chances_notes
+from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
 from spanjury.orchestration.studies.panel_study.costs import amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
     StudyFindings,
     study_aspect,
-    study_json,
 )
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
-from spanjury.orchestration.studies.panel_study.tables import study_report
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.read_results import (
     ReportedRow,
@@ -101,16 +97,6 @@ def study_panel(
         human=marked.name,
         aspects=tuple(studies),
     )
-
-
-def write_study(folder: Path, findings: StudyFindings) -> list[Path]:
-    """Write ``panel-study.md``, ``.html`` and ``.json`` into `folder`; return their paths.
-
-    Raise `StoreError` if something cannot be written.
-    """
-    report = study_report(findings)
-    data = study_json(findings)
-    return write_report(folder, report, data=data, page="panel-study", values="panel-study")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -10,51 +10,15 @@ from spanjury.judges.core import Segment, stamped
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.conditions import conditions_of
-from spanjury.orchestration.services.exam_texts import Texts, read_texts
+from spanjury.orchestration.services.exam_texts import read_texts, texts_of
+from spanjury.orchestration.services.exams.study import Terms, from_python
+from spanjury.orchestration.services.exams.terms import memory_of, model_of
 from spanjury.orchestration.services.session import open_session
 from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.recipe import find_recipe
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbJob:
-    """Texts to damage, and the damage.
-
-    Parameters
-    ----------
-    recipe
-        Name of a recipe, or a file that holds one.
-    model
-        Generates the damage that a model can be asked for; None to have all done by rules.
-    limits, failures
-        As in `evaluate.Job`; no small call is made before the first text.
-    """
-
-    data: Path | Texts
-    recipe: str
-    columns: tuple[str, ...] = ()
-    seed: int = 1
-    limit: int | None = None
-    model: ModelConfig | None = None
-    memory: Path | None = None
-    limits: Limits = Limits()
-    failures: FailurePolicy = FailurePolicy(preflight=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DamageJob(PerturbJob):
-    """Texts to damage, the damage, and where it goes.
-
-    Parameters
-    ----------
-    output
-        A file for rows: each damaged text with the damage as its gold error spans.
-    """
-
-    output: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -82,56 +46,101 @@ class PerturbedTexts:
         return f"<PerturbedTexts: {len(self.segments)} texts, {skipped} skipped>"
 
 
-async def perturbed(job: PerturbJob) -> PerturbedTexts:
-    """Damage texts and return them; raise as `damage_file` does."""
-    skipped: Counter[tuple[str, str]] = Counter()
-    segments = tuple(await _damaged_texts(job, skipped))
-    return PerturbedTexts(segments=segments, skipped=skipped)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perturb:
+    """Damage good texts by a recipe, and mark the damage as gold error spans.
 
+    Parameters
+    ----------
+    data
+        Good texts: a path, rows, segments or a data frame.
+    recipe
+        Its name, as ``dhp/summarization``, or a TOML file.
+    writer
+        A model that writes the damage that it can be asked for; without one, rules do it all.
+    columns, limit
+        As in `read_segments`, and the number of rows that are taken.
+    memory, limits
+        A file that keeps replies, and when the model is asked no more.
 
-async def damage_file(job: DamageJob) -> tuple[int, Mapping[tuple[str, str], int]]:
-    """Damage the texts of a file; return how many, and ``(condition, reason)`` -> how many skipped.
-
-    Raise `EvaluationError` if the data cannot be read, the recipe not found, a rule fails,
-    the model cannot be asked or answers nothing, or rows cannot be written.
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or nothing in the recipe is for a model.
+    DataError
+        If the texts cannot be read.
+    EvaluationError
+        If a rule fails, or the model cannot be asked or answers nothing.
     """
-    skipped: Counter[tuple[str, str]] = Counter()
-    damaged = await _damaged_texts(job, skipped)
-    return write_segments(job.output, damaged), skipped
 
+    data: object = field(kw_only=False)
+    recipe: str
+    writer: str | ModelConfig | None = None
+    columns: Sequence[str] = ()
+    limit: int | None = None
+    seed: int = 1
+    memory: Path | str | None = None
+    limits: Limits = Limits()
 
-async def _damaged_texts(job: PerturbJob, skipped: Counter[tuple[str, str]]) -> Iterator[Segment]:
-    """Return what yields each damaged text and counts, as it does, those that are skipped."""
-    segments = tuple(islice(read_texts(job.data, columns=job.columns), job.limit))
-    recipe = find_recipe(job.recipe)
-    conditions = conditions_of(recipe, has_generator=job.model is not None)
-    by_name = {condition.name: condition for condition in conditions}
-    pairs = await _pairs(job, segments, conditions)
+    async def answer(self) -> PerturbedTexts:
+        """Damage the texts and return them."""
+        skipped: Counter[tuple[str, str]] = Counter()
+        segments = tuple(await self._damaged_texts(skipped))
+        return PerturbedTexts(segments=segments, skipped=skipped)
 
-    def damaged() -> Iterator[Segment]:
-        for pair in pairs:
-            if isinstance(pair, Skipped):
-                skipped[pair.condition, pair.reason] += 1
-            else:
-                yield _damaged(pair, by_name[pair.condition], seed=job.seed)
+    async def write(self, output: Path) -> tuple[int, Mapping[tuple[str, str], int]]:
+        """Write each damaged text as a row; return how many, and how many were `skipped`.
 
-    return damaged()
+        Raise as `answer` does, and `StoreError` if rows cannot be written.
+        """
+        skipped: Counter[tuple[str, str]] = Counter()
+        damaged = await self._damaged_texts(skipped)
+        return write_segments(output, damaged), skipped
 
+    async def _damaged_texts(self, skipped: Counter[tuple[str, str]]) -> Iterator[Segment]:
+        """Return what yields each damaged text and counts, as it does, those that are skipped."""
+        texts = texts_of(self.data, columns=self.columns, limit=self.limit)
+        segments = tuple(islice(read_texts(texts, columns=self.columns), self.limit))
+        recipe, model = find_recipe(self.recipe), model_of(self.writer)
+        conditions = conditions_of(recipe, has_generator=model is not None)
+        by_name = {condition.name: condition for condition in conditions}
+        pairs = await self._pairs(segments, conditions, model=model)
 
-async def _pairs(
-    job: PerturbJob, segments: Sequence[Segment], conditions: Sequence[Condition]
-) -> Iterable[PerturbedPair | Skipped]:
-    """Damage one by one as they are written to the file; by a model, all before that."""
-    if job.model is None:
-        return perturbed_pairs(segments, conditions, seed=job.seed)
-    with open_session(job) as session:
-        return await generated_pairs(
-            segments,
-            conditions,
-            seed=job.seed,
-            generator=session.generator(job.model),
-            stop_token=session.stop_token,
+        def damaged() -> Iterator[Segment]:
+            for pair in pairs:
+                if isinstance(pair, Skipped):
+                    skipped[pair.condition, pair.reason] += 1
+                else:
+                    yield _damaged(pair, by_name[pair.condition], seed=self.seed)
+
+        return damaged()
+
+    async def _pairs(
+        self,
+        segments: Sequence[Segment],
+        conditions: Sequence[Condition],
+        *,
+        model: ModelConfig | None,
+    ) -> Iterable[PerturbedPair | Skipped]:
+        """Damage one by one as they are written to the file; by a model, all before that."""
+        if model is None:
+            return perturbed_pairs(segments, conditions, seed=self.seed)
+        terms = Terms(
+            memory=memory_of(self.memory),
+            limits=self.limits,
+            failures=FailurePolicy(preflight=False),  # no small call before the first text
         )
+        with open_session(terms) as session:
+            return await generated_pairs(
+                segments,
+                conditions,
+                seed=self.seed,
+                generator=session.generator(model),
+                stop_token=session.stop_token,
+            )
+
+
+aperturb, perturb = from_python(Perturb, name="perturb")
 
 
 def _damaged(pair: PerturbedPair, condition: Condition, *, seed: int) -> Segment:

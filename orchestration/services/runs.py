@@ -77,8 +77,8 @@ def read_job(manifest: Mapping[str, object]) -> Job:
     """
     if CLUSTER in manifest:
         raise ConfigError(
-            "it is a run on a cluster: the command by which it was begun (spanjury evaluate DATA"
-            " --engine ray --run-dir FOLDER …) goes on with it"
+            "it is a run on a cluster: continue it with the command that began it (spanjury "
+            "evaluate DATA --engine ray --run-dir FOLDER …)"
         )
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")

@@ -117,12 +117,21 @@ class ExamRun:
     ----------
     open_panel
         Opens the panel, once a draw.
+    workers
+        How many texts are judged at once.
+    stop_token
+        Ends the exam early; with a memory, what was said by then is kept.
+    record
+        Called with every result.
+    expect
+        Called with the number of results as it is known better.
     """
 
     open_panel: OpenPanel
     workers: int
     stop_token: StopToken
     record: Recorder
+    expect: Callable[[int], None] = lambda _: None
 
     @property
     def examinee(self) -> Examinee:

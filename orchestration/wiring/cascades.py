@@ -94,7 +94,7 @@ def opened_cascade(
     """
     if config.panel and config.panel != seats_digest(signatures, aggregation=aggregation_name):
         why = seat_differences(config.seats, signed_seats(signatures)) or (
-            f"the seats are the same, but not the aggregation, which now is {aggregation_name}"
+            f"the seats are the same, but the aggregation is now {aggregation_name}"
         )
         raise ConfigError(
             f"the cascade is for another panel: {why}; fit one to this panel by"

@@ -15,8 +15,8 @@ from spanjury.orchestration.services.exams.discernment import adiscernment as ad
 from spanjury.orchestration.services.exams.discernment import discernment as discernment
 from spanjury.orchestration.services.exams.faithfulness import afaithfulness as afaithfulness
 from spanjury.orchestration.services.exams.faithfulness import faithfulness as faithfulness
-from spanjury.orchestration.services.exams.perturbing import aperturb as aperturb
-from spanjury.orchestration.services.exams.perturbing import perturb as perturb
+from spanjury.orchestration.services.perturb import aperturb as aperturb
+from spanjury.orchestration.services.perturb import perturb as perturb
 from spanjury.orchestration.services.exams.repair import arepair as arepair
 from spanjury.orchestration.services.exams.repair import repair as repair
 from spanjury.orchestration.services.exams.robustness import arobustness as arobustness

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from spanjury.judges.core import Decision, Ground, Located, Outcome, StopReason
 from spanjury.orchestration.services.batches.records import BatchState
 
-_PROBABILITY = "Probability that there is an error, 0 to 1; null where no judge says."
+_PROBABILITY = "Probability of an error, 0 to 1; null if no judge states one."
 
 _UNVERIFIED = "Sentences that are neither vouched for nor marked, in order."
 
@@ -32,15 +32,15 @@ class SeatSpan(_Row):
     """An error that one judge marked."""
 
     start: int | None = Field(
-        description="Offset of its first code point in the output; null without a place."
+        description="Offset of its first code point in the output; null if it is not located."
     )
     end: int | None = Field(description="Offset behind its last code point.")
     text: str = Field(description="The words at fault, as they stand in the output.")
     explanation: str = Field(description="Why they are.")
     severity: int = Field(description="1, a blemish, to 5, useless.", ge=1, le=5)
-    category: str = Field(description="Kind of error; empty where the judge names none.")
-    located: Located = Field(description="Certainty of the place.")
-    evidence: list[EvidenceRow] = Field(description="What the inputs say of it.")
+    category: str = Field(description="Kind of error; empty if the judge names none.")
+    located: Located = Field(description="Certainty of the location.")
+    evidence: list[EvidenceRow] = Field(description="Passages of the inputs about it.")
     probability: float | None = Field(description=_PROBABILITY)
 
 
@@ -66,9 +66,9 @@ class UsageRow(_Row):
 
     calls: int = Field(description="Calls.")
     prompt: int = Field(description="Tokens read.")
-    cached: int = Field(description="Tokens read from a cache, of those.")
+    cached: int = Field(description="How many of these were read from a cache.")
     completion: int = Field(description="Tokens written.")
-    reasoning: int = Field(description="Tokens of reasoning, of those.")
+    reasoning: int = Field(description="How many of these are reasoning.")
 
 
 class SeatRow(_Row):
@@ -79,7 +79,7 @@ class SeatRow(_Row):
     outcome: Outcome = Field(description="The end that it came to.")
     score: float | None = Field(description="Null unless the outcome is `scored`.")
     spans: list[SeatSpan] = Field(description="The errors that it marked.")
-    rationale: str = Field(description="Why the score is what it is.")
+    rationale: str = Field(description="Explanation of the score.")
     usage: UsageRow
     seconds: float = Field(description="Seconds that it took.")
     reason: str = Field(description="Why there is no score.")
@@ -92,17 +92,18 @@ class BasisRow(_Row):
     """The ground of a decision."""
 
     ground: Ground = Field(description="The kind of thing that decided.")
-    reason: str = Field(description="The same in a sentence.")
-    threshold: float | None = Field(description="The probability that was reached, or was not.")
+    reason: str = Field(description="The reason in a sentence.")
+    threshold: float | None = Field(description="Threshold that the probability was compared with.")
     false_alarms: float | None = Field(
         description="Share of the texts without error that get this decision or a graver one."
     )
     measured_on: str = Field(description="The texts on which that was counted.")
     misses: float | None = Field(
-        default=None, description="Of `ok`: share of the texts with an error that are called so."
+        default=None,
+        description=("For `ok`: share of the texts with an error that get this decision."),
     )
     spread: tuple[float, float] | None = Field(
-        default=None, description="Lowest and highest share over kinds of text."
+        default=None, description="Lowest and highest share by kind of text."
     )
 
 
@@ -113,8 +114,8 @@ class UnaskedRow(_Row):
     why: StopReason = Field(description="The kind of reason.")
     reason: str = Field(description="The reason, with its numbers.")
     score: float | None = Field(
-        description="The whole panel's score, as the others' reports let expect; null where the"
-        " score is made of theirs alone."
+        description="Estimate of the whole panel's score from the other seats' reports; null if "
+        "the score is made of these reports alone."
     )
 
 
@@ -127,10 +128,10 @@ class ResultRow(_Row):
     outcome: Outcome = Field(description="The end that the assessment came to.")
     spans: list[PanelSpan] = Field(description="The errors.")
     seats: list[SeatRow] = Field(description="Each judge's own report.")
-    aggregation: str = Field(description="How one score was made of the seats'.")
-    consolidator: str = Field(description="How one list of errors was made of the seats'.")
+    aggregation: str = Field(description="How the seats' scores were combined.")
+    consolidator: str = Field(description="How the seats' errors were merged.")
     task: str = Field(description="Name of the task.")
-    system: str = Field(description="Name of the system that wrote the text, where a row says.")
+    system: str = Field(description="Name of the system that wrote the text, if the row names it.")
     reason: str = Field(description="Why there is no score.")
     signature: str = Field(description="All that the numbers depend on.")
     set_aside: list[str] = Field(description="Seats whose errors were not merged.")
@@ -147,11 +148,11 @@ class CheckAnswer(_Row):
 
     id: str = Field(description="Name of the text.")
     task: str = Field(description="Name of the task.")
-    system: str = Field(description="Name of the system that wrote it; empty where none is named.")
+    system: str = Field(description="Name of the system that wrote it; empty if none is named.")
     output: str = Field(description="The text that was judged; offsets are in it.")
     decision: Decision | None = Field(
-        description="The gravest decision on any aspect; null where an aspect has none and no"
-        " other is worse."
+        description="The gravest decision on any aspect; null if an aspect has none and no other "
+        "is worse."
     )
     results: list[ResultRow] = Field(description="One for each aspect.")
 
@@ -167,11 +168,11 @@ class BatchAnswer(BaseModel):
     rows: int = Field(description="Rows that are judged.")
     skipped: int = Field(description="Rows that could not be read, and were skipped.")
     done: int = Field(description="Results there are.")
-    total: int = Field(description="Results there will be: one for each row and aspect.")
+    total: int = Field(description="Number of expected results: one for each row and aspect.")
     outcomes: dict[str, int] = Field(description="Results by outcome.")
-    reason: str = Field(description="Why it ended early; empty where it did not.")
+    reason: str = Field(description="Why it ended early; empty if it did not.")
     seconds_left: float | None = Field(
-        description="Seconds that it will still take, at its recent speed; null where unknown."
+        description="Estimated seconds left, at its recent speed; null if unknown."
     )
 
 
@@ -186,7 +187,7 @@ class PanelAnswer(BaseModel):
 
     name: str = Field(description="Its name.")
     judges: list[str] = Field(description="Names of its seats.")
-    aggregation: str = Field(description="How one score is made of the seats'.")
+    aggregation: str = Field(description="How the seats' scores are combined.")
     signature: str = Field(description="All that its numbers depend on.")
 
 
@@ -202,9 +203,9 @@ class AspectAnswer(BaseModel):
     name: str = Field(description="Its name.")
     definition: str = Field(description="What is judged.")
     inputs: list[str] | None = Field(
-        description="Headers of the inputs that it looks at; null for all of them."
+        description="Headers of the inputs that it uses; null for all of them."
     )
-    is_default: bool = Field(description="Whether it is judged where a request names none.")
+    is_default: bool = Field(description="Whether it is judged if a request names none.")
 
 
 class TaskAnswer(BaseModel):

@@ -35,13 +35,13 @@ class CheckRequest(BaseModel):
     source: str | None = Field(default=None, description="The text that it was made from.")
     inputs: dict[str, str | list[str]] | None = Field(
         default=None,
-        description="In place of `source`: texts by header, as `Question` and `Context`; a list"
-        " under a header is of passages.",
+        description="Instead of `source`: texts by header, as `Question` and `Context`; a list "
+        "under a header holds passages.",
         max_length=100,
     )
     task: str | None = Field(
         default=None,
-        description=f"{_TASK} Without it, that of the aspects, or the likely one.",
+        description=f"{_TASK} Without it, the task of the aspects, or the likely one.",
         max_length=100,
     )
     aspects: list[str] = Field(
@@ -85,7 +85,7 @@ class BatchQuery(BaseModel):
     panel: str = Field(default=DEFAULT, description=_PANEL, max_length=100)
     task: str | None = Field(
         default=None,
-        description=f"{_TASK} Without it, each row names its own.",
+        description=f"{_TASK} Without it, each row names its own task.",
         max_length=100,
     )
     aspect: list[str] = Field(
@@ -94,5 +94,5 @@ class BatchQuery(BaseModel):
         max_length=50,
     )
     skip_bad_rows: bool = Field(
-        default=False, description="Skip rows that cannot be read, in place of refusing the batch."
+        default=False, description="Skip rows that cannot be read instead of refusing the batch."
     )

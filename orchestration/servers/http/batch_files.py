@@ -55,7 +55,7 @@ class _Bounds:
             self._begun += piece[: len(_GZIP)]
             if self._begun.startswith(_GZIP):
                 raise ProblemError(
-                    "media-type-not-supported", "rows are sent as text, not packed", headers=CLOSE
+                    "media-type-not-supported", "send rows as text, not packed", headers=CLOSE
                 )
         *whole, rest = piece.split(b"\n")
         longest = max(map(len, [*whole[1:], rest]), default=0)
@@ -63,10 +63,10 @@ class _Bounds:
         self._row = len(rest) if whole else first
         self._rows += len(whole)
         if max(longest, first) > self._limits.row:
-            detail = f"a row may have {self._limits.row} bytes"
+            detail = f"a row may have at most {self._limits.row} bytes"
             raise ProblemError("body-too-large", detail, headers=CLOSE)
         if self.rows > self._limits.rows:
-            detail = f"a batch may have {self._limits.rows} rows"
+            detail = f"a batch may have at most {self._limits.rows} rows"
             raise ProblemError("too-many-rows", detail, headers=CLOSE)
 
 

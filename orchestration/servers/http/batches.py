@@ -50,8 +50,8 @@ _BATCH_PROBLEMS = problems("batch-not-found", "service-starting")
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "A JSON object a line, as docs/data.md describes rows: `output`, and"
-        " `inputs`, `id`, `task`, `references`, `system`.",
+        "description": "One JSON object per line, a row as docs/data.md describes it: `output`, "
+        "and `inputs`, `id`, `task`, `references`, `system`.",
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }
@@ -63,7 +63,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 _RESULTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "A `ResultRow` as JSON a line, in the order of the rows.",
+        "description": "One `ResultRow` as JSON per line, in the order of the rows.",
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }

@@ -95,9 +95,7 @@ def _require_kind(headers: Headers, path: str) -> None:
             "media-type-not-supported", f"expected Content-Type {wanted}", headers=CLOSE
         )
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise ProblemError(
-            "media-type-not-supported", "bodies are sent as they are, not packed", headers=CLOSE
-        )
+        raise ProblemError("media-type-not-supported", "send bodies uncompressed", headers=CLOSE)
 
 
 def _require_unique_keys(body: bytes) -> None:

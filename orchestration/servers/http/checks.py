@@ -134,11 +134,13 @@ def _require_room(asked: CheckRequest, limits: ServiceLimits) -> None:
     """Refuse texts that are too long, by their characters."""
     length = len(asked.output)
     if length > limits.output:
-        detail = f"the output has {length} characters, and {limits.output} may be sent"
+        detail = f"the output has {length} characters; at most {limits.output} are allowed"
         raise ProblemError("text-too-long", detail)
     length = asked.characters - len(asked.output)
     if length > limits.source:
-        detail = f"source and references have {length} characters, and {limits.source} may be sent"
+        detail = (
+            f"source and references have {length} characters; at most {limits.source} are allowed"
+        )
         raise ProblemError("text-too-long", detail)
 
 

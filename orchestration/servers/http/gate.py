@@ -118,8 +118,8 @@ class Gate:
         if (query or path not in _BUSY) and self._tokens.is_in_address(scope["raw_path"], query):
             raise ProblemError(
                 "token-in-url",
-                "send it as 'Authorization: Bearer …'; addresses are logged by what they pass,"
-                " so replace a token that was sent in one",
+                "send it as 'Authorization: Bearer …'; proxies log addresses, so replace a token "
+                "that was sent in one",
             )
         if not self._tokens:
             _require_local(scope)
@@ -132,7 +132,7 @@ class Gate:
         if connection is not None and not connection.belongs_to(tenant):
             raise ProblemError(
                 "too-busy",
-                "you have as many connections as are left for others",
+                "you already hold your share of the connections",
                 headers={"Retry-After": "1", "Connection": "close"},
             )
         path = scope["path"] if scope["method"] == "POST" else ""

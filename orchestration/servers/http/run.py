@@ -125,7 +125,7 @@ class _DrainingServer(uvicorn.Server):
         if self._signals and not service.is_draining:
             seconds = service.settings.limits.drain_seconds
             name = signal.Signals(self._signals[0]).name
-            self.say(f"{name}: what is under way may take {seconds:g} s more; again to drop it")
+            self.say(f"{name}: running work has {seconds:g} s to finish; again to drop it")
             service.drain()
             self._end = current_time() + seconds
         elif service.is_draining and (not service.requests or current_time() >= self._end):

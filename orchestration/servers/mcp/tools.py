@@ -29,28 +29,28 @@ some minutes."""
 T = TypeVar("T")
 
 Source = Annotated[
-    str, Field(description="The text that it was made from, as the article of a summary.")
+    str, Field(description="The text that it was made from, such as the article of a summary.")
 ]
 # A source that may also be an object would be parsed where it is a text that looks like JSON.
 Inputs = Annotated[
     dict[str, str | list[str]],
     Field(
-        description="In place of a source, several by name; passages as a list:"
-        ' {"Question": "…", "Context": ["passage 1", "passage 2"]}.'
+        description='Instead of a source, several by name; passages as a list: {"Question": "…", '
+        '"Context": ["passage 1", "passage 2"]}.'
     ),
 ]
 Task = Annotated[
     str,
-    Field(description="The task it was written for, as summarization; guessed where it is empty."),
+    Field(description="The task it was written for, such as summarization; guessed if empty."),
 ]
 ListedTask = Annotated[
-    str, Field(description="The task whose aspects are listed; all tasks where it is empty.")
+    str, Field(description="The task whose aspects are listed; all tasks if empty.")
 ]
 Aspects = Annotated[
     tuple[str, ...],
     Field(
         description="Names from list_aspects, or demands of your own: 'criterion: Every price is in"
-        " euros'. The usual aspects of the task where it is empty."
+        " euros'. The usual aspects of the task if empty."
     ),
 ]
 
@@ -102,7 +102,7 @@ class Toolbox:
         self,
         *,
         a: Annotated[str, Field(description="One text.")],
-        b: Annotated[str, Field(description="The other, made from the same source.")],
+        b: Annotated[str, Field(description="The other text, made from the same source.")],
         context: Context,
         source: Source = "",
         inputs: Inputs = {},  # noqa: B006  as above
@@ -183,8 +183,8 @@ def _check_lengths(text: str, source: str, inputs: dict[str, str | list[str]]) -
     characters += sum(len(each_text) for several in inputs.values() for each_text in several)
     if characters > MOST_CHARACTERS:
         raise ToolError(
-            f"the texts have {characters} characters in all, and {MOST_CHARACTERS} is the most:"
-            " check a part at a time"
+            f"the texts have {characters} characters in total; at most {MOST_CHARACTERS} are "
+            "allowed: check one part at a time"
         )
 
 

@@ -57,7 +57,7 @@ def guarded(token: str) -> Middleware:
             response = answer({"title": shown(hide(str(error)))}, status=status)
         except Exception:
             log.exception("view.answer_failed")
-            response = answer({"title": "the server failed at this request"}, status=500)
+            response = answer({"title": "the server failed on this request"}, status=500)
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         if response.status == web.HTTPUnauthorized.status_code:

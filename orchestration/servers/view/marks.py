@@ -121,7 +121,7 @@ def _put(
 def _key(view: View, number: int) -> RowKey:
     key = view.row_key(number)
     if key is None:
-        raise Refused(404, f"the text of row {number} is not there, so it cannot be marked")
+        raise Refused(404, f"the text of row {number} is missing, so it cannot be marked")
     return key
 
 

@@ -11,7 +11,7 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 with lazily():
     import anyio
 
-    from spanjury.orchestration.services import agreement, agreement_report, exam_texts
+    from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.marks import comparison
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
@@ -74,11 +74,14 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
         shown = None if say is None else lambda part: say(f"{part} is done")
         return {"processes": True, "on_part": shown}
 
-    async def found(self) -> "study_report.StudyReport[findings.MetaFindings]":
+    async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
-        job, collected, notes = await anyio.to_thread.run_sync(self._collected)
+        collected, notes = await anyio.to_thread.run_sync(self._collected)
+        settings = scorers.Settings(
+            level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
+        )
         result = await agreement.measure(
-            job, collected, show=self.on_part or _ignore, in_processes=self.processes
+            collected, settings, show=self.on_part or _ignore, in_processes=self.processes
         )
         return study_report.StudyReport(
             result=result,
@@ -88,23 +91,12 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
             closing=notes,
         )
 
-    def _collected(self) -> "tuple[agreement.MetaJob, agreement.Collected, tuple[str, ...]]":
-        source = self.source
-        job = agreement.MetaJob(
-            results=source.results,
-            human=source.human or exam_texts.Texts(segments=()),
-            sample=source.sample,
-            aspects=source.aspects,
-            columns=source.columns,
-            categories=terms.names_of(self.categories),
-            settings=scorers.Settings(
-                level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
-            ),
-        )
+    def _collected(self) -> "tuple[agreement.Collected, Sequence[str]]":
+        source, categories = self.source, terms.names_of(self.categories)
         if source.human is not None:
-            return job, agreement.collect(job), ()
-        marked = comparison.collect_marks(job, data=source.data)
-        return marked.job, marked.collected, marked.notes
+            return agreement.collect(source, categories=categories), ()
+        marked = comparison.collect_marks(source, categories=categories)
+        return marked.collected, marked.notes
 
 
 ameta, meta = from_python(Meta, name="meta")

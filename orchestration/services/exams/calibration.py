@@ -1,7 +1,6 @@
 """A calibration: a panel's numbers on people's terms."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -127,11 +126,11 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
                 f"written: {self.output}; use it with --calibration {self.output}, or name it in"
                 " the panel file"
             )
-        return study_report.StudyReport(
-            result=found,
+        return study_report.file_report(
+            found,
+            name="calibration",
             document=tables.calibration_report(found),
             values=tables.calibration_json(found),
-            write=partial(calibrating.write_calibration_report, findings=found),
             closing=(closing,),
         )
 

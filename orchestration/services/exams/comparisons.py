@@ -1,95 +1,118 @@
-"""Comparisons from Python: two runs on the same texts, or two judges by their exams."""
+"""Comparisons: two runs on the same texts, or two judges by their exams."""
 
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from anyio import to_thread
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import FileStudy, Parameter, from_python
 
-from spanjury.judges.core import ConfigError
-from spanjury.orchestration.services.exam_comparison import compare_scores, write_comparison
-from spanjury.orchestration.services.exam_scores import ExamScores, read_scores
-from spanjury.orchestration.services.exams.study_report import StudyReport
-from spanjury.orchestration.services.run_comparison import (
-    ComparedRuns,
-    compare_runs,
-    write_run_comparison,
-)
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.comparison.comparison import Comparison
-
-Exam = StudyReport[object] | Path | str
-"""The report of an exam, or its folder."""
+with lazily():
+    from spanjury.orchestration.report import json
+    from spanjury.orchestration.services import exam_scores, scorers
+    from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.studies.comparison import comparison, runs, tables
 
 
-async def acompare(
-    first: Path | str, second: Path | str, *, seed: int = 1, draws: int = 2000
-) -> StudyReport[ComparedRuns]:
-    """Compare the scores of two runs on the same texts, text by text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRuns:
+    """The differences between two runs, whose files or folders `first` and `second` are."""
 
-    Parameters
-    ----------
-    first, second
-        Results or folders of runs, or scores of metrics.
-    seed, draws
-        Of the bootstrap.
+    first: Path
+    second: Path
+    differences: "tuple[runs.Difference, ...]"
 
-    Raises
-    ------
-    DataError
-        If a file cannot be read, or the two have no scorer and aspect in common.
-    """
-    work = partial(compare_runs, Path(first), Path(second), seed=seed, draws=draws)
-    compared = await to_thread.run_sync(work)
-    return StudyReport(
-        result=compared,
-        document=compared.report,
-        values=compared.values,
-        write=partial(write_run_comparison, compared=compared),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare(FileStudy[ComparedRuns]):
+    """Compare the scores of two runs on the same texts, text by text."""
+
+    printed = "differences"
+
+    first: Annotated[
+        Path | str,
+        Parameter("Folder of a run, file of results, or file of metric scores.", kind=Path),
+    ] = field(kw_only=False)
+    second: Annotated[Path | str, Parameter("The same for another run.", kind=Path)] = field(
+        kw_only=False
     )
+    seed: Annotated[int, Parameter("Seed for resampling.")] = 1
+    draws: Annotated[int, Parameter("Number of bootstrap resamples.", min=1)] = 2000
+
+    def find(self) -> "study_report.StudyReport[ComparedRuns]":
+        """Compare the runs.
+
+        Raise `DataError` if a file cannot be read, or the two have no scorer and aspect in common.
+        """
+        first, second = Path(self.first), Path(self.second)
+        differences = runs.differences(
+            scorers.read_scorers([first]),
+            scorers.read_scorers([second]),
+            seed=self.seed,
+            draws=self.draws,
+        )
+        if not differences:
+            raise DataError(f"{first} and {second} have no scorer and aspect in common")
+        names = {"first": str(first), "second": str(second)}
+        return study_report.file_report(
+            ComparedRuns(first=first, second=second, differences=differences),
+            name="comparison",
+            document=runs.differences_report(differences, **names),
+            values={**names, "differences": json.plain(differences, digits=None)},
+        )
 
 
-async def acompare_exams(
-    first: Exam, second: Exam, *, seed: int = 1, draws: int = 10_000
-) -> StudyReport[Comparison]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareExams(FileStudy["comparison.Comparison"]):
     """Compare two judges by the effects that their exams found on the same texts.
 
     Parameters
     ----------
     first, second
-        Exams of discernment or of robustness: their reports, or their folders.
-    seed, draws
-        Of the bootstrap.
-
-    Raises
-    ------
-    ConfigError
-        If the exams have nothing in common, or a report is of no such exam.
-    DataError
-        If a folder holds no scores, or they cannot be read.
+        From Python also the reports of exams of discernment or of robustness.
     """
-    exams = await to_thread.run_sync(_scores, first), await to_thread.run_sync(_scores, second)
-    names = _name(first, "A"), _name(second, "B")
-    work = partial(compare_scores, names, exams, seed=seed, draws=draws)
-    compared = await to_thread.run_sync(work)
-    return StudyReport(
-        result=compared.comparison,
-        document=compared.report,
-        values=compared.values,
-        write=partial(write_comparison, compared=compared),
-    )
+
+    first: Annotated[
+        "study_report.StudyReport[object] | Path | str",
+        Parameter("Output folder of one judge's exam.", "FOLDER_A", kind=Path),
+    ] = field(kw_only=False)
+    second: Annotated[
+        "study_report.StudyReport[object] | Path | str",
+        Parameter("Output folder of another judge's exam.", "FOLDER_B", kind=Path),
+    ] = field(kw_only=False)
+    seed: Annotated[int, Parameter("Seed for resampling.")] = 1
+    draws: Annotated[int, Parameter("Number of resamples of the texts.", min=100)] = 10_000
+
+    def find(self) -> "study_report.StudyReport[comparison.Comparison]":
+        """Compare the judges.
+
+        Raise `DataError` if a folder holds no scores, or they cannot be read, and `ConfigError` if
+        the exams have nothing in common, or a report is of no exam that has scores.
+        """
+        first, second = _scores(self.first), _scores(self.second)
+        compared = comparison.compare(first.rows, second.rows, seed=self.seed, draws=self.draws)
+        judges = first.examinee, second.examinee
+        names = _name(self.first, "A"), _name(self.second, "B")
+        return study_report.file_report(
+            compared,
+            name="comparison",
+            document=tables.comparison_report(compared, judges=judges, folders=names),
+            values=tables.comparison_json(compared, judges=judges),
+        )
 
 
-compare = synchronous(acompare, name="compare", doc=f"{acompare.__doc__}")
-compare_exams = synchronous(acompare_exams, name="compare_exams", doc=f"{acompare_exams.__doc__}")
+acompare, compare = from_python(Compare, name="compare")
+acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
 
 
-def _scores(exam: Exam) -> ExamScores:
-    if not isinstance(exam, StudyReport):
-        return read_scores(Path(exam))
+def _scores(exam: object) -> "exam_scores.ExamScores":
+    if not isinstance(exam, study_report.StudyReport):
+        return exam_scores.read_scores(Path(str(exam)))
     if exam.scores is None:
         raise ConfigError(f"{exam!r} has no scores by which judges can be compared")
     return exam.scores
 
 
-def _name(exam: Exam, letter: str) -> str:
-    return f"exam {letter}" if isinstance(exam, StudyReport) else str(exam)
+def _name(exam: object, letter: str) -> str:
+    return f"exam {letter}" if isinstance(exam, study_report.StudyReport) else str(exam)

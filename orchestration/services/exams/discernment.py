@@ -149,17 +149,11 @@ class Discernment(PanelStudy["exam.ExamResult"]):
         )
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
-            panel, writer = self.described, terms.model_of(self.writer)
+            writer = terms.model_of(self.writer)
             with self.session(live) as opened:
-                work = partial(
-                    exam.examine,
-                    planned,
-                    opened.opener(panel),
-                    generator=opened.generator(writer) if writer else None,
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                )
+                generator = opened.generator(writer) if writer else None
+                examined = self.exam_run(opened, live)
+                work = partial(exam.examine, planned, examined, generator=generator)
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=name, seed=settings.seed)
 

@@ -26,15 +26,14 @@ with lazily():
     from spanjury.orchestration.services import conditions, exam_texts, faithfulness_record
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies import judging
+    from spanjury.orchestration.studies.faithfulness import changes as changed
     from spanjury.orchestration.studies.faithfulness import (
-        cautions,
         curves,
         exam,
         findings,
         tables,
         values,
     )
-    from spanjury.orchestration.studies.faithfulness import changes as changed
     from spanjury.orchestration.studies.robustness import attacked_texts
     from spanjury.orchestration.wiring import (
         config,
@@ -120,20 +119,12 @@ class Faithfulness(PanelStudy[ExamResult]):
             conditions.require_requests(planned.conditions, aspect=aspects[0])
 
         async def run(live: Live) -> "study_report.StudyReport[ExamResult]":
-            recorder = judging.Recorder(live)
             with self.session(live) as opened:
-                work = partial(
-                    exam.examine,
-                    planned,
-                    opened.opener(panel),
-                    generator=opened.generator(writer) if writer else None,
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=recorder,
-                    expect=live.expect,
-                )
+                generator = opened.generator(writer) if writer else None
+                examined = self.exam_run(opened, live, panel=panel)
+                work = partial(exam.examine, planned, examined, generator=generator)
                 changes = await opened.run(work)
-            return await _found(changes, seed=seed, data=str(texts), examinee=recorder.examinee)
+            return await _found(changes, seed=seed, data=str(texts), examinee=examined.examinee)
 
         seats = panel.seats_or_default
         judges = ", ".join(seat.name or str(seat.judge) for seat in seats)
@@ -183,7 +174,7 @@ async def _found(
         ),
         values={**values.findings_json(found), **judge},
         measures=values.measures_of(found),
-        cautions=cautions.cautions(found),
+        cautions=findings.cautions(found),
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
         },
@@ -219,7 +210,7 @@ def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Pictur
     except ConfigError:
         return []
     files.make_folder(folder)
-    arrays = {cautions.named(score_array): score_array for score_array in found.score_arrays}
+    arrays = {findings.named(score_array): score_array for score_array in found.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
         stacks = {whose: getattr(curves, stacks_of)(array) for whose, array in arrays.items()}

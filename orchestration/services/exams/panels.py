@@ -1,8 +1,7 @@
 """Studies of panels: which seats they need, and which are asked first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,15 +11,12 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 
 with lazily():
     from spanjury.orchestration.services import (
-        fitted_cascade,
-        seat_prices,
-    )
-    from spanjury.orchestration.services import (
         panel_cascade as cascading,
     )
     from spanjury.orchestration.services import (
         panel_study as studying,
     )
+    from spanjury.orchestration.services import seat_prices
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies.panel_study import (
         agreement,
@@ -33,8 +29,25 @@ with lazily():
 _AGREEMENT, _COST, _STAGES, _PEOPLE = "Agreement", "Cost", "Stages", "People's scores"
 
 
-def _prices(texts: Sequence[str]) -> Mapping[str, TokenPrice]:
-    return seat_prices.parse_prices(texts)
+def _panel_file(gives: str, *, section: str) -> Parameter:
+    return Parameter(
+        f"Panel file with {gives} of models for seats of the same names; prices that it lacks come"
+        " from LiteLLM's list.",
+        "FILE.toml",
+        kind=Path | None,
+        section=section,
+    )
+
+
+_PRICE = Parameter(
+    "Price of a seat's tokens, in dollars per million.",
+    "SEAT=PROMPT/COMPLETION",
+    name="price",
+    kind=tuple[str, ...],
+    read=lambda texts: seat_prices.parse_prices(texts),  # noqa: PLW0108  loaded then
+)
+_DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
+_SEED = Parameter("Seed for resampling and folds.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +102,9 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
     ] = 5
     draws: Annotated[
         int,
-        Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_AGREEMENT),
+        replace(_DRAWS, section=_AGREEMENT),
     ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_AGREEMENT)] = 1
+    seed: Annotated[int, replace(_SEED, section=_AGREEMENT)] = 1
     cost: Annotated[
         Literal["dollars", "tokens", "calls", "seconds"] | None,
         Parameter(
@@ -101,24 +114,11 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
     ] = None
     prices: Annotated[
         Mapping[str, TokenPrice] | None,
-        Parameter(
-            "Price of a seat's tokens, in dollars per million.",
-            "SEAT=PROMPT/COMPLETION",
-            name="price",
-            kind=tuple[str, ...],
-            read=_prices,
-            section=_COST,
-        ),
+        replace(_PRICE, section=_COST),
     ] = None
     panel: Annotated[
         Path | str | None,
-        Parameter(
-            "Panel file with prices and families of models for seats of the same names; prices"
-            " that it lacks come from LiteLLM's list.",
-            "FILE.toml",
-            kind=Path | None,
-            section=_COST,
-        ),
+        _panel_file("prices and families", section=_COST),
     ] = None
     budget: Annotated[
         float | None,
@@ -148,11 +148,11 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             ),
             spending=findings.Spending(unit=self.cost, budget=self.budget),
         )
-        return study_report.StudyReport(
-            result=found,
+        return study_report.file_report(
+            found,
+            name="panel-study",
             document=tables.study_report(found),
             values=findings.study_json(found),
-            write=partial(studying.write_study, findings=found),
         )
 
 
@@ -174,7 +174,7 @@ def parse_stages(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
+class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     """Fit a cascade: ask cheap seats first, and the others only when those are not sure.
 
     The cascade is fitted to the scores of a run in which all seats were asked, and measured on
@@ -212,24 +212,11 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
     ] = "calls"
     prices: Annotated[
         Mapping[str, TokenPrice] | None,
-        Parameter(
-            "Price of a seat's tokens, in dollars per million.",
-            "SEAT=PROMPT/COMPLETION",
-            name="price",
-            kind=tuple[str, ...],
-            read=_prices,
-            section=_STAGES,
-        ),
+        replace(_PRICE, section=_STAGES),
     ] = None
     panel: Annotated[
         Path | str | None,
-        Parameter(
-            "Panel file with prices of models for seats of the same names; prices that it lacks"
-            " come from LiteLLM's list.",
-            "FILE.toml",
-            kind=Path | None,
-            section=_STAGES,
-        ),
+        _panel_file("prices", section=_STAGES),
     ] = None
     within: Annotated[
         str,
@@ -242,10 +229,8 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
     folds: Annotated[
         int, Parameter("Number of cross-validation folds, by source.", min=2, section=_PEOPLE)
     ] = 5
-    draws: Annotated[
-        int, Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0, section=_PEOPLE)
-    ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling and folds.", section=_PEOPLE)] = 1
+    draws: Annotated[int, replace(_DRAWS, section=_PEOPLE)] = 1000
+    seed: Annotated[int, replace(_SEED, section=_PEOPLE)] = 1
     output: Annotated[
         Path | str | None,
         Parameter(
@@ -257,7 +242,7 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
         ),
     ] = None
 
-    def find(self) -> "study_report.StudyReport[fitted_cascade.FittedCascade]":
+    def find(self) -> "study_report.StudyReport[cascading.FittedCascade]":
         """Fit the cascade, and write it; raise as `MarkedStudy.find` does."""
         source = self.source
         (aspect,) = source.aspects or ("",)
@@ -275,13 +260,13 @@ class PanelCascade(MarkedStudy["fitted_cascade.FittedCascade"]):
         )
         closing: tuple[str, ...] = ()
         if self.output is not None:
-            fitted_cascade.write_fitted(Path(self.output), fitted)
+            cascading.write_fitted(Path(self.output), fitted)
             closing = (f"written: {self.output}",)
-        return study_report.StudyReport(
-            result=fitted,
+        return study_report.file_report(
+            fitted,
+            name="cascade",
             document=cascade_tables.cascade_report(fitted.findings),
             values=cascade_findings.cascade_json(fitted.findings),
-            write=partial(cascading.write_cascade, findings=fitted.findings),
             closing=closing,
         )
 

@@ -1,14 +1,13 @@
 """A ranking of systems by a panel's scores, and by people's where there are any."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, from_python
 
 with lazily():
+    from spanjury.orchestration.services import ranking
     from spanjury.orchestration.services.exams import study_report
-    from spanjury.orchestration.services.ranking import ranking
     from spanjury.orchestration.studies.ranking import tables
 
 
@@ -26,11 +25,11 @@ class Rank(MarkedStudy["tables.RankingFindings"]):
     def find(self) -> "study_report.StudyReport[tables.RankingFindings]":
         """Rank the systems; raise as `MarkedStudy.find` does."""
         found = ranking.rank(self.source)
-        return study_report.StudyReport(
-            result=found,
+        return study_report.file_report(
+            found,
+            name="ranking",
             document=tables.ranking_report(found),
             values=tables.ranking_json(found),
-            write=partial(ranking.write_ranking, findings=found),
         )
 
 

@@ -23,11 +23,9 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.studies.repair import (
         attempts,
-        cautions,
         exam,
         findings,
         tables,
-        values,
     )
     from spanjury.orchestration.wiring import config
 
@@ -101,23 +99,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
         )
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
-            panel = self.described
             with self.session(live) as opened:
                 seats = exam.RepairSeats(
-                    open_panel=opened.opener(panel),
                     open_examiner=opened.opener(examiner),
                     model=opened.generator(model),
                     writer=partial(repairs.writer_of, name=model.name),
                 )
-                work = partial(
-                    exam.examine,
-                    planned,
-                    seats,
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                    expect=live.expect,
-                )
+                work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=self.recipe)
 
@@ -125,7 +113,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(harmful)} damages"),
-            measures=values.measure_names(),
+            measures=tables.measure_names(),
         )
 
 
@@ -149,13 +137,13 @@ def _report(
         examinee=result.examinee,
         data=data,
         document=lambda _: document,
-        values=values.findings_json(
+        values=tables.findings_json(
             result.findings,
             examinee=result.examinee,
             examiner=result.examiner,
             writer=result.writer,
         ),
-        measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
+        measures=tables.measures_of(result.findings),
+        cautions=findings.cautions(result.findings),
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

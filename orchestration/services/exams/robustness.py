@@ -22,11 +22,9 @@ with lazily():
     from spanjury.orchestration.studies.robustness import (
         attacked_texts,
         attempts,
-        cautions,
         exam,
         findings,
         tables,
-        values,
     )
     from spanjury.orchestration.wiring import exam_plugins
 
@@ -92,17 +90,8 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         families = [attack.family for attack in attacks.values()]
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
-            panel = self.described
             with self.session(live) as opened:
-                work = partial(
-                    exam.examine,
-                    planned,
-                    opened.opener(panel),
-                    workers=panel.workers,
-                    stop_token=live.stop_token,
-                    show=live,
-                    expect=live.expect,
-                )
+                work = partial(exam.examine, planned, self.exam_run(opened, live))
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=recipe, seed=settings.seed)
 
@@ -110,7 +99,7 @@ class Robustness(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(planned.segments, aspects, parts=f"{len(attacks)} attacks"),
-            measures=values.measure_names(families),
+            measures=tables.measure_names(families),
         )
 
 
@@ -128,9 +117,9 @@ def _report(
         document=lambda _: tables.robustness_report(
             result.findings, examinee=result.examinee, data=data, recipe=recipe
         ),
-        values=values.findings_json(result.findings, examinee=result.examinee),
-        measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
+        values=tables.findings_json(result.findings, examinee=result.examinee),
+        measures=tables.measures_of(result.findings),
+        cautions=findings.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
         scores=exam_scores.ExamScores(
             examinee=result.examinee,

@@ -1,112 +1,208 @@
-"""The span bench from Python: whether judges mark what people marked."""
+"""The span bench: whether judges mark what people marked."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
-from anyio import to_thread
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+)
 
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
-from spanjury.orchestration.services import span_bench as service
-from spanjury.orchestration.services.exam_texts import Texts, texts_of
-from spanjury.orchestration.services.exams.study import OnProgress, OnResult, Watch
-from spanjury.orchestration.services.exams.study_report import StudyReport, by_name
-from spanjury.orchestration.services.exams.terms import PanelSource, memory_of, panel_of
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import synchronous
-from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
-from spanjury.orchestration.studies.span_bench.bench import BenchResult
-from spanjury.orchestration.studies.span_bench.gold import KIND
-from spanjury.orchestration.studies.span_bench.values import measures_of
+with lazily():
+    import json
+
+    from spanjury.judges import tasks
+    from spanjury.orchestration.report import files
+    from spanjury.orchestration.services import exam_texts
+    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.studies.agreement.spans import estimates
+    from spanjury.orchestration.studies.span_bench import (
+        bench,
+        findings,
+        gold,
+        tables,
+        values,
+    )
+
+By = Annotated[
+    str, Parameter("Key of a row by which pages group texts, for example system.", "KEY")
+]
+Draws = Annotated[
+    int, Parameter("Number of resamples of the sources; 0 for no intervals.", min=0, rare=True)
+]
+_TASK = "summarization"  # of texts that name none
+_RECORDS = "texts.jsonl"  # a record of every text
 
 
-async def aspan_bench(
-    *data: object,
-    panel: PanelSource | None = None,
-    judges: Judges = (),
-    models: Models = (),
-    aspect: str = service.ASPECT,
-    by: str = KIND,
-    draws: int = DEFAULTS.draws,
-    task: str | None = None,
-    aspects_files: Sequence[Path] = (),
-    columns: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int | None = None,
-    memory: Path | str | None = None,
-    limits: Limits = Limits(),
-    failures: FailurePolicy = FailurePolicy(),
-    stop_token: StopToken | None = None,
-    on_result: OnResult | None = None,
-    on_progress: OnProgress | None = None,
-) -> StudyReport[BenchResult]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchPlan(Plan["bench.BenchResult"]):
+    """A bench that is ready to run, and the names of its sets."""
+
+    sets: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanBench(PanelStudy["bench.BenchResult"]):
     """Compare judges' error spans and decisions with people's marks, beside baselines.
 
-    `discernment` explains the other parameters and what is raised.
-
-    Parameters
-    ----------
-    data
-        Sets of texts whose errors people marked, each a path or in memory.
-    panel, judges, models
-        Without any the offline judges are measured, together and one by one.
-    aspect
-        That the marked errors are of.
-    by
-        Key of a row by which texts are grouped, as ``system``.
-    draws
-        Number of resamples of the sources; 0 for no intervals.
-    limit
-        The number of rows that are taken of each of `data`.
+    The offline judges are measured, together and one by one, if no judges and models are named.
+    `data` may be a sequence of several sets of texts. `aspects` is the one aspect that the marked
+    errors are of.
     """
-    described = panel_of(panel, judges=judges, models=models, seed=seed)
-    job = service.BenchJob(
-        data=_sets(data, columns=columns, limit=limit),
-        panel=described,
-        aspect=aspect,
-        by=by,
-        settings=Settings(draws=draws, seed=1 if described.seed is None else described.seed),
-        task=task,
-        aspects_files=tuple(aspects_files),
-        columns=tuple(columns),
-        limit=limit,
-        memory=memory_of(memory),
-        limits=limits,
-        failures=failures,
-    )
-    bench = await to_thread.run_sync(service.bench_of, job)
-    watch = Watch(
-        total=len(bench.texts),
-        limits=limits,
-        stop_token=stop_token,
-        on_result=on_result,
-        on_progress=on_progress,
-    )
-    result = await service.run(
-        job, bench, stop_token=watch.stop_token, meter=watch.meter, show=watch
-    )
-    return StudyReport(
-        result=result,
-        document=service.report_of(job, result),
-        values=service.values_of(job, result),
-        write=partial(service.write_bench, job=job, bench=bench, result=result),
-        measures=by_name(measures_of(result.findings)),
-    )
 
+    aspects: "terms.Aspects" = "consistency"
+    by: By = "kind"
+    draws: Draws = 1000
 
-span_bench = synchronous(aspan_bench, name="span_bench", doc=f"{aspan_bench.__doc__}")
+    def plan(self) -> BenchPlan:
+        """Read the sets; raise as `PanelStudy.plan` does, and if nothing is known of any text."""
+        sets = self._sets()
+        planned = bench.Bench(
+            sets=tuple(_with_own_ids(*item) for item in self._texts_by_set(sets).items()),
+            settings=estimates.Settings(seed=self.drawn_by, draws=self.draws),
+        )
+        names = [one.name for one in planned.sets]
 
+        async def run(live: Live) -> "study_report.StudyReport[bench.BenchResult]":
+            with self.session(live) as opened:
+                work = partial(bench.run_bench, planned, self.exam_run(opened, live))
+                return _report(await opened.run(work), planned, data=sets)
 
-def _sets(
-    data: Sequence[object], *, columns: Sequence[str], limit: int | None
-) -> tuple[Path | Texts, ...]:
-    """Return each file once, and several sets in memory under names of their own."""
-    sets = [texts_of(one, columns=columns, limit=limit) for one in data]
-    if sum(isinstance(one, Texts) for one in sets) > 1:
+        return BenchPlan(
+            run=run,
+            total=len(planned.texts),
+            scope=f"{len(planned.texts)} texts, {self._aspect}: {', '.join(names)}",
+            sets=[one.name for one in planned.sets if one.texts],
+        )
+
+    @property
+    def _aspect(self) -> str:
+        names = terms.aspects_of(self.aspects)
+        if len(names) != 1 or isinstance(names[0], Aspect):
+            raise ConfigError(f"the bench takes the name of one aspect, got {self.aspects!r}")
+        return names[0]
+
+    def _sets(self) -> "tuple[Path | exam_texts.Texts, ...]":
+        """Return each file once, and several sets in memory under names of their own."""
         sets = [
-            replace(one, name=f"texts {number}") if isinstance(one, Texts) else one
-            for number, one in enumerate(sets, start=1)
+            exam_texts.texts_of(one, columns=self.columns, limit=self.limit)
+            for one in _sets_of(self.data)
         ]
-    return tuple(dict.fromkeys(sets))
+        if sum(isinstance(one, exam_texts.Texts) for one in sets) > 1:
+            sets = [
+                replace(one, name=f"texts {number}") if isinstance(one, exam_texts.Texts) else one
+                for number, one in enumerate(sets, start=1)
+            ]
+        return tuple(dict.fromkeys(sets))
+
+    def _texts_by_set(
+        self, sets: "Sequence[Path | exam_texts.Texts]"
+    ) -> "Mapping[str, Sequence[gold.BenchText]]":
+        """Read the texts of each set: those of one ``dataset``, or else of one file."""
+        labels = _labels(sets)
+        read = [
+            (labels[path], name or labels[path], text)
+            for path in sets
+            for name, text in self._texts_in(path)
+        ]
+        files_of = Counter(
+            name for _, name in dict.fromkeys((label, name) for label, name, _ in read)
+        )
+        by_set: dict[str, list[gold.BenchText]] = {}
+        for label, name, text in read:
+            # Two files may have texts of one data set, under the same ids.
+            whole = name if files_of[name] == 1 or name == label else f"{label}/{name}"
+            by_set.setdefault(whole, []).append(text)
+        return by_set
+
+    def _texts_in(self, path: "Path | exam_texts.Texts") -> "Iterator[tuple[str, gold.BenchText]]":
+        """Yield each text of a file with the name of its data set, empty where it has none."""
+        catalogue = tasks.Catalogue.load(*self.aspects_files)
+        aspects: dict[str, Aspect] = {}
+        for segment in islice(exam_texts.read_texts(path, columns=self.columns), self.limit):
+            task = self.task or segment.task or _TASK
+            if task not in aspects:
+                aspects[task] = catalogue.aspect(task, self._aspect)
+            try:
+                fitted = aspects[task].task.fit(segment)
+                text = gold.bench_text(fitted, aspects[task], catalogue=catalogue, by=self.by)
+            except DataError as error:
+                raise DataError(f"{path}: {error}") from error
+            yield _dataset(segment), text
+
+
+aspan_bench, span_bench = from_python(SpanBench, name="span_bench")
+
+
+def _report(
+    result: "bench.BenchResult",
+    planned: "bench.Bench",
+    *,
+    data: "Sequence[Path | exam_texts.Texts]",
+) -> "study_report.StudyReport[bench.BenchResult]":
+    examinee = result.examinee
+
+    def write_records(path: Path) -> None:
+        rows = bench.records_of(planned.sets, result.answers, judges=result.judges)
+        lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        files.write_whole(path, lines.encode("utf-8", "surrogatepass"))
+
+    return study_report.exam_report(
+        "span bench",
+        result,
+        examinee=examinee,
+        data=", ".join(map(str, data)),
+        document=lambda _: tables.bench_report(
+            result.findings, examinee=examinee, data=[one.name for one in data]
+        ),
+        values=values.findings_json(result.findings, examinee=examinee),
+        measures=values.measures_of(result.findings),
+        cautions=findings.cautions(result.findings),
+        files={_RECORDS: write_records},
+    )
+
+
+def _sets_of(data: object) -> Sequence[object]:
+    """Return the sets that `data` are, one or several; one is a file, rows or a data frame."""
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        return (data,)
+    are_rows = all(isinstance(one, Mapping | Segment) for one in data)
+    return (data,) if are_rows else data
+
+
+def _dataset(segment: Segment) -> str:
+    name = segment.meta.get("dataset")
+    return name.strip() if isinstance(name, str) else ""
+
+
+def _labels(
+    sets: "Sequence[Path | exam_texts.Texts]",
+) -> "Mapping[Path | exam_texts.Texts, str]":
+    """Return what files are called: by their names up to the first full stop, if these differ."""
+    stems = {path: path.name.partition(".")[0] or path.name for path in sets}
+    shared = Counter(stems.values())
+    return {path: stem if shared[stem] == 1 else str(path) for path, stem in stems.items()}
+
+
+def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSet":
+    """Return a set of the texts that something is known of, under ids of their own."""
+    read = list(texts)
+    known = tuple(
+        replace(
+            text,
+            segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
+        )
+        for text in read
+        if text.is_known
+    )
+    return gold.BenchSet(name=name, texts=known, unknown=len(read) - len(known))

@@ -7,7 +7,7 @@ judge; the plan runs it.
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial, wraps
 from inspect import Signature, cleandoc, signature
 from itertools import islice
@@ -17,6 +17,7 @@ from typing import (
     Any,
     ClassVar,
     Generic,
+    NamedTuple,
     ParamSpec,
     Protocol,
     TypeVar,
@@ -45,13 +46,13 @@ with lazily():
     from spanjury.orchestration.wiring import config, plugins
 
 P = ParamSpec("P")
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 OnResult = Callable[[Result], None]
 OnProgress = Callable[["progress.Progress"], None]
 
 ONE_SOURCE = "name either a file of texts or --demo, not both"
-_HEADING = "\n\nParameters\n----------\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,7 @@ class Plan(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Terms:
+class Terms:
     """The terms of a study's run, as a session takes them."""
 
     memory: Path | None
@@ -160,6 +161,17 @@ class PanelStudy(Generic[T_co]):
         When the study ends early: at a limit, where a model fails, or when it is asked to.
     on_result, on_progress
         Called with each result as it comes, and with the progress after it.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or something does not fit together.
+    DataError
+        If the texts cannot be read.
+    RunStoppedError
+        If it was ended early.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
     """
 
     data_help: ClassVar[str] = "Good texts: a JSONL, CSV or TSV file."
@@ -196,6 +208,19 @@ class PanelStudy(Generic[T_co]):
         """
         raise NotImplementedError
 
+    async def answer(self) -> "study_report.StudyReport[T_co]":
+        """Plan the study, run it, and return its report."""
+        plan = await anyio.to_thread.run_sync(self.plan)
+        stop_token = self.stop_token or stopping.StopToken()
+        watch = Watch(
+            total=plan.total,
+            stop_token=stop_token,
+            meter=metering.Meter(limits=self.limits, stop=stop_token.request),
+            on_result=self.on_result,
+            on_progress=self.on_progress,
+        )
+        return await plan.run(watch)
+
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parameters that are `given`, with the texts that come with spanjury."""
@@ -219,9 +244,26 @@ class PanelStudy(Generic[T_co]):
         seed = self.described.seed
         return 1 if seed is None else seed
 
+    def exam_run(
+        self,
+        opened: "session.RunSession",
+        live: Live,
+        *,
+        panel: "config.PanelConfig | None" = None,
+    ) -> "judging.ExamRun":
+        """Return the run in which the panel judges, or another one in its stead."""
+        panel = panel or self.described
+        return judging.ExamRun(
+            open_panel=opened.opener(panel),
+            workers=panel.workers,
+            stop_token=live.stop_token,
+            record=judging.Recorder(live),
+            expect=live.expect,
+        )
+
     def session(self, live: Live) -> "AbstractContextManager[session.RunSession]":
         """Open the memory and begin the run; raise `StoreError` if the memory cannot be opened."""
-        agreed = _Terms(
+        agreed = Terms(
             memory=terms.memory_of(self.memory), limits=self.limits, failures=self.failures
         )
         return session.open_session(agreed, stop_token=live.stop_token, meter=live.meter)
@@ -239,14 +281,8 @@ class PanelStudy(Generic[T_co]):
         tuple
             The panel, and ``(segment id, aspect name)`` -> result.
         """
-        panel = self.described
         with self.session(live) as opened:
-            exam = judging.ExamRun(
-                open_panel=opened.opener(panel),
-                workers=panel.workers,
-                stop_token=live.stop_token,
-                record=judging.Recorder(live),
-            )
+            exam = self.exam_run(opened, live)
             work = partial(exam.judge, pairs, draw="", judgements_in=_by_text_and_aspect)
             results: Mapping[tuple[str, str], Result] = await opened.run(work)
             return exam.examinee, results
@@ -280,8 +316,50 @@ class PanelStudy(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedStudy(Generic[T_co]):
-    """A study of runs beside what people said of their texts; no judge is asked.
+class FileStudy(Generic[T_co]):
+    """A study of files that are there already; no judge is asked.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or something does not fit together.
+    DataError
+        If a file cannot be read, or too little is marked.
+    StoreError
+        If a file cannot be written.
+    """
+
+    has_folder: ClassVar[bool] = True
+    """Its command writes a folder of pages and JSON."""
+    has_pictures: ClassVar[bool] = False
+    """Its files include pictures if matplotlib is installed."""
+    has_progress: ClassVar[bool] = False
+    """Its command shows progress."""
+    printed: ClassVar[str] = ""
+    """The part of its values that the command prints as JSON; all of them by default."""
+
+    async def answer(self) -> "study_report.StudyReport[T_co]":
+        """Return what `find` does, from another thread; raise as it does."""
+        return await anyio.to_thread.run_sync(self.find)
+
+    @classmethod
+    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
+        """Return the fields that the command sets; `say` shows progress, None for none."""
+        del say
+        return {}
+
+    def find(self) -> "study_report.StudyReport[T_co]":
+        """Read the files, and return what is found.
+
+        Raise `ConfigError` if something does not fit together, `DataError` if a file cannot be
+        read or too little is marked, and `StoreError` if a file cannot be written.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedStudy(FileStudy[T_co]):
+    """A study of runs beside what people said of their texts.
 
     Parameters
     ----------
@@ -305,12 +383,6 @@ class MarkedStudy(Generic[T_co]):
     """It takes one aspect only."""
     results_help: ClassVar[str] = "Folders or names of runs, or files of results."
     aspect_help: ClassVar[str] = "Aspect that people marked; all by default; repeatable."
-    has_folder: ClassVar[bool] = True
-    """Its command writes a folder of pages and JSON."""
-    has_pictures: ClassVar[bool] = False
-    """Its files include pictures if matplotlib is installed."""
-    has_progress: ClassVar[bool] = False
-    """Its command shows progress."""
 
     results: "terms.Paths" = field(default=(), kw_only=False)
     human: object = None
@@ -318,24 +390,6 @@ class MarkedStudy(Generic[T_co]):
     data: Path | str | None = None
     aspects: str | Sequence[str] = ()
     columns: Sequence[str] = ()
-
-    async def found(self) -> "study_report.StudyReport[T_co]":
-        """Return what `find` does, from another thread; raise as it does."""
-        return await anyio.to_thread.run_sync(self.find)
-
-    @classmethod
-    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
-        """Return the fields that the command sets; `say` shows progress, None for none."""
-        del say
-        return {}
-
-    def find(self) -> "study_report.StudyReport[T_co]":
-        """Read the runs and the marks, and return what is found.
-
-        Raise `ConfigError` if something does not fit together, `DataError` if a file cannot be
-        read or too little is marked, and `StoreError` if a file cannot be written.
-        """
-        raise NotImplementedError
 
     @property
     def source(self) -> "marked_texts.MarkedSource":
@@ -350,7 +404,24 @@ class MarkedStudy(Generic[T_co]):
         )
 
 
-Study = PanelStudy[T_co] | MarkedStudy[T_co]
+class Study(Protocol[T_co]):
+    """A question, whose fields are the keywords of its function."""
+
+    async def answer(self) -> T_co:
+        """Return the answer."""
+        ...
+
+
+class Declared(NamedTuple):
+    """A field of a study that is a `Parameter`.
+
+    `default` is ``MISSING`` if it has none. A positional one is an argument of the command.
+    """
+
+    kind: object
+    parameter: Parameter
+    default: object = MISSING
+    is_positional: bool = False
 
 
 def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str) -> str:
@@ -360,15 +431,13 @@ def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str)
     return f"{len(texts)} texts, {parts}, {len(aspects)} {word}: {names}"
 
 
-def own_parameters(
-    study: type[Study[object]],
-) -> Mapping[str, tuple[object, Parameter, object]]:
-    """Return type, `Parameter` and default of the fields that a study declares, in order."""
-    declared: dict[str, tuple[object, Parameter, object]] = {}
+def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
+    """Return the fields that a study declares as parameters, in order."""
+    declared: dict[str, Declared] = {}
     for one in fields(study):
         if get_origin(one.type) is Annotated:
             kind, parameter = get_args(one.type)
-            declared[one.name] = (kind, parameter, one.default)
+            declared[one.name] = Declared(kind, parameter, one.default, not one.kw_only)
     return declared
 
 
@@ -389,10 +458,10 @@ class Watch:
     ----------
     total
         The number of results that there will be, unless the study expects others.
-    limits
-        Of cost and tokens; a session keeps that of time.
     stop_token
         Ends the study early, when a limit or somebody else requests it.
+    meter
+        Counts what models are asked, and requests the end at a limit of cost or tokens.
     on_result, on_progress
         Called with every result, and with the progress after it.
     """
@@ -401,77 +470,53 @@ class Watch:
         self,
         *,
         total: int,
-        limits: "metering.Limits",
-        stop_token: "stopping.StopToken | None",
-        on_result: "OnResult | None",
-        on_progress: "OnProgress | None",
+        stop_token: "stopping.StopToken",
+        meter: "metering.Meter",
+        on_result: "OnResult | None" = None,
+        on_progress: "OnProgress | None" = None,
     ) -> None:
-        self.stop_token = stop_token or stopping.StopToken()
-        self.meter = metering.Meter(limits=limits, stop=self.stop_token.request)
-        self._summary = summary.Summary()
-        self._tracker = progress.Tracker(total=total, summary=self._summary, meter=self.meter)
+        self.stop_token = stop_token
+        self.meter = meter
+        self.summary = summary.Summary()
+        self.tracker = progress.Tracker(total=total, summary=self.summary, meter=meter)
         self._on_result = on_result
         self._on_progress = on_progress
 
     def __call__(self, result: Result, /) -> None:
         """Count a result and show it."""
-        self._summary.add(result)
+        self.summary.add(result)
         if self._on_result is not None:
             self._on_result(result)
         if self._on_progress is not None:
-            self._on_progress(self._tracker.progress())
+            self._on_progress(self.tracker.progress())
 
     def expect(self, total: int) -> None:
         """Expect so many results in all from now on."""
-        self._tracker.total = total
-
-
-def asynchronous(
-    study: Callable[P, Study[T_co]], *, name: str
-) -> "Callable[P, Coroutine[object, object, study_report.StudyReport[T_co]]]":
-    """Return the function that runs a study: its keywords are the study's fields."""
-
-    async def run(*args: P.args, **kwargs: P.kwargs) -> "study_report.StudyReport[T_co]":
-        asked = study(*args, **kwargs)
-        if isinstance(asked, MarkedStudy):
-            return await asked.found()
-        plan = await anyio.to_thread.run_sync(asked.plan)
-        watch = Watch(
-            total=plan.total,
-            limits=asked.limits,
-            stop_token=asked.stop_token,
-            on_result=asked.on_result,
-            on_progress=asked.on_progress,
-        )
-        return await plan.run(watch)
-
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = _explained(study)
-    given = [
-        parameter.replace(annotation=get_args(parameter.annotation)[0])
-        if get_origin(parameter.annotation) is Annotated
-        else parameter
-        for parameter in signature(study).parameters.values()
-    ]
-    run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
-    return run
+        self.tracker.total = total
 
 
 def from_python(
-    study: Callable[P, Study[T_co]], *, name: str
-) -> (
-    "tuple[Callable[P, Coroutine[object, object, study_report.StudyReport[T_co]]],"
-    " Callable[P, study_report.StudyReport[T_co]]]"
-):
-    """Return a study's functions: ``aNAME`` to await, and `name` to call."""
-    awaited = asynchronous(study, name=f"a{name}")
+    study: Callable[P, Study[T]], *, name: str
+) -> tuple[Callable[P, Coroutine[object, object, T]], Callable[P, T]]:
+    """Return a study's functions, whose keywords are its fields: to await, and to call."""
 
-    @wraps(awaited)
-    def called(*args: P.args, **kwargs: P.kwargs) -> "study_report.StudyReport[T_co]":
-        return synchronous.run_synchronously(partial(awaited, *args, **kwargs))
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await study(*args, **kwargs).answer()
+
+    given = [
+        parameter.replace(annotation=_bare(parameter.annotation))
+        for parameter in signature(study).parameters.values()
+    ]
+    run.__name__ = run.__qualname__ = f"a{name}"
+    run.__doc__ = _explained(study)
+    run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
+
+    @wraps(run)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        return synchronous.run_synchronously(partial(run, *args, **kwargs))
 
     called.__name__ = called.__qualname__ = name
-    return awaited, called
+    return run, called
 
 
 @cache
@@ -483,44 +528,34 @@ def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
     return ()
 
 
+def _bare(annotation: object) -> object:
+    """Return an annotation without the `Parameter` that stands with it."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind = get_args(annotation)[0]
+    return getattr(kind, "__forward_arg__", kind)
+
+
 def _explained(study: object) -> str:
-    """Return what a study does, its parameters with those of every panel study, and its errors."""
+    """Return what a study does, its parameters and those that it inherits, and its errors."""
     assert isinstance(study, type)
-    base = PanelStudy if issubclass(study, PanelStudy) else MarkedStudy
-    does = cleandoc(study.__doc__ or "").partition(_HEADING)[0]
+    does = cleandoc(study.__doc__ or "").partition(_titled("Parameters"))[0]
     own = "".join(
-        f"{name}\n    {one.help}\n" for name, (_, one, _) in own_parameters(study).items()
+        f"{name}\n    {one.parameter.help}\n" for name, one in own_parameters(study).items()
     )
-    shared = cleandoc(base.__doc__ or "").partition(_HEADING)[2]
-    return f"{does}{_HEADING}{own}{shared}{_RAISES if base is PanelStudy else _RAISES_MARKED}"
+    parameters = _titled("Parameters", own + _section(study, "Parameters"))
+    return f"{does}{parameters.rstrip()}{_titled('Raises', _section(study, 'Raises'))}\n"
 
 
-_RAISES = """
-
-Raises
-------
-ConfigError
-    If a name is unknown, or something does not fit together.
-DataError
-    If the texts cannot be read.
-RunStoppedError
-    If it was ended early.
-RunFailedError
-    If a model cannot be used, or does not answer for longer than is waited.
-"""
+def _section(study: type[object], title: str) -> str:
+    """Return what the docstrings of a study and of its bases say under a title."""
+    docs = (cleandoc(base.__doc__ or "") for base in study.__mro__)
+    texts = (doc.partition(_titled(title))[2].partition("\n\n")[0] for doc in docs)
+    return "\n".join(filter(None, texts))
 
 
-_RAISES_MARKED = """
-
-Raises
-------
-ConfigError
-    If a name is unknown, or something does not fit together.
-DataError
-    If a file cannot be read, or too little is marked.
-StoreError
-    If a file cannot be written.
-"""
+def _titled(title: str, text: str = "") -> str:
+    return f"\n\n{title}\n{'-' * len(title)}\n{text}"
 
 
 def _by_text_and_aspect(result: Result) -> list[tuple[tuple[str, str], Result]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -107,6 +108,24 @@ class StudyReport(Generic[T_co]):
     def _repr_html_(self) -> str:
         """Show the page in a notebook."""
         return report_fragment(self.document)
+
+
+def file_report(
+    result: T,
+    *,
+    name: str,
+    document: Report,
+    values: Mapping[str, object],
+    closing: Sequence[str] = (),
+) -> StudyReport[T]:
+    """Return the report of a study of files; its own are ``NAME.md``, ``.html`` and ``.json``."""
+    return StudyReport(
+        result=result,
+        document=document,
+        values=values,
+        write=partial(write_report, report=document, data=values, page=name, values=name),
+        closing=closing,
+    )
 
 
 def exam_report(

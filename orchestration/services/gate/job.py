@@ -1,19 +1,24 @@
 """The gate: exams of a distilled judge, of its base and of its teacher, one after the other."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
-from spanjury.orchestration.report.files import make_folder, write_report
+from spanjury.orchestration.report.files import write_report
 from spanjury.orchestration.services.exam_card import read_card, write_card
-from spanjury.orchestration.services.gate.context import ExamContext, GateExam
+from spanjury.orchestration.services.exams.study import Live
+from spanjury.orchestration.services.gate.exams import ExamPlan, GateExam, Sitting
 from spanjury.orchestration.studies.card import Card, Gate
-from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
-from spanjury.orchestration.studies.gate.findings import GateFindings
-from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
+from spanjury.orchestration.studies.gate import (
+    GateFindings,
+    OverBase,
+    demand_results,
+    gate_json,
+    gate_report,
+)
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
@@ -82,11 +87,6 @@ class GateJob:
     failures: FailurePolicy = FailurePolicy()
     cautions: tuple[str, ...] = ()
 
-    @property
-    def questions(self) -> int:
-        """About how many results there will be."""
-        return sum(exam.questions(panel) for panel in self.judges.values() for exam in self.exams)
-
     def folder(self, role: str, exam: GateExam) -> Path:
         """Return the folder of an exam's findings on a judge."""
         return self.output / role / exam.name
@@ -106,31 +106,58 @@ def reader_in(folder: Path, *, name: str, options: Mapping[str, object]) -> Pane
     return PanelConfig(seats=(SeatConfig(judge=READER, name=name, options=given),))
 
 
-async def run_gate(
-    job: GateJob, *, stop_token: StopToken, meter: Meter, show: Callable[[Result], None]
-) -> None:
-    """Run every exam of every judge; what is in memory is not asked again.
+def plan_gate(job: GateJob) -> ExamPlan:
+    """Plan every exam of every judge; raise as the plan of an exam does.
 
-    Raise `RunStoppedError` if the stop token came before the end; the exams that are done
-    have left their findings. Raise `EvaluationError` as an exam does.
+    Its `run` does not ask again what is in memory. It raises `RunStoppedError` if the stop token
+    came before the end: the exams that are done have left their findings. It raises
+    `EvaluationError` as an exam does.
     """
+    plans = [
+        exam.plan(
+            Sitting(
+                panel=panel,
+                folder=job.folder(role, exam),
+                memory=job.output / role / MEMORY_NAME,
+                failures=job.failures,
+            )
+        )
+        for role, panel in job.judges.items()
+        for exam in job.exams
+    ]
 
-    async def examine() -> None:
-        for role, panel in job.judges.items():
-            make_folder(job.output / role)
-            for exam in job.exams:
-                context = ExamContext(
-                    panel=panel,
-                    folder=job.folder(role, exam),
-                    memory=job.output / role / MEMORY_NAME,
-                    stop_token=stop_token,
-                    meter=meter,
-                    show=show,
-                    failures=job.failures,
-                )
-                await exam.run(context)
+    async def run(live: Live) -> None:
+        async def examine() -> None:
+            for plan in plans:
+                await plan.run(_Part(live=live))
 
-    await run_in_time(examine, stop_token, seconds=job.limits.max_seconds)
+        await run_in_time(examine, live.stop_token, seconds=job.limits.max_seconds)
+
+    return ExamPlan(total=sum(plan.total for plan in plans), run=run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """The run of one exam of several, which does not know how many results there will be."""
+
+    live: Live
+
+    @property
+    def stop_token(self) -> StopToken:
+        """The means to end all of them early."""
+        return self.live.stop_token
+
+    @property
+    def meter(self) -> Meter:
+        """The count of what models are asked in all of them."""
+        return self.live.meter
+
+    def __call__(self, result: Result, /) -> None:
+        """Show a result."""
+        self.live(result)
+
+    def expect(self, total: int) -> None:
+        """Ignore how many results one exam expects: others follow."""
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.services.agreement import Collected, MetaJob
+from spanjury.orchestration.services.agreement import Collected
 from spanjury.orchestration.services.annotators import read_judged, span_tasks
-from spanjury.orchestration.services.exam_texts import Texts
+from spanjury.orchestration.services.marked_texts import MarkedSource
 from spanjury.orchestration.services.marks.exporting import bare_text
 from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import Reading, read_readings
@@ -79,7 +79,7 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
     names = sorted({reading.annotator for reading in readings})
     if len(names) < 2:  # noqa: PLR2004  agreement takes two
         who = f"one annotator, {names[0]}, has" if names else "no one has"
-        note = f"{who} finished marks of {run.named}: agreement takes two"
+        note = f"{who} finished marks of {run.named}: agreement needs two annotators"
         return PeopleAgreement((), note)
     compared = tuple(
         people_on_aspect(texts, aspect=aspect, settings=settings)
@@ -97,56 +97,54 @@ class JudgesAndMarks:
 
     Parameters
     ----------
-    job
-        The meta-evaluation that `measure` runs.
     notes
         Whose marks they are, and what too few marks leave unsaid.
     """
 
-    job: MetaJob
     collected: Collected
     notes: tuple[str, ...]
 
 
-def collect_marks(job: MetaJob, *, data: Path | None = None) -> JudgesAndMarks:
-    """Collect the finished marks of the first run of a job that has any.
+def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
+    """Collect the finished marks of the first run that has any.
 
     Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
     `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
 
     Parameters
     ----------
-    data
-        The texts of a bare file of results.
+    categories
+        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
-    run, finished = _marked_run(job.results, data=data)
+    run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)
-    counted = counted_texts(segments, job.sample, marks=str(run.marks))
+    counted = counted_texts(segments, source.sample, marks=str(run.marks))
     readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
-    if strange := [name for name in job.aspects if name not in by_aspect]:
+    if strange := [name for name in source.aspects if name not in by_aspect]:
         aspects = ", ".join(by_aspect)
         raise ConfigError(f"no one marked {', '.join(strange)}; marked: {aspects}")
-    asked = {name: by_aspect[name] for name in job.aspects or by_aspect}
+    asked = {name: by_aspect[name] for name in source.aspects or by_aspect}
     enough = {name: texts for name, texts in asked.items() if len(texts) >= FEWEST_TEXTS}
     counts = _counted(asked)
     if not enough:
         raise DataError(
-            f"nothing can be said of judges by so few marks of {run.named}: {counts};"
-            f" {FEWEST_TEXTS} finished texts of an aspect are the least"
+            f"{run.named} has too few marks to evaluate judges: {counts}; an aspect needs at "
+            f"least {FEWEST_TEXTS} finished texts"
         )
     who = ", ".join(sorted({reading.annotator for reading in readings}))
-    notes = [f"marks of {who} in {run.marks}: {counts}"]
+    data = f"marks of {who} in {run.marks}"
+    notes = [f"{data}: {counts}"]
     notes += [
-        f"nothing is said of {name}: {len(texts)} marked, {FEWEST_TEXTS} are the least"
+        f"{name} is left out: it has {len(texts)} marked texts and needs at least {FEWEST_TEXTS}"
         for name, texts in asked.items()
         if name not in enough
     ]
-    job = replace(job, human=Texts(segments=(), name=f"marks of {who} in {run.marks}"))
-    collected = replace(_collected(job, enough), notes=counted.notes)
+    scored = _collected(source, enough, data=data, categories=categories)
+    collected = replace(scored, notes=counted.notes)
     if not collected.ratings and not collected.spans:
         raise DataError(f"no judge scored or marked what people marked of {run.named}")
-    return JudgesAndMarks(job=job, collected=collected, notes=tuple(notes))
+    return JudgesAndMarks(collected=collected, notes=tuple(notes))
 
 
 def _marked_run(
@@ -175,11 +173,17 @@ def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:
     )
 
 
-def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Collected:
-    judged = read_judged(job.results)
-    scorers = read_scorers(job.results, judges=judged.scorers)
+def _collected(
+    source: MarkedSource,
+    by_aspect: Mapping[str, tuple[Segment, ...]],
+    *,
+    data: str,
+    categories: Sequence[str],
+) -> Collected:
+    judged = read_judged(source.results)
+    scorers = read_scorers(source.results, judges=judged.scorers)
     gold = _joined(by_aspect)
-    categories = category_map(job.categories, gold=gold)
+    pairs = category_map(categories, gold=gold)
     tasks: list[SpanTask] = []
     compared: list[Ratings] = []
     for aspect, texts in by_aspect.items():
@@ -191,9 +195,11 @@ def _collected(job: MetaJob, by_aspect: Mapping[str, tuple[Segment, ...]]) -> Co
             judged.annotators,
             gold=gold_of(looked) if (looked := read_texts(texts)) else None,
             aspects=(aspect,),
-            categories=categories,
+            categories=pairs,
         )
     return Collected(
+        data=data,
+        results=tuple(map(str, source.results)),
         ratings=tuple(scorer for scorer in compared if scorer.coverage.any()),
         spans=tuple(tasks),
         annotators=judged.annotators,

@@ -1,6 +1,7 @@
 """Marked texts become marks of a run; what fits no row of it is named, never guessed."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,8 +16,7 @@ from spanjury.orchestration.services.marks.mark import (
 )
 from spanjury.orchestration.services.marks.marked_run import MarkedRun, MarkedText
 from spanjury.orchestration.services.marks.sheet import Sheet
-from spanjury.orchestration.services.marks.text_index import TextIndex
-from spanjury.orchestration.wiring.marks import MarksStore
+from spanjury.orchestration.wiring.marks import SEGMENT_ID, MarksStore
 from spanjury.orchestration.wiring.sources import open_source
 
 
@@ -83,6 +83,39 @@ def import_marks(
             else:
                 _put(store, named_entry, done, replaces=replaces)
     return done
+
+
+class TextIndex:
+    """The texts of a run."""
+
+    def __init__(self, texts: Iterable[MarkedText]) -> None:
+        self._by_id: dict[str, MarkedText] = {}
+        self._by_output: defaultdict[str, list[MarkedText]] = defaultdict(list)
+        for text in texts:
+            self._by_id[text.segment.segment_id] = text
+            self._by_output[text.segment.output].append(text)
+
+    def find(self, row: Segment) -> MarkedText | str:
+        """Return the text that `row` is of: by its id, or else the only one with its output.
+
+        A row whose text is not found gives the reason.
+        """
+        names = (row.meta.get(SEGMENT_ID), row.segment_id, row.meta.get("seg_id"))
+        for name in filter(None, names):
+            text = self._by_id.get(str(name))
+            if text is not None and text.segment.output == row.output:
+                return text
+        if not {*names[:2]}.isdisjoint(self._by_id):
+            return "the run has another text under this id"
+        texts = self._by_output[row.output]
+        of_system = [text for text in texts if text.segment.system == row.system]
+        texts = of_system or texts
+        if len(texts) == 1:
+            return texts[0]
+        problem = (
+            f"{len(texts)} texts of the run read like this" if texts else "the run has no such text"
+        )
+        return f"{problem}, and none has this id"
 
 
 class _Entry(NamedTuple):

@@ -43,7 +43,7 @@ class Sheet:
     def _add(self, who: str, aspect: str | None, *, what: str) -> Mark | None:
         """Return the mark so far; None, and a problem, if the text is not judged on the aspect."""
         if aspect is None:
-            self.problems.append(f"{what}: of which aspect is not said (--aspect names it)")
+            self.problems.append(f"{what}: the aspect is missing (--aspect names it)")
         elif aspect not in self._aspects:
             self.problems.append(f"{what}: the text is not judged on {aspect}")
         else:

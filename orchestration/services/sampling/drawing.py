@@ -19,8 +19,9 @@ from spanjury.orchestration.studies.sampling.drawing import (
     Stratum,
     TextFeatures,
     draw_sample,
+    mean_over_aspects,
+    novelty,
 )
-from spanjury.orchestration.studies.sampling.features import mean_over_aspects, novelty
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.stats.arrays import FloatArray

@@ -56,7 +56,9 @@ class Asked:
         if run.folder is None or run.memory is None:
             return _nothing(f"{run.name} keeps no memory: prompts and replies are not there")
         if segment is None:
-            return _nothing("the text of this row is not there, of which the prompts are made")
+            return _nothing(
+                "the text of this row is missing, and the prompts cannot be made without it"
+            )
         if definition is None:
             return _nothing(f"the aspect {aspect} of {task} is not known here")
         try:

@@ -126,8 +126,8 @@ class ResultLines:
         if self.damaged:
             return f"{self.damaged[0]}; expected the results of a run"
         if lines or self.path.suffix == PART:
-            return f"{self.path}: holds no whole row yet"
-        return f"{self.path}: is empty, there is no row in it"
+            return f"{self.path} holds no complete row yet"
+        return f"{self.path} is empty"
 
     def line(self, offset: int, *, of: tuple[str, str]) -> bytes:
         """Return the line at a place, which is that of an id and an aspect.

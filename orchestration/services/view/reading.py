@@ -106,8 +106,8 @@ class RunReading:
         yield from self.lines.notes()
         if run.texts is None:
             yield (
-                f"{run.name}: nothing says where its texts are: give their file by --data FILE to"
-                " see them"
+                f"{run.name}: the file of its texts is unknown: name it with --data FILE to see "
+                "them"
             )
             return
         data = run.texts.data

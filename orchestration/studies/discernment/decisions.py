@@ -1,10 +1,22 @@
-"""Decisions: what a judge would do with damaged and with harmless texts, in one ordered list."""
+"""Decisions: what a judge would do with damaged and with harmless texts, listed in a table."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from spanjury.orchestration.report import (
+    Cell,
+    Column,
+    Paragraph,
+    Table,
+    figure,
+    numeric,
+    prose,
+    table,
+)
 from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     conclusion,
@@ -14,7 +26,7 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     strongest,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
-from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.detection import Alarms, Detection, Estimate
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
 from spanjury.orchestration.studies.discernment.marked_places import Marking
 
@@ -108,3 +120,125 @@ def _place(row: DecisionRow) -> tuple[float, float]:
     figures = row.detection.caught_10.value, row.detection.auroc.value
     caught, auroc = (-1.0 if math.isnan(figure) else figure for figure in figures)
     return -caught, -auroc
+
+
+MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
+    {
+        Conclusion.DISCERNED: "good",
+        Conclusion.STEADY: "good",
+        Conclusion.TOO_SMALL: "bad",
+        Conclusion.PLACE_MISSED: "bad",
+        Conclusion.NOT_DISCERNED: "bad",
+        Conclusion.REWARDED: "bad",
+        Conclusion.DISTURBED: "bad",
+        Conclusion.ELSEWHERE: "unsure",
+        Conclusion.UNSCORED: "failed",
+        Conclusion.NOT_DONE: "failed",
+    }
+)
+_SHARE = ".0%"
+_SIGNED = "+.2f"
+_READING = prose(
+    "Would the judge catch a damaged text **without its clean twin**? *Caught at 5 % (10 %)*: "
+    "share of texts with a score below the cut-off that at most 5 % (10 %) of the clean and the "
+    "harmlessly changed texts are below; of a harmless change (=) these are false alarms. *At "
+    "10 % of clean*: the same, the cut-off set by clean texts alone. *AUROC*: the chance that a "
+    "damaged text scores lower than one that is not worse; of a harmless change, than a clean one. "
+    "*Hits*: places of damage that a new span on this aspect touches. *Drop*: in steps of the "
+    "scale. *Still top*: share that keeps the best label. *D* is the paper's figure: how sure it "
+    "is that scores fall, not how far."
+)
+_VERDICTS = prose(
+    "*Discerned*: scores fall (D of 1 or more), and more texts are caught than the 10 % of chance, "
+    "with the whole interval, or the mean drops by half a step and by more than after any "
+    "harmless change. *Too small to act on*: they fall by less. *Place missed*: enough, but the "
+    "judge marks spans and none touches the damage. *Steady*: after a harmless change no more "
+    "texts are flagged than 10 % by chance, and the mean moves by less than half a step. "
+    "*Disturbed*: it is not so."
+)
+
+
+def decision_table(findings: Findings) -> Table:
+    """Return the table of a page: a row for each condition and aspect that it harms."""
+    return table(
+        [
+            "condition",
+            "aspect",
+            "",
+            *numeric("texts", "caught at 5 %", "caught at 10 %", "at 10 % of clean", "AUROC"),
+            *numeric("hits (by chance)", "drop", "still top", "D"),
+            "verdict",
+        ],
+        map(_cells, decision_rows(findings)),
+        note=_READING,
+        only="page",
+    )
+
+
+def decision_summary(findings: Findings) -> Table:
+    """Return the table of a terminal, 80 characters wide: a row for each condition."""
+    return table(
+        [
+            Column("condition", max_width=17),
+            *numeric("5 %", "10 %", "AUROC", "hits", "drop", "top"),
+            Column("verdict", max_width=13),
+        ],
+        (_summary_cells(row) for row in decision_rows(findings) if row.leads),
+        title=f"Discernment of {findings.segments} texts, each without its clean twin",
+        note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
+        "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
+        only="terminal",
+    )
+
+
+def decision_notes(findings: Findings) -> Iterator[Paragraph]:
+    """Yield what the verdicts mean, and what the false alarms were counted on."""
+    yield Paragraph(_VERDICTS, only="page")
+    for alarms in findings.alarms:
+        if alarms.clean:
+            yield Paragraph(_counted(alarms))
+
+
+def _counted(alarms: Alarms) -> str:
+    return (
+        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
+        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
+        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
+        f"{figure(alarms.flagged_10, '.1%')}."
+    )
+
+
+def _cells(row: DecisionRow) -> Iterator[Cell]:
+    found, marking = row.detection, row.marking
+    yield Cell(row.finding.condition, bold=not row.is_harmless)
+    yield Cell(row.aspect or None)
+    yield Cell("=" if row.is_harmless else "")
+    yield Cell(found.texts if found else row.finding.damaged)
+    yield _estimate(found.caught_5 if found else None, _SHARE)
+    yield _estimate(found.caught_10 if found else None, _SHARE)
+    yield _estimate(found.of_clean_10 if found else None, _SHARE)
+    yield _estimate(found.auroc if found else None, ".2f")
+    places = marking.localisation if marking else None
+    chance = f"({figure(places.chance, _SHARE)})" if places and places.places else ""
+    yield Cell(places.hit_rate if places else None, _SHARE, note=chance)
+    yield _estimate(found.mean_drop if found else None, _SIGNED)
+    yield Cell(found.still_top if found else None, _SHARE)
+    yield Cell(row.contrast.discernment if row.contrast else None)
+    yield Cell(row.conclusion.value, mark=MARKS.get(row.conclusion))
+
+
+def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
+    found, marking = row.detection, row.marking
+    sign = "= " if row.is_harmless else ""
+    yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
+    yield Cell(found.caught_5.value if found else None, _SHARE)
+    yield Cell(found.caught_10.value if found else None, _SHARE)
+    yield Cell(found.auroc.value if found else None, "~.2f")
+    yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
+    yield Cell(found.mean_drop.value if found else None, _SIGNED)
+    yield Cell(found.still_top if found else None, _SHARE)
+    yield Cell(row.conclusion.value, mark=MARKS.get(row.conclusion))
+
+
+def _estimate(one: Estimate | None, spec: str) -> Cell:
+    return Cell(one.value, spec, interval=(one.low, one.high)) if one else Cell(None)

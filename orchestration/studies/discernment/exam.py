@@ -1,12 +1,11 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
-from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
 from spanjury.orchestration.studies.discernment.score_arrays import (
@@ -21,8 +20,6 @@ from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
-    OpenPanel,
-    Recorder,
     panel_judgement,
     require_distinct,
 )
@@ -86,13 +83,7 @@ class ExamResult:
 
 
 async def examine(
-    exam: Exam,
-    open_panel: OpenPanel,
-    *,
-    generator: TextGenerator | None = None,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
+    exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None
 ) -> ExamResult:
     """Run an exam.
 
@@ -100,12 +91,8 @@ async def examine(
     ----------
     exam
         Its texts, aspects and conditions.
-    open_panel
-        Opens the panel, once a draw.
     generator
         Generates the damage that a model can be asked for; None to have all done by rules.
-    workers, stop_token, show
-        As in `ExamRun`; `show` is given every result.
 
     Raises
     ------
@@ -123,16 +110,13 @@ async def examine(
         exam.conditions,
         seed=exam.settings.seed,
         generator=generator,
-        stop_token=stop_token,
+        stop_token=run.stop_token,
     )
     damaged = [pair for pair in pairs if isinstance(pair, PerturbedPair)]
     if not damaged:
         reasons = "; ".join(sorted({pair.reason for pair in pairs if isinstance(pair, Skipped)}))
         raise DataError(f"no text could be damaged: {reasons}")
 
-    run = ExamRun(
-        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
-    )
     clean = [*product(exam.segments, exam.aspects)]
     texts = [*clean, *product((one.damaged for one in damaged), exam.aspects)]
     judge = partial(run.judge, judgements_in=panel_judgement)

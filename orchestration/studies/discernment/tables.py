@@ -30,7 +30,7 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     worst_net_drop,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
-from spanjury.orchestration.studies.discernment.decision_table import (
+from spanjury.orchestration.studies.discernment.decisions import (
     MARKS,
     decision_notes,
     decision_summary,

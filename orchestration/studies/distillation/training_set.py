@@ -6,6 +6,7 @@ A split is JSON Lines, one `Example` a line, without what has its usual value.
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -13,6 +14,8 @@ from pydantic_core import PydanticSerializationError
 from spanjury.judges.core import DataError
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS, Split
+
+T = TypeVar("T")
 
 FORMAT = 1
 SEAL = "tables.json"
@@ -36,7 +39,12 @@ def example_line(example: Example) -> bytes:
 
 
 def read_examples(path: Path) -> Iterator[Example]:
-    """Read a file of examples line by line.
+    """Read a file of examples line by line; raise as `read_lines` does."""
+    return read_lines(path, _EXAMPLE)
+
+
+def read_lines(path: Path, form: TypeAdapter[T]) -> Iterator[T]:
+    """Read a file of examples of one form line by line.
 
     Raise `DataError` if the file cannot be read, or a line is not an example; the message
     names file and line.
@@ -44,14 +52,14 @@ def read_examples(path: Path) -> Iterator[Example]:
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
-                yield _example(line, where=f"{path}, line {number}")
+                yield _example(line, form, where=f"{path}, line {number}")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _example(line: bytes, *, where: str) -> Example:
+def _example(line: bytes, form: TypeAdapter[T], *, where: str) -> T:
     try:
-        return _EXAMPLE.validate_json(line)
+        return form.validate_json(line)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))

@@ -28,7 +28,7 @@ from spanjury.orchestration.studies.faithfulness.trials import (
     trials,
 )
 from spanjury.orchestration.studies.generation import Generation, TextGenerator, open_generation
-from spanjury.orchestration.studies.judging import OpenPanel, require_distinct
+from spanjury.orchestration.studies.judging import ExamRun, require_distinct
 
 _CONTROLS = 2
 
@@ -72,14 +72,7 @@ class Exam:
 
 
 async def examine(
-    exam: Exam,
-    open_panel: OpenPanel,
-    *,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-    expect: Callable[[int], None] = lambda _: None,
-    generator: TextGenerator | None = None,
+    exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None
 ) -> list[Change]:
     """Examine every seat of a panel by itself.
 
@@ -87,14 +80,8 @@ async def examine(
     ----------
     exam
         The questions.
-    open_panel
-        Opens the panel, once, and under another draw for the repeat of the control.
-    workers
-        How many reports are under way at once.
-    stop_token
-        Ends the exam early; with a memory, what was said by then is kept.
-    show, expect
-        Called with each result, and with the number of results as it is known better.
+    run
+        Opens the panel once, and under another draw for the repeat of the control.
     generator
         Writes explanations where a model can be asked; None to have all worded by rule. Lists
         that it does not manage are skipped.
@@ -120,20 +107,21 @@ async def examine(
     numbers = range(len(exam.pairs))
     opened: AbstractAsyncContextManager[Generation | None]
     opened = nullcontext() if generator is None else open_generation(generator)
-    async with open_panel("") as panel, opened as generation:
+    async with run.open_panel("") as panel, opened as generation:
         session = _Session(
             exam=exam,
             judges=_rescorable(panel),
-            stop_token=stop_token,
+            stop_token=run.stop_token,
             progress=_Progress(
-                show=show, expect=expect, total=exam.questions(seats=len(panel.seats))
+                show=run.record, expect=run.expect, total=exam.questions(seats=len(panel.seats))
             ),
             generation=generation,
         )
-        await each(numbers, partial(session.examine, panel), workers=workers, stop_token=stop_token)
-    async with open_panel("control-repeat") as panel:
+        examine_pair = partial(session.examine, panel)
+        await each(numbers, examine_pair, workers=run.workers, stop_token=run.stop_token)
+    async with run.open_panel("control-repeat") as panel:
         again = partial(session.ask_again, _rescorable(panel))
-        await each(numbers, again, workers=workers, stop_token=stop_token)
+        await each(numbers, again, workers=run.workers, stop_token=run.stop_token)
     return [row for number in numbers for rows in session.rows[number] for row in rows]
 
 

@@ -18,13 +18,13 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.consistency import Consistency
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,
     Finding,
     Findings,
     averages,
+    cautions,
 )
 from spanjury.orchestration.studies.faithfulness.outcomes import Estimate, Rates
 from spanjury.orchestration.studies.faithfulness.values import rescoring_methods, rescoring_outcomes

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.card import Measure
-from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import Change
-from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings
+from spanjury.orchestration.studies.faithfulness.findings import Finding, Findings, cautions
 from spanjury.orchestration.studies.faithfulness.outcomes import NetOfControl, Rates
 
 _BASES: Mapping[str, tuple[str, ...]] = {

@@ -31,9 +31,9 @@ from spanjury.orchestration.studies.panel_study.cells import (
     GAIN,
     VALUE,
     estimate_cell,
+    price_lines,
     short_names,
 )
-from spanjury.orchestration.studies.panel_study.price_lines import price_lines
 
 _SHARE = ".0%"
 

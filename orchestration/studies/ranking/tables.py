@@ -21,11 +21,11 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.ranking.cautions import cautions
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
     PairFinding,
     SystemFinding,
+    cautions,
 )
 from spanjury.stats.powered_estimates import PoweredEstimate
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
-from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.engine.text_repair.loop import Writer, repair
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
@@ -65,7 +64,7 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairSeats:
-    """Panel and writer of the loop, and the panel that looks at the ends.
+    """The writer of the loop, and the panel that looks at the ends.
 
     Parameters
     ----------
@@ -73,7 +72,6 @@ class RepairSeats:
         Makes a writer of the model, once it is open.
     """
 
-    open_panel: OpenPanel
     open_examiner: OpenPanel
     model: TextGenerator
     writer: Callable[[ChatModel], Writer]
@@ -90,16 +88,8 @@ class ExamResult:
     writer: str
 
 
-async def examine(
-    exam: Exam,
-    seats: RepairSeats,
-    *,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-    expect: Callable[[int], None],
-) -> ExamResult:
-    """Examine a repair; `robustness.exam.examine` explains the parameters.
+async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
+    """Examine a repair that the panel of `run` guides.
 
     Raises
     ------
@@ -110,30 +100,21 @@ async def examine(
     RunStoppedError
         If the stop token came before the end.
     """
-    shared = await _shared_judges(seats)
+    shared = await _shared_judges(run, seats)
     made = [*perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)]
     pairs = [one for one in made if isinstance(one, PerturbedPair)]
     skipped = [one for one in made if isinstance(one, Skipped)]
     if not pairs:
         reasons = "; ".join(sorted({one.reason for one in skipped}))
         raise DataError(f"no text could be damaged: {reasons}")
-    record = Recorder(show)
-    done, writer = await _repair_all(
-        exam, pairs, seats, record=record, workers=workers, stop_token=stop_token
-    )
-    assert record.examinee is not None
+    done, writer = await _repair_all(exam, pairs, run, seats=seats)
     texts = _texts_of(done)
-    expect(
+    run.expect(
         sum(len(v.results) for one in done for v in one.done.versions)
         + len(texts) * len(exam.aspects)
     )
-    run = ExamRun(
-        open_panel=seats.open_examiner,
-        workers=workers,
-        stop_token=stop_token,
-        record=Recorder(show),
-    )
-    results = await run.judge(
+    after = replace(run, open_panel=seats.open_examiner, record=Recorder(run.record.show))
+    results = await after.judge(
         ((segment, aspect) for segment in texts.values() for aspect in exam.aspects),
         draw="",
         judgements_in=_by_text,
@@ -154,15 +135,15 @@ async def examine(
     return ExamResult(
         findings=findings,
         attempts=rows,
-        examinee=record.examinee,
-        examiner=run.examinee,
+        examinee=run.examinee,
+        examiner=after.examinee,
         writer=writer,
     )
 
 
-async def _shared_judges(seats: RepairSeats) -> tuple[str, ...]:
+async def _shared_judges(run: ExamRun, seats: RepairSeats) -> tuple[str, ...]:
     """Return the examiner's seats whose judges sit in the loop's panel, too; refuse if all do."""
-    async with seats.open_panel("") as panel, seats.open_examiner("") as examiner:
+    async with run.open_panel("") as panel, seats.open_examiner("") as examiner:
         own = {seat.signature for seat in panel.seats}
         shared = tuple(seat.name for seat in examiner.seats if seat.signature in own)
         if len(shared) == len(examiner.seats):
@@ -176,11 +157,9 @@ async def _shared_judges(seats: RepairSeats) -> tuple[str, ...]:
 async def _repair_all(
     exam: Exam,
     pairs: Sequence[PerturbedPair],
-    seats: RepairSeats,
+    run: ExamRun,
     *,
-    record: Recorder,
-    workers: int,
-    stop_token: StopToken,
+    seats: RepairSeats,
 ) -> tuple[list[Repairing], str]:
     """Put every damaged and every clean text through the loop; return them in this order."""
     todo = [
@@ -188,7 +167,7 @@ async def _repair_all(
         *((one, one, "") for one in exam.segments),
     ]
     done: dict[int, Repairing] = {}
-    async with seats.open_panel("") as panel, seats.model.open() as model:
+    async with run.open_panel("") as panel, seats.model.open() as model:
         writer = seats.writer(model)
 
         async def work(number: int) -> None:
@@ -201,10 +180,10 @@ async def _repair_all(
                 rounds=exam.rounds,
             )
             for result in (one for version in repaired.versions for one in version.results):
-                record(result)
+                run.record(result)
             done[number] = Repairing(clean=clean, condition=condition, done=repaired)
 
-        await each(range(len(todo)), work, workers=workers, stop_token=stop_token)
+        await each(range(len(todo)), work, workers=run.workers, stop_token=run.stop_token)
     return [done[number] for number in range(len(todo))], writer.signature
 
 

@@ -1,16 +1,13 @@
 """The exam: attack texts, have a panel judge them with and without the attack, and compare."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spanjury.judges.core import Aspect, DataError, Result, Segment
-from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
     Judgement,
-    OpenPanel,
-    Recorder,
     judgement_of,
     require_distinct,
 )
@@ -81,27 +78,8 @@ class ExamResult:
     examinee: Examinee
 
 
-async def examine(
-    exam: Exam,
-    open_panel: OpenPanel,
-    *,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-    expect: Callable[[int], None],
-) -> ExamResult:
+async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     """Examine a panel.
-
-    Parameters
-    ----------
-    exam
-        The questions.
-    open_panel
-        Opens the panel, once a draw.
-    workers, stop_token
-        As in `batch.evaluate`.
-    show, expect
-        Called with every result, and with the number of results once it is known.
 
     Raises
     ------
@@ -121,10 +99,7 @@ async def examine(
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
-    expect(2 * len(bases) + len(attacked) + len(good))
-    run = ExamRun(
-        open_panel=open_panel, workers=workers, stop_token=stop_token, record=Recorder(show)
-    )
+    run.expect(2 * len(bases) + len(attacked) + len(good))
     first = await run.judge([*bases, *attacked, *good], draw="", judgements_in=_judgements)
     second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
     seats = tuple(run.examinee.seats)

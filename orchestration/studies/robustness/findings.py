@@ -1,4 +1,4 @@
-"""Findings: how often attacks succeed on each judge of a robustness exam."""
+"""Findings: how often attacks succeed on each judge of a robustness exam; cautions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,19 +6,86 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
 from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
 from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
-from spanjury.orchestration.studies.robustness.score_arrays import (
-    BoolArray,
-    ScoreArrays,
-    collect_scores,
-)
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import ratio
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScoreArrays:
+    """The attempts on one judge; every array has the shape ``(attempts,)``.
+
+    Parameters
+    ----------
+    sources
+        The number of the source of each text, from 0: attempts on one are not independent.
+    scored, has_room, can_rise, has_spans
+        Whether there was a score without the attack; whether the attack could succeed; by the
+        score; by spans.
+    succeeded, rose, vanished, denied, fell
+        As in `Attempt`.
+    control
+        1 or 0: whether the plain addition succeeded that is about as long; NaN without one.
+    """
+
+    judge: str
+    attacks: NDArray[np.str_]
+    families: NDArray[np.str_]
+    aspects: NDArray[np.str_]
+    sources: NDArray[np.intp]
+    scored: BoolArray
+    has_room: BoolArray
+    can_rise: BoolArray
+    has_spans: BoolArray
+    succeeded: BoolArray
+    rose: BoolArray
+    vanished: BoolArray
+    denied: BoolArray
+    fell: BoolArray
+    control: NDArray[np.float64]
+
+
+def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
+    """Put the attempts on `judge` into arrays."""
+    own = [row for row in rows if row.judge == judge]
+    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}
+    numbers = {source: number for number, source in enumerate(dict.fromkeys(r.source for r in own))}
+    matched = [plain.get((row.text, row.aspect, row.control)) for row in own]
+
+    def flags(name: str) -> BoolArray:
+        return np.array([getattr(row, name) for row in own], dtype=bool)
+
+    def names(name: str) -> NDArray[np.str_]:
+        return np.array([getattr(row, name) for row in own], dtype=np.str_)
+
+    scored = np.array([row.before is not None for row in own], dtype=bool)
+    return ScoreArrays(
+        judge=judge,
+        attacks=names("attack"),
+        families=names("family"),
+        aspects=names("aspect"),
+        sources=np.array([numbers[row.source] for row in own], dtype=np.intp),
+        scored=scored,
+        has_room=flags("has_room"),
+        can_rise=flags("can_rise"),
+        has_spans=scored & np.array([row.spans > 0 for row in own], dtype=bool),
+        succeeded=flags("succeeded"),
+        rose=flags("rose"),
+        vanished=flags("vanished"),
+        denied=flags("denied"),
+        fell=flags("fell"),
+        control=np.array([np.nan if hit is None else hit for hit in matched], dtype=np.float64),
+    )
+
 
 PANEL = "whole panel"
 """The judge that all seats make together."""
@@ -245,3 +312,86 @@ def _by_source(score_arrays: ScoreArrays, values: BoolArray | FloatArray) -> Flo
 
 def _count(such: BoolArray, among: BoolArray) -> Count:
     return Count(int((such & among).sum()), int(among.sum()))
+
+
+_FEW = 20
+"""With fewer sources than this an interval is rough, and a success of 0 says little."""
+_NOISY = 0.05
+"""From this share on, what happens of itself is no smaller than what is demanded as a rule."""
+
+
+def cautions(findings: Findings) -> tuple[str, ...]:
+    """Say, in sentences, what to keep in mind of the panel, and of seats without room."""
+    overall = findings.overall(findings.panel)
+    return (
+        *_on_room(findings, overall),
+        *_on_flaws(findings),
+        *_on_sources(overall),
+        *_on_controls(findings),
+        *_on_denial(findings, overall),
+        *_on_skipped(findings),
+    )
+
+
+def _on_room(findings: Findings, overall: Finding) -> Iterator[str]:
+    for judge in findings.judges:
+        if not findings.overall(judge).success.trials:
+            yield f"No attack had room to succeed on {judge}: its success is not defined."
+    for aspect in findings.of(findings.panel, "aspect"):
+        if not aspect.success.trials and overall.success.trials:
+            yield f"On {aspect.name} no attack had room to succeed: it is in no share."
+    if overall.unscored:
+        yield (
+            f"{overall.unscored} attempts are on texts without a score to begin with, "
+            "and are in no share."
+        )
+
+
+def _on_flaws(findings: Findings) -> Iterator[str]:
+    for judge, seen in findings.seen.items():
+        if seen.trials and not seen.low > CHANCES[FLAWS_SEEN]:
+            yield (
+                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}, "
+                "where 0.5 is chance): a judge that sees no flaw withstands every attack."
+            )
+    if not findings.damaged:
+        yield (
+            "The texts were attacked undamaged, so it is unknown whether the judge sees their "
+            "flaws: require discernment on its card beside robustness."
+        )
+
+
+def _on_sources(overall: Finding) -> Iterator[str]:
+    if 0 < overall.success.clusters < _FEW:
+        yield (
+            f"{overall.success.clusters} sources are few: attacks that did not succeed here may "
+            "succeed on others."
+        )
+
+
+def _on_controls(findings: Findings) -> Iterator[str]:
+    for control in findings.of(findings.panel, "control"):
+        if control.success.trials and control.success.value >= _NOISY:
+            what = (
+                "The same text judged a second time"
+                if control.name == REPEAT
+                else "An addition that says nothing"
+            )
+            yield (
+                f"{what} does better in {control.success.value:.0%} of cases: read success net of "
+                "the plain addition, not by itself."
+            )
+
+
+def _on_denial(findings: Findings, overall: Finding) -> Iterator[str]:
+    if overall.denied.hits:
+        ends = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
+        yield (
+            f"{overall.denied.hits} of {overall.denied.of} attacks left the text without a score "
+            f"({ends}, over all judges). They count as attempts that did not succeed."
+        )
+
+
+def _on_skipped(findings: Findings) -> Iterator[str]:
+    for (attack, reason), count in findings.skipped.items():
+        yield f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."

@@ -1,21 +1,24 @@
-"""A bench: a panel judges texts whose errors people marked, and its answers are compared."""
+"""A bench: a panel judges texts whose errors people marked; its answers are compared and kept."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import ConfigError, Result
-from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
-    OpenPanel,
-    Recorder,
     require_distinct,
 )
-from spanjury.orchestration.studies.span_bench.answers import PANEL, Answer, Failure, answers_in
+from spanjury.orchestration.studies.span_bench.answers import (
+    PANEL,
+    Answer,
+    Failure,
+    FoundSpan,
+    answers_in,
+)
 from spanjury.orchestration.studies.span_bench.findings import Findings, findings_of
-from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText
+from spanjury.orchestration.studies.span_bench.gold import BenchSet, BenchText, GoldPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,27 +74,86 @@ def judges_of(examinee: Examinee) -> tuple[str, ...]:
     return (PANEL, *seats) if len(seats) > 1 else seats
 
 
-async def run_bench(
-    bench: Bench,
-    open_panel: OpenPanel,
-    *,
-    workers: int,
-    stop_token: StopToken,
-    show: Callable[[Result], None],
-) -> BenchResult:
+async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
     """Judge every text once, and compare the answers with what people found.
 
     Raise `RunStoppedError` if the stop token came before the end.
-
-    Parameters
-    ----------
-    show
-        Is given every result.
     """
-    record = Recorder(show)
-    run = ExamRun(open_panel=open_panel, workers=workers, stop_token=stop_token, record=record)
     pairs = [(text.segment, text.aspect) for text in bench.texts]
     answers = await run.judge(pairs, draw="", judgements_in=answers_in)
     judges = judges_of(run.examinee)
     findings = findings_of(bench.sets, answers, judges=judges, settings=bench.settings)
     return BenchResult(findings=findings, examinee=run.examinee, answers=answers)
+
+
+Record = Mapping[str, object]
+
+
+def records_of(
+    sets: Sequence[BenchSet],
+    answers: Mapping[tuple[str, str], Answer | Failure],
+    *,
+    judges: Sequence[str],
+) -> Iterator[Record]:
+    """Yield a record of every text, so that what a figure is made of can be read.
+
+    Parameters
+    ----------
+    answers
+        Under judge and id of the text.
+    """
+    for one in sets:
+        for text in one.texts:
+            name = text.segment.segment_id
+            yield {
+                "set": one.name,
+                "id": name,
+                "source": text.source,
+                "faulty": text.faulty,
+                "human": text.human,
+                "output": text.segment.output,
+                "places": None
+                if text.places is None
+                else [_place(place, text) for place in text.places],
+                "judges": {judge: _answer(answers[judge, name], text) for judge in judges},
+            }
+
+
+def _place(gold_place: GoldPlace, text: BenchText) -> Record:
+    return {
+        "start": gold_place.start,
+        "end": gold_place.end,
+        "text": text.segment.output[gold_place.start : gold_place.end],
+        "kinds": gold_place.kinds,
+        "extent": gold_place.extent,
+    }
+
+
+def _answer(answer: Answer | Failure, text: BenchText) -> Record:
+    if isinstance(answer, Failure):
+        return {"outcome": answer.outcome.value, "reason": answer.reason}
+    return {
+        "outcome": "scored",
+        "suspicion": answer.suspicion,
+        "probability": answer.probability,
+        "decision": answer.decision.value,
+        "spans": [_span(span, text) for span in answer.spans],
+        "unlocated": answer.unlocated,
+    }
+
+
+def _span(span: FoundSpan, text: BenchText) -> Record:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": text.segment.output[span.start : span.end],
+        "category": span.category,
+        "right": _is_right(span, text),
+    }
+
+
+def _is_right(span: FoundSpan, text: BenchText) -> bool | None:
+    """Say whether a span touches a place that people marked; None where these are not known."""
+    if text.places is None:
+        return None
+    return any(span.start < place.end and place.start < span.end for place in text.places)

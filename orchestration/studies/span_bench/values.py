@@ -9,9 +9,8 @@ from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.card import Gate, Measure
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES, SHORT_NAMES
-from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings
+from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings, cautions
 from spanjury.orchestration.studies.span_bench.groups import Coverage
 
 _OTHER = re.compile(r"[^\w.-]+")

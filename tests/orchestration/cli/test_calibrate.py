@@ -205,7 +205,7 @@ def test_marks_of_the_run_itself_are_taken(tmp_path: Path, run: Path) -> None:
         (
             [row(n, human={"consistency": {"": 2}}) for n in range(9)],
             1,
-            "people say the same of all 9 texts",
+            "people found an error in each of 9 texts",
         ),
     ],
 )

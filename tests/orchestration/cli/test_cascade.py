@@ -303,7 +303,8 @@ def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> Non
     assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
     assert (
-        "the cascade is for another panel: the seats are the same, but not the aggregation" in said
+        "the cascade is for another panel: the seats are the same, but the aggregation is now"
+        in said
     )
 
 
@@ -340,7 +341,7 @@ def test_scores_of_the_asked_seats_alone_are_counted_at_the_end(spanjury: Spanju
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server))
     said = " ".join(done.output.split())
-    assert "6 of 12 scores are of the seats that were asked alone" in said
+    assert "6 of 12 scores come only from the seats that were asked" in said
 
 
 def test_rescoring_a_whole_run_by_a_cascade_asks_no_one(spanjury: Spanjury) -> None:
@@ -429,7 +430,7 @@ def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
         (("--stage", "grounding"), "a cascade needs two stages"),
         (("--stage", "grounding", "--stage", "grounding"), "--stage names grounding twice"),
         (("--aspect", "fluency"), "fluency was not judged; judged: consistency"),
-        (("--stage", DEAR, "--stage", "grounding"), "there is nothing to save"),
+        (("--stage", DEAR, "--stage", "grounding"), "so a cascade saves nothing"),
         (("--stage", "grounding,", "--stage", DEAR), "the stage 'grounding,': expected SEAT,SEAT"),
     ],
 )
@@ -448,7 +449,7 @@ def test_a_seat_that_says_nothing_of_the_aspect_is_asked_first_and_keeps_its_pla
     with LoopbackServer(GOOD) as server:
         fitted = fit(spanjury, server, also='{ judge = "form" },')
         assert fitted.exit_code == 0, fitted.output
-        assert "form says nothing of consistency: it is asked first" in fitted.output
+        assert "form never judges consistency, so it is asked first" in fitted.output
         done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
         assert done.exit_code == 0, done.output
     staged = rows("staged.jsonl")

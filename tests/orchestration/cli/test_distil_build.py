@@ -117,7 +117,7 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: 
         (("--judge", "form", "--recipe", "full"), "needs --from-damage"),
         (("--from-damage", "--require-licence"), "no licence given"),
         (("--from-damage", "--validation", "0.5", "--test", "0.5"), "leave some"),
-        (("--judge", "form", "--teacher-licence", "gpt=MIT"), "who teaches nothing"),
+        (("--judge", "form", "--teacher-licence", "gpt=MIT"), "who is no teacher"),
         (("--judge", "form", "--teacher-licence", "MIT"), "expected TEACHER=LICENCE"),
         (("--from-damage", "--recipe", "none"), "unknown recipe"),
         (

@@ -81,6 +81,8 @@ def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury)
         ("spaces", "fluency"): "B moves less",
     }
     assert data["summary"]["difference"] == 0.5
+    printed = spanjury("keen", "dull", "--json", "--draws", "2000", "--seed", "3")
+    assert json.loads(printed.stdout) == data
 
 
 def test_an_exam_beside_itself_shows_nothing(spanjury: Spanjury) -> None:

@@ -165,7 +165,7 @@ def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
         (("texts.jsonl", "--writer-base-url", "http://127.0.0.1:1"), "name one with --writer"),
         (
             ("texts.jsonl", "--writer", MODEL, "--perturbation", "critical-error"),
-            "nothing that a model is asked to write in critical-error",
+            "no model writes anything for critical-error",
         ),
         (("--replay", "texts.jsonl", "--writer", MODEL), "leave out --writer"),
     ],

@@ -177,7 +177,10 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     alone = call(tmp_path, "marks", "agreement", "run")
     assert alone.exit_code == 0
-    assert "one annotator, anna, has finished marks of run: agreement takes two" in alone.stderr
+    assert (
+        "one annotator, anna, has finished marks of run: agreement needs two annotators"
+        in alone.stderr
+    )
 
     put_marks(run, agreeing(6, who="ben"))
     both = call(tmp_path, "marks", "agreement", "run", "--draws", "20", "--json")

@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("run", "--html", "p.html", "--limit", "2", "--worst", "2"), 2, "exclude each other"),
         (("run", "--html", "p.txt"), 2, "ends in .html"),
         (("run", "--html", "gone/p.html"), 1, "cannot be written"),
-        (("run", "--no-browser", "--port", "99999"), 1, "cannot be listened at"),
+        (("run", "--no-browser", "--port", "99999"), 1, "cannot listen there"),
         (("run", "--aspects-file", "gone.toml", "--html", "p.html"), 2, "gone.toml"),
     ],
 )

@@ -65,7 +65,7 @@ def test_an_address_that_is_taken_is_named() -> None:
     with listening("127.0.0.1", 0) as taken:
         assert isinstance(taken, socket.socket)
         port = taken.getsockname()[1]
-        with pytest.raises(ServiceError, match=f"127.0.0.1:{port}: cannot be listened at"):
+        with pytest.raises(ServiceError, match=f"127.0.0.1:{port}: cannot listen there"):
             listening("127.0.0.1", port)
     with pytest.raises(ServiceError, match="no-such-host"):
         listening("no-such-host.invalid", 0)

@@ -305,11 +305,13 @@ def test_runs_without_scores_cannot_be_compared() -> None:
 
 def test_sets_in_memory_stay_apart_on_a_bench() -> None:
     damaged = exams.perturb(exams.DEMO, recipe="flaws", limit=2).segments
-    report = exams.span_bench(damaged, damaged[:3], judges="grounding", draws=0)
+    report = exams.span_bench([damaged, damaged[:3]], judges="grounding", draws=0)
     assert [one.name for one in report.result.findings.sets] == ["texts 1", "texts 2"]
     assert report.measures["characters.f1.texts-1"].value is not None
     alone = exams.span_bench(damaged, judges="grounding", draws=0)
     assert [one.name for one in alone.result.findings.sets] == ["texts from Python"]
+    with pytest.raises(ConfigError, match="the name of one aspect"):
+        exams.span_bench(damaged, judges="grounding", aspects=["consistency", "fluency"])
 
 
 def test_damaged_texts_are_those_of_the_command(tmp_path: Path) -> None:

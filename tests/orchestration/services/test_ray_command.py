@@ -171,7 +171,7 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
         for command in ("resume", "rescore"):
             refused = spanjury(command, "run")
             assert refused.exit_code == 2
-            assert "the command by which it was begun" in refused.output
+            assert "continue it with the command that began it" in refused.output
         other = [flag if flag != "run" else "alone" for flag in flags]
         refused = spanjury(*other)
         assert refused.exit_code == 1

@@ -17,8 +17,7 @@ from spanjury.judges.core import (
     Result,
 )
 from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
-from spanjury.orchestration.studies.failing.demands import MeanDemand
-from spanjury.orchestration.studies.failing.gate import Terms, held_to
+from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to
 from spanjury.orchestration.studies.failing.lines import Place, annotations, failing_line
 from spanjury.orchestration.studies.failing.sarif import sarif
 

@@ -34,6 +34,7 @@ from spanjury.orchestration.studies.faithfulness.changes import (
 from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
 from spanjury.orchestration.studies.faithfulness.findings import findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Condition
+from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation
 
@@ -63,11 +64,13 @@ async def run_exam(
     with fail_after(30):
         return await examine(
             asked,
-            opener(*judges),
-            workers=2,
-            stop_token=stop_token or StopToken(),
-            show=show.append,
-            expect=expect.append,
+            ExamRun(
+                open_panel=opener(*judges),
+                workers=2,
+                stop_token=stop_token or StopToken(),
+                record=Recorder(show.append),
+                expect=expect.append,
+            ),
         )
 
 

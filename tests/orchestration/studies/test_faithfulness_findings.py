@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Outcome, RescoringMethod
 from spanjury.orchestration.report import Picture
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import (
     CONTROL,
     REPEAT,
@@ -34,6 +33,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     Finding,
     Findings,
     averages,
+    cautions,
     findings_of,
 )
 from spanjury.orchestration.studies.faithfulness.score_arrays import collect_scores

@@ -26,14 +26,14 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.faithfulness.cautions import cautions
 from spanjury.orchestration.studies.faithfulness.changes import Change, ListOutcome
 from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
-from spanjury.orchestration.studies.faithfulness.findings import findings_of
+from spanjury.orchestration.studies.faithfulness.findings import cautions, findings_of
 from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
 from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.faithfulness.values import findings_json
 from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.perturbations.explanation.errors import add_errors, critical_error
 from spanjury.perturbations.explanation.levels import (
     soften_both,
@@ -91,10 +91,12 @@ async def run_exam(
     with fail_after(30):
         return await examine(
             exam,
-            opener(judge or Faithful()),
-            workers=1,
-            stop_token=stop_token or StopToken(),
-            show=lambda _: None,
+            ExamRun(
+                open_panel=opener(judge or Faithful()),
+                workers=1,
+                stop_token=stop_token or StopToken(),
+                record=Recorder(lambda _: None),
+            ),
             generator=TextGenerator(name="the writer", open=opened, workers=1),
         )
 

@@ -11,8 +11,12 @@ from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
 
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
-from spanjury.orchestration.studies.ranking.cautions import annotators_caution, cautions
-from spanjury.orchestration.studies.ranking.findings import AspectRanking, rank_systems
+from spanjury.orchestration.studies.ranking.findings import (
+    AspectRanking,
+    annotators_caution,
+    cautions,
+    rank_systems,
+)
 from spanjury.orchestration.studies.ranking.groups import group_letters, places
 from spanjury.orchestration.studies.ranking.means import judged_mean, least_p, more_inputs
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table

@@ -26,10 +26,15 @@ from spanjury.orchestration.engine.text_repair.versions import Version
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.generation import TextGenerator
+from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, NOTHING, REPAIR
 from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
-from spanjury.orchestration.studies.repair.tables import repair_report
-from spanjury.orchestration.studies.repair.values import findings_json, measure_names, measures_of
+from spanjury.orchestration.studies.repair.tables import (
+    findings_json,
+    measure_names,
+    measures_of,
+    repair_report,
+)
 from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.perturbation import text_perturbation
 
@@ -96,16 +101,17 @@ async def run(
     writer: Writer = WordWriter(word)
     return await examine(
         Exam(segments=texts, aspects=(ASPECT,), conditions=(CONDITION,), rounds=2),
-        RepairSeats(
+        ExamRun(
             open_panel=opener(guide),
+            workers=2,
+            stop_token=stop_token or StopToken(),
+            record=Recorder(lambda _: None),
+        ),
+        RepairSeats(
             open_examiner=opener(*examiners),
             model=TextGenerator(name="scripted", open=open_model, workers=1),
             writer=lambda _: writer,
         ),
-        workers=2,
-        stop_token=stop_token or StopToken(),
-        show=lambda _: None,
-        expect=lambda _: None,
     )
 
 

@@ -26,12 +26,15 @@ from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attacked_texts import Flawed
 from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
-from spanjury.orchestration.studies.robustness.tables import robustness_report
-from spanjury.orchestration.studies.robustness.values import findings_json, measures_of
+from spanjury.orchestration.studies.robustness.tables import (
+    findings_json,
+    measures_of,
+    robustness_report,
+)
 from spanjury.orchestration.wiring.exam_plugins import find_attacks
 
 pytestmark = pytest.mark.anyio
@@ -80,11 +83,12 @@ async def run_exam(
             aspects=aspects,
             attacks=find_attacks(attacks),
         ),
-        open_panel,
-        workers=4,
-        stop_token=stop_token or StopToken(),
-        show=lambda _: None,
-        expect=lambda _: None,
+        ExamRun(
+            open_panel=open_panel,
+            workers=4,
+            stop_token=stop_token or StopToken(),
+            record=Recorder(lambda _: None),
+        ),
     )
 
 

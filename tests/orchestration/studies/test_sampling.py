@@ -15,8 +15,14 @@ from spanjury.orchestration.studies.sampling.chances import (
     unequal_chances_note,
     which_count,
 )
-from spanjury.orchestration.studies.sampling.drawing import Purpose, TextFeatures, draw_sample
-from spanjury.orchestration.studies.sampling.features import mean_over_aspects, novelty, tiers
+from spanjury.orchestration.studies.sampling.drawing import (
+    Purpose,
+    TextFeatures,
+    draw_sample,
+    mean_over_aspects,
+    novelty,
+    tiers,
+)
 from spanjury.stats.sampling_design import weighted_mean
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

@@ -29,7 +29,7 @@ from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.span_bench.answers import (
     PANEL,
     Answer,
@@ -40,9 +40,13 @@ from spanjury.orchestration.studies.span_bench.answers import (
     mark_nothing,
 )
 from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
-from spanjury.orchestration.studies.span_bench.cautions import cautions
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
-from spanjury.orchestration.studies.span_bench.findings import Finding, Findings, findings_of
+from spanjury.orchestration.studies.span_bench.findings import (
+    Finding,
+    Findings,
+    cautions,
+    findings_of,
+)
 from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.gold import (
     BenchSet,
@@ -450,7 +454,9 @@ async def judged(*judges: FixedJudge, bench: Bench, stop: bool = False) -> Bench
     token = StopToken()
     if stop:
         token.request("enough")
-    return await run_bench(bench, open_panel, workers=2, stop_token=token, show=lambda _: None)
+    record = Recorder(lambda _: None)
+    run = ExamRun(open_panel=open_panel, workers=2, stop_token=token, record=record)
+    return await run_bench(bench, run)
 
 
 @pytest.mark.anyio

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError
 from spanjury.orchestration.studies.distillation.splits import Split
 from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
-from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
+from spanjury.orchestration.studies.distillation.training_set import SEAL, read_lines, split_file
 
 FORM = "tokens"
 """Value of ``form`` in the seal of a set of this form."""
@@ -24,13 +23,7 @@ def token_line(example: TokenExample) -> bytes:
 
 def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
     """Read the examples of one split; raise `DataError` where a line is not one."""
-    path = folder / split_file(split)
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                yield _example(line, where=f"{path}, line {number}")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    return read_lines(folder / split_file(split), _EXAMPLE)
 
 
 def is_token_set(folder: Path) -> bool:
@@ -40,12 +33,3 @@ def is_token_set(folder: Path) -> bool:
     except (OSError, ValidationError):
         return False
     return seal.get("form") == FORM
-
-
-def _example(line: bytes, *, where: str) -> TokenExample:
-    try:
-        return _EXAMPLE.validate_json(line)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{where}: not a training example: {place} {problem['msg']}") from error

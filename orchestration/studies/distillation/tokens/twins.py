@@ -1,5 +1,6 @@
 """Clean texts and their damaged twins, which stand in one batch: the words that differ teach."""
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -7,10 +8,11 @@ from itertools import count
 from numpy.random import Generator, default_rng
 
 from spanjury.judges.core import Label, Segment
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.words import folded_words
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.orchestration.studies.distillation.splits import Split
-from spanjury.orchestration.studies.distillation.tokens.copies import copied_sentence
 from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
 from spanjury.perturbations import Case, Damage, NothingToDamageError
 
@@ -170,3 +172,54 @@ def _widened(place: tuple[int, int], text: str, label: Label) -> LabelledSpan:
     if start == end:
         start, end = max(0, start - 1), min(len(text), end + 1)
     return LabelledSpan(start=start, end=end, label=label)
+
+
+_FEWEST, _MOST = 6, 40  # words of a sentence that is copied
+_LEADING = re.compile(
+    r"^(?:however|but|and|so|meanwhile|also|in addition|moreover|still|then)\s*,?\s+(?=\w)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s*\([^()]*\)|, (?:which|who) [^,.]*,")
+_SPEAKER = re.compile(r"^[\w \-]{1,25}:\s+")
+_MARK = re.compile(r'([.,;:!?()"])')
+_CLITIC = re.compile(r"(\w)'(s|re|ve|ll|d)\b")
+_SHORTENED = 0.5
+_LOWER = 0.12
+_TOKENISED = 0.12
+
+
+def copied_sentence(source: str, rng: Generator) -> str:
+    """Return a sentence of `source`, perhaps shortened, lower-cased or tokenised; "" if none fits.
+
+    Left out are a first connective, asides in brackets or relative clauses, and who speaks.
+    """
+    fitting = [
+        (start, end)
+        for start, end in sentence_intervals(source)
+        if _FEWEST <= len(folded_words(source[start:end])) <= _MOST
+    ]
+    if not fitting:
+        return ""
+    start, end = fitting[int(rng.integers(len(fitting)))]
+    text = " ".join(source[start:end].split())
+    if rng.random() < _SHORTENED:
+        text = _shortened(text)
+    if rng.random() < _LOWER:
+        text = text.lower()
+    return tokenised(text) if rng.random() < _TOKENISED else text
+
+
+def tokenised(text: str) -> str:
+    """Put blanks around marks, as old data sets do.
+
+    Examples
+    --------
+    >>> tokenised("Ann's dog barked, twice.")
+    "Ann 's dog barked , twice ."
+    """
+    return " ".join(_CLITIC.sub(r"\1 '\2", _MARK.sub(r" \1 ", text)).split())
+
+
+def _shortened(text: str) -> str:
+    text = _ASIDE.sub("", _LEADING.sub("", _SPEAKER.sub("", text)))
+    return text[:1].upper() + text[1:]

@@ -148,7 +148,7 @@ def test_the_consolidation_is_explained_step_by_step(chromium: Chromium, tmp_pat
             "Scores of the seats: a 2.00, b 1.00, c 4.50, d none (reply unreadable).",
             "The aggregation “mean” combines the 3 scores into 2.50.",
             "The seats mark spans: a 5, b 3, c 2.",
-            "c is set aside as an outlier. Its score counts, its spans do not.",
+            "c is set aside as an outlier. Its score counts; its spans do not.",
             (
                 "The consolidator “rules” merges these 8 into 6 spans."
                 " 3 of them were found by more than one seat."
@@ -171,7 +171,9 @@ def test_seats_that_were_not_asked_are_named_with_the_reason(
         expect(page.locator(".unasked")).to_have_text("Not asked: b, c. It is 0.90.")
         assert page.locator(".seat-card").count() == 1
         page.get_by_text("From the seats to the result").click()
-        expect(page.locator(".steps-list")).to_contain_text("the whole panel scores 4.20")
+        expect(page.locator(".steps-list")).to_contain_text(
+            "estimates the score of the whole panel from these reports: 4.20"
+        )
 
 
 def test_offsets_are_code_points(chromium: Chromium, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_systems_the_other_way_round_have_other_signs(chromium: Chromium, tmp_pa
         )
         page.get_by_label("Second system").select_option("c")
         expect(page.locator(".option")).to_have_text("b1−1.005.00→4.00")
-        expect(page.locator("#comparison")).to_contain_text("The file holds no intervals")
+        expect(page.locator("#comparison")).to_contain_text("This file has no confidence intervals")
 
 
 def test_a_server_is_asked_for_the_comparison(chromium: Chromium) -> None:

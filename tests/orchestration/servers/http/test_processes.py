@@ -397,7 +397,7 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
         port = started(tmp_path / "", "--port", str(first.port), "--state-dir", "other")
         assert port.wait() == 1
         assert port.said[0].strip() == (
-            f"spanjury: 127.0.0.1:{first.port}: cannot be listened at: Address already in use"
+            f"spanjury: 127.0.0.1:{first.port}: cannot listen there: Address already in use"
         )
         state = started(tmp_path)
         assert state.wait() == 1

@@ -150,7 +150,7 @@ def test_a_second_server_on_a_port_says_so_in_a_line() -> None:
         process = started("--http", "--port", address.rpartition(":")[2])
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert errors == f"spanjury: {address}: cannot be listened at: Address already in use\n"
+    assert errors == f"spanjury: {address}: cannot listen there: Address already in use\n"
 
 
 @pytest.mark.parametrize(

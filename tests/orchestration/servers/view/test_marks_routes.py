@@ -157,7 +157,7 @@ def test_agreement_takes_two_who_are_done(asking: httpx.Client) -> None:
     put(asking, NOTHING | {"score": 4, "is_done": True})
     alone = asking.get("/api/agreement").json()
     assert alone["aspects"] == []
-    assert "agreement takes two" in alone["note"]
+    assert "agreement needs two annotators" in alone["note"]
 
     for number in (0, 2):
         for who, score in (("anna", 4), ("ben", 4 - number)):

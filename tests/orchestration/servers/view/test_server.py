@@ -191,6 +191,6 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         assert asking.put("/api/mark", content=b"x" * 1_000_000).json() == {"revision": 1}
         assert asking.put("/api/mark", content=b"x" * 2_000_000).status_code == 413
         assert asking.get("/api/full").json() == {"title": "the disk is full"}
-        assert asking.get("/api/broken").json() == {"title": "the server failed at this request"}
+        assert asking.get("/api/broken").json() == {"title": "the server failed on this request"}
     [event] = logs
     assert (event["event"], event["error"]) == ("view.answer_failed", "ZeroDivisionError")

@@ -162,4 +162,4 @@ def test_the_command_prints_the_share_with_an_interval_by_source(
     assert "Judges' spans that people keep" in table.stdout
     assert ".80" in table.stdout
     assert max(map(len, table.stdout.splitlines())) <= 80
-    assert "agreement takes two" in table.stderr
+    assert "agreement needs two annotators" in table.stderr

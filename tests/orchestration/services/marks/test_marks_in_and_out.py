@@ -198,7 +198,7 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
                 "output": "The dog sat.",
                 "spans": [{"start": 0, "end": 3, "annotator": "anna"}],
             },
-            "of which aspect is not said",
+            "the aspect is missing",
         ),
     ],
 )

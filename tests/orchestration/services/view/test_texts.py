@@ -146,7 +146,7 @@ def test_a_file_without_any_row_is_refused_by_name(tmp_path: Path, content: str)
 def test_a_part_file_without_a_whole_row_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl.part"
     path.write_text('{"id": ')
-    with pytest.raises(DataError, match="holds no whole row yet"), View(find_runs([path])):
+    with pytest.raises(DataError, match="holds no complete row yet"), View(find_runs([path])):
         pass
 
 

@@ -8,7 +8,7 @@ import pytest
 from fakes.viewed_runs import ROWS, judge, open_run, results, write_rows
 
 from spanjury.judges.core import DataError
-from spanjury.orchestration.services.run_comparison import compare_runs
+from spanjury.orchestration.services.exams.comparisons import compare
 from spanjury.orchestration.services.view.sources import find_runs
 from spanjury.orchestration.services.view.view import View
 
@@ -47,7 +47,7 @@ def test_the_comparison_is_that_of_the_command(runs: tuple[Path, Path]) -> None:
     first, second = runs
     expected = {
         one.aspect: one
-        for one in compare_runs(first, second, seed=1, draws=2000).differences
+        for one in compare(first, second).result.differences
         if one.scorer == "panel"
     }
     with open_run(first, second) as view:

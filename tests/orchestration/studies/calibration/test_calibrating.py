@@ -16,9 +16,11 @@ from spanjury.orchestration.studies.calibration.findings import (
     DISTANCE,
     MAP,
     THRESHOLDS,
+    alarms,
     aspect_findings,
     calibration_error,
     distance,
+    fold_numbers,
 )
 from spanjury.orchestration.studies.calibration.fitting import (
     Terms,
@@ -28,7 +30,6 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit_thresholds,
     threshold,
 )
-from spanjury.orchestration.studies.calibration.held_out import alarms, fold_numbers
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
 from spanjury.stats.conformal import conformal_threshold
 

@@ -11,7 +11,6 @@ from numpy.random import default_rng
 from spanjury.judges.core import ErrorSpan, Label, LabelledWindow, Located, Segment
 from spanjury.orchestration.services.distil import harms_of
 from spanjury.orchestration.studies.distillation.rows import Row
-from spanjury.orchestration.studies.distillation.tokens.copies import copied_sentence
 from spanjury.orchestration.studies.distillation.tokens.example import (
     LabelledSpan,
     TokenExample,
@@ -20,7 +19,11 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
 from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
-from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
+from spanjury.orchestration.studies.distillation.tokens.twins import (
+    TwinPlan,
+    copied_sentence,
+    twins,
+)
 from spanjury.perturbations.recipe import find_recipe
 
 ARTICLE = (

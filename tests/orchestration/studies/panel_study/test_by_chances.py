@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from fakes.seat_words import word
 
-from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.by_chances import chances_notes, weighed
+from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes, weighed
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
     StudyText,

@@ -1,4 +1,4 @@
-"""The texts to rank: results of runs, with people's scores of them where there are any."""
+"""A ranking of systems, from files to a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +18,46 @@ from spanjury.orchestration.services.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.marks.readings import read_readings
 from spanjury.orchestration.services.sampling.sampled import TextName, read_chances
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
-from spanjury.orchestration.studies.ranking.score_table import RankedText
+from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
+from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
+from spanjury.orchestration.studies.ranking.tables import RankingFindings
 from spanjury.orchestration.wiring.read_results import read_result_scores
+
+
+def rank(source: MarkedSource) -> RankingFindings:
+    """Rank systems, aspect by aspect.
+
+    Raise as `read_texts_to_rank` does, and `DataError` if no text has a score.
+    """
+    texts = read_texts_to_rank(source)
+    scored = {
+        aspect: texts_of
+        for aspect, texts_of in texts.aspects.items()
+        if len({text.system for text in texts_of if text.score is not None}) > 1
+    }
+    if not scored:
+        raise DataError(
+            f"no two systems have a score on {', '.join(texts.aspects)}: there is nothing to rank"
+        )
+    return RankingFindings(
+        runs=tuple(map(str, source.results)),
+        people=texts.people,
+        aspects=tuple(
+            rank_systems(score_table(texts_of, aspect=aspect))
+            for aspect, texts_of in scored.items()
+        ),
+        notes=(*texts.notes, *_notes(texts.aspects, scored)),
+    )
+
+
+def _notes(
+    aspects: Mapping[str, Sequence[RankedText]], scored: Mapping[str, Sequence[RankedText]]
+) -> Iterator[str]:
+    for aspect, texts in aspects.items():
+        if aspect not in scored:
+            yield f"{aspect}: no two systems have a score on it"
+        if caution := annotators_caution(texts):
+            yield f"{aspect}: {caution}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +105,8 @@ def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
         called = f"one system only, {systems[0]!r}" if systems else "no system"
         raise DataError(
-            f"there is {called}: to rank takes two; name them in the rows, under 'system', or"
-            " give a run of each"
+            f"there is {called}: a ranking needs two; name them in the rows, under 'system', or "
+            "give a run of each"
         )
     aspects = {name: [_text(row) for row in rows if row[1].aspect == name] for name in judged}
     return TextsToRank(
@@ -197,8 +235,8 @@ def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
     for aspect, here in by_aspect.items():
         if len(panels := {unstamped(row.signature) for row in here}) > 1:
             yield (
-                f"{aspect}: {len(panels)} different panels judged these texts, so that systems may"
-                " differ by their judges"
+                f"{aspect}: {len(panels)} different panels judged these texts, so systems may "
+                "differ because of their judges"
             )
         scores = [score for row in here for score in row.people.values()]
         scale = next((row.scale for row in here if row.scale is not None), None)

@@ -1,4 +1,4 @@
-"""`spanjury exam compare` and `spanjury exam card`: exams of two judges, or of one, together."""
+"""`spanjury exam card`: the exams of one judge on one page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,29 +14,8 @@ from spanjury.orchestration.cli.study import Require, exit_if_missed
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import exam_card, exam_comparison
+    from spanjury.orchestration.services import exam_card
     from spanjury.orchestration.studies import card as study
-
-
-def compare(
-    *,
-    first: Annotated[
-        Path, typer.Argument(metavar="FOLDER_A", help="Output folder of one judge's exam.")
-    ],
-    second: Annotated[
-        Path, typer.Argument(metavar="FOLDER_B", help="Output folder of another judge's exam.")
-    ],
-    output: Annotated[Path | None, Flag("Folder for pages and JSON.", "FOLDER", also="-o")] = None,
-    html: Html = None,
-    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
-    draws: Annotated[int, Flag("Number of resamples of the texts.", min=100)] = 10_000,
-) -> None:
-    """Compare two judges by the effects that their exams found on the same texts."""
-    target = destination.Destination(folder=output, page=html)
-    compared = exam_comparison.compare_folders((first, second), seed=seed, draws=draws)
-    console.print_report(compared.report)
-    for path in target.write(lambda folder: exam_comparison.write_comparison(folder, compared)):
-        say(f"written: {path}")
 
 
 def card(

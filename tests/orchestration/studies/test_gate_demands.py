@@ -7,9 +7,13 @@ import pytest
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import Card, ExamRecord, Measure, parse_gate
-from spanjury.orchestration.studies.gate.demands import OverBase, demand_results
-from spanjury.orchestration.studies.gate.findings import GateFindings
-from spanjury.orchestration.studies.gate.tables import gate_json, gate_report
+from spanjury.orchestration.studies.gate import (
+    GateFindings,
+    OverBase,
+    demand_results,
+    gate_json,
+    gate_report,
+)
 
 
 def card(seat: str, **values: float | None) -> Card:

@@ -1,1 +1,0 @@
-"""Systems ranked: runs and people's scores, from files to a report."""

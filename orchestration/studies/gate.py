@@ -1,0 +1,264 @@
+"""A gate: a distilled judge's measures beside its base's and its teacher's, and demands on them."""
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.report import (
+    Bullets,
+    Cell,
+    Column,
+    Prose,
+    Report,
+    Row,
+    Section,
+    Table,
+    code,
+    figure,
+    numeric,
+    prose,
+    row,
+    table,
+)
+from spanjury.orchestration.studies.card import Card, Gate, Measure, unproven
+from spanjury.orchestration.studies.held_out.cases import ALL
+from spanjury.orchestration.studies.held_out.findings import FIGURES, measure_name, split_name
+
+MeasuresByName = Mapping[str, Sequence[Measure]]
+"""Name -> the measure in each exam that has it."""
+
+_SPEC = ".3g"
+_LESS_IS_BETTER = (
+    "severity.apart",
+    "score.error",
+    "discernment.false_alarms",
+    "discernment.harmless_disturbed",
+    "retest.moved",
+    "invariance.moved",
+    "bias.moved",
+    "faithfulness.against",
+    "faithfulness.null_adjusted_against",
+    "faithfulness.null_moved",
+    "robustness.attack_success",
+    "robustness.net_success",
+    "robustness.weakest_seat",
+    "robustness.repeat",
+    "robustness.plain-addition",
+    "robustness.denied",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandResult:
+    """A demand, whether it is met, and why the values alone do not meet it."""
+
+    demand: str
+    values: tuple[float | None, ...]
+    met: bool
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        """The demand with the values of the measure."""
+        values = ", ".join(figure(value, _SPEC) for value in self.values)
+        return f"{self.demand} (it is {values}{f', but {self.reason}' if self.reason else ''})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverBase:
+    """A measure that must be better than the base's: higher, or lower where less is better.
+
+    Where the base's is not defined, as without a readable report, it must be above 0, or
+    defined where less is better.
+    """
+
+    name: str
+
+    @property
+    def less_is_better(self) -> bool:
+        """True if less is better, in a group of examples as well."""
+        return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
+
+    def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:
+        """Compare the two; raise `ConfigError` if one has no such measure."""
+        for measures in (distilled, base):
+            if self.name not in measures:
+                raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
+        value, bound = distilled[self.name][0].value, base[self.name][0].value
+        less = self.less_is_better
+        if bound is None:
+            met = value is not None and (less or value > 0)
+            relation = ", which the base has not" if less else " > 0, as the base has none"
+        else:
+            better = operator.lt if less else operator.gt
+            met = value is not None and better(value, bound)
+            relation = f" {'<' if less else '>'} {figure(bound, _SPEC)}, the base's"
+        reason = unproven(self.name, distilled)
+        return DemandResult(
+            demand=f"{self.name}{relation}",
+            values=(value,),
+            met=met and not reason,
+            reason=reason,
+        )
+
+
+def demand_results(
+    gates: Sequence[Gate],
+    over_base: Sequence[OverBase],
+    *,
+    distilled: MeasuresByName,
+    base: MeasuresByName,
+) -> tuple[DemandResult, ...]:
+    """Compare a distilled judge with all demands.
+
+    Raise `ConfigError` if no exam has a measure; the message lists those that there are.
+    """
+    results = [
+        DemandResult(
+            demand=str(gate),
+            met=gate.is_passed(distilled),
+            values=tuple(measure.value for measure in distilled[gate.name]),
+            reason=unproven(gate.name, distilled),
+        )
+        for gate in gates
+    ]
+    return (*results, *(one.result(distilled, base) for one in over_base))
+
+
+_SIZE = "reports.parsed"
+"""The figure that is made of every example of a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRow:
+    """One measure: its name, its meaning, and that of each judge; None for one without it."""
+
+    name: str
+    says: str
+    measures: tuple[Measure | None, ...]
+
+    @property
+    def counts(self) -> str:
+        """Of how many examples, texts or conditions it is made; once where judges agree."""
+        counts = (str(measure.count) for measure in self.measures if measure is not None)
+        return ", ".join(dict.fromkeys(counts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFindings:
+    """The result of a gate.
+
+    Parameters
+    ----------
+    cards
+        Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be.
+    """
+
+    model: str
+    data: tuple[str, ...]
+    cards: Mapping[str, Card]
+    demands: tuple[DemandResult, ...]
+    cautions: tuple[str, ...]
+
+    @property
+    def missed(self) -> tuple[DemandResult, ...]:
+        """The demands that are not met."""
+        return tuple(demand for demand in self.demands if not demand.met)
+
+    def rows(self) -> Iterator[MeasureRow]:
+        """Yield every measure, without those of groups that hold all examples anyway."""
+        by_role = {
+            role: {name: measures[0] for name, measures in card.measures.items()}
+            for role, card in self.cards.items()
+        }
+        names = dict.fromkeys(name for measures in by_role.values() for name in measures)
+        hidden = set(_redundant(by_role["distilled"]))
+        for name in names:
+            if name not in hidden:
+                measures = tuple(measures.get(name) for measures in by_role.values())
+                known = [measure for measure in measures if measure is not None]
+                says = next((one for one in known if one.value is not None), known[0]).says
+                yield MeasureRow(name=name, says=says, measures=measures)
+
+
+def _redundant(measures: Mapping[str, Measure]) -> Iterator[str]:
+    """Yield the names of the measures of groups that hold every example."""
+    whole = measures[measure_name(_SIZE, ALL)].count
+    for name, measure in measures.items():
+        figure, group = split_name(name)
+        if figure == _SIZE and group != ALL and measure.count == whole:
+            yield from (measure_name(figure, group) for figure in FIGURES)
+
+
+def gate_report(findings: GateFindings) -> Report:
+    """Return `findings` as a report: the measures of all judges side by side."""
+    data = [part for name in findings.data for part in (", ", code(name))]
+    seats = (
+        prose("{}, {}: {}", role, seat, code(signature))
+        for role, card in findings.cards.items()
+        for seat, signature in card.records[0].seats.items()
+    )
+    return Report(
+        title=f"Gate: {'not passed' if findings.missed else 'passed'}",
+        facts=[(code(findings.model), " on ", *data[1:])],
+        sections=[
+            Bullets([*_demands(findings)], only="page"),
+            Section("Measures", [_table(findings)]),
+            Bullets([*seats, *findings.cautions], only="page"),
+        ],
+    )
+
+
+def _demands(findings: GateFindings) -> Iterator[Prose]:
+    for result in findings.demands:
+        yield f"met: {result.line}" if result.met else prose("**not met**: {}", result.line)
+
+
+def _table(findings: GateFindings) -> Table:
+    """Tabulate measures; on a terminal that of a group stands below that of all examples."""
+    columns = (
+        Column("measure", only="page"),
+        Column("measure", wrap=False, only="terminal"),
+        *numeric(*findings.cards, "of"),
+        Column("", only="page"),
+    )
+    return table(columns, _rows([*findings.rows()]))
+
+
+def _rows(rows: list[MeasureRow]) -> Iterator[Row]:
+    """Yield a row for each measure, with a rule below the last one of a topic."""
+    topics = [one.name.partition(".")[0] for one in rows]
+    for one, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
+        figure, group = split_name(one.name)
+        yield row(
+            one.name,
+            f"  {group}" if group else figure,
+            *map(_cell, one.measures),
+            one.counts,
+            one.says,
+            ruled=following not in {topic, None},
+        )
+
+
+def _cell(measure: Measure | None) -> Cell:
+    if measure is None:
+        return Cell(None)
+    low, high = measure.low, measure.high
+    interval = None if low is None or high is None else (low, high)
+    return Cell(measure.value, ".3g", interval=interval)
+
+
+def gate_json(findings: GateFindings) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls."""
+    return {
+        "model": findings.model,
+        "data": list(findings.data),
+        "passed": not findings.missed,
+        "demands": [asdict(demand) for demand in findings.demands],
+        "judges": {
+            role: [asdict(measure) for record in card.records for measure in record.measures]
+            for role, card in findings.cards.items()
+        },
+        "cautions": list(findings.cautions),
+    }

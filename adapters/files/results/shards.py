@@ -94,13 +94,13 @@ class ShardFolder:
 
     def ledger(self) -> bytes | None:
         """Return the ledger of the run, or None; raise `StoreError` if it cannot be read."""
-        file = self._place.below(_LEDGER)
+        file = self._location.below(_LEDGER)
         with _storing(file, what="read"):
             return bytes(file.files.cat_file(file.path)) if file.files.exists(file.path) else None
 
     def keep_ledger(self, written: bytes) -> None:
         """Write the ledger; raise `StoreError` if it cannot be written."""
-        with _replacing(self._place.below(_LEDGER)) as file:
+        with _replacing(self._location.below(_LEDGER)) as file:
             file.write(written)
 
     def mark(self, *, done: bool) -> None:

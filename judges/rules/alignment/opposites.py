@@ -157,7 +157,6 @@ win / loss
 hiring / layoffs
 expensive / inexpensive
 present / absent
-most / few
 exceed exceeds exceeded exceeding / miss misses missed missing undershot
 praise praises praised praising welcome welcomes welcomed welcoming \
 / criticise criticises criticised criticising criticize criticizes criticized criticizing \

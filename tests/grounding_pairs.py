@@ -130,12 +130,12 @@ def _aspect(row: Row, catalogue: Catalogue) -> Aspect:
 
 def _marked(row: Row, report: Report) -> Marked:
     """Take an abstention for a text without a finding: no reader is warned of it."""
-    places = [span.interval for span in report.spans]
+    intervals = [span.interval for span in report.spans]
     return Marked(
         row=row,
         suspicion=BEST - (BEST if report.score is None else report.score),
-        spans=tuple(place for place in places if place is not None),
-        unlocated=places.count(None),
+        spans=tuple(interval for interval in intervals if interval is not None),
+        unlocated=intervals.count(None),
     )
 
 
@@ -145,29 +145,29 @@ def marked_by_new_words(rows: Sequence[Row]) -> list[Marked]:
 
 
 def _new_words(row: Row) -> Marked:
-    known = set(re.findall(r"\w+", " ".join(row.inputs.values()).lower()))
+    words_of_source = set(re.findall(r"\w+", " ".join(row.inputs.values()).lower()))
     words = list(re.finditer(r"\w+", row.output))
-    new = tuple(word.span() for word in words if word.group().lower() not in known)
+    new = tuple(word.span() for word in words if word.group().lower() not in words_of_source)
     return Marked(row=row, suspicion=len(new) / len(words), spans=new)
 
 
 def measures(marked: Sequence[Marked]) -> Measures:
     """Count what was found and what was flagged for nothing."""
-    faulty = [one for one in marked if not one.row.supported]
-    faithful = [one for one in marked if one.row.supported]
-    golds = [(one, gold) for one in faulty for gold in one.row.spans]
-    contradicted = [(one, gold) for one, gold in golds if gold.kind == "contradicted"]
+    faulty = [text for text in marked if not text.row.supported]
+    faithful = [text for text in marked if text.row.supported]
+    golds = [(text, gold) for text in faulty for gold in text.row.spans]
+    contradicted = [(text, gold) for text, gold in golds if gold.kind == "contradicted"]
     reported = [
-        any(start < gold.end and gold.start < end for gold in one.row.spans)
-        for one in marked
-        for start, end in one.spans
+        any(start < gold.end and gold.start < end for gold in text.row.spans)
+        for text in marked
+        for start, end in text.spans
     ]
     return Measures(
         rows=len(marked),
         auroc=_share([_order(bad, good) for bad in faulty for good in faithful]),
-        found=_share([one.touches(gold) for one, gold in contradicted]),
+        found=_share([text.touches(gold) for text, gold in contradicted]),
         precision=_share(reported),
-        flagged=_share([one.flagged for one in faithful]),
+        flagged=_share([text.flagged for text in faithful]),
     )
 
 
@@ -181,8 +181,8 @@ def _share(values: Sequence[float]) -> float:
 
 def by_kind(marked: Sequence[Marked]) -> dict[str, Measures]:
     """Measure each kind, in the order of the file, and `all` of them at the end."""
-    kinds = dict.fromkeys(one.row.kind for one in marked)
-    table = {kind: measures([one for one in marked if one.row.kind == kind]) for kind in kinds}
+    kinds = dict.fromkeys(text.row.kind for text in marked)
+    table = {kind: measures([text for text in marked if text.row.kind == kind]) for kind in kinds}
     return table | {"all": measures(marked)}
 
 

@@ -58,11 +58,11 @@ def test_figures_are_those_that_hands_add_up(bench: ModuleType) -> None:
             (("ok", 0.0), (None, None)),
         )
     ]
-    found = bench.figures_of(pairs)
-    assert (found.wrong_ok, found.right_faulty, found.decided) == (2 / 4, 1 / 4, 6 / 8)
-    assert found.right_of_decided == 3 / 6
-    assert found.order_by_score == (1 + 0 + 0.5) / 3
-    assert math.isnan(found.order_by_probability)
+    figures = bench.figures_of(pairs)
+    assert (figures.wrong_ok, figures.right_faulty, figures.decided) == (2 / 4, 1 / 4, 6 / 8)
+    assert figures.right_of_decided == 3 / 6
+    assert figures.order_by_score == (1 + 0 + 0.5) / 3
+    assert math.isnan(figures.order_by_probability)
     met = [is_met for _, is_met in bench.demands(pairs, pairs[:1])]
     assert met == [False, False, True, False, True, True]
     assert "1 one-sentence contradictions: 0 ok, 1 faulty, 0 undecided." in bench.counts(pairs[:1])

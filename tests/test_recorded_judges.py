@@ -20,10 +20,10 @@ def test_one_to_four_judges_agree_with_people_as_known(
     recorded = importlib.import_module("benchmarks.recorded_judges")
     recorded.write_recorded(tmp_path, data=shared_data, offline=False)
     source = MarkedSource(results=(tmp_path / "results.jsonl",), human=tmp_path / "texts.jsonl")
-    (found,) = study_panel(source, within="corpus", settings=Settings(draws=0)).aspects
-    assert found.seats == ("gemma", "nemotron", "qwen", "mistral")
-    assert [*found.families.values()] == ["google", "llama", "qwen", "mistral"]
-    assert found.groups == ("CNN/DM", "XSum")
-    means = [one.mean for one in found.subsets.sizes]
+    (study,) = study_panel(source, within="corpus", settings=Settings(draws=0)).aspects
+    assert study.seats == ("gemma", "nemotron", "qwen", "mistral")
+    assert [*study.families.values()] == ["google", "llama", "qwen", "mistral"]
+    assert study.groups == ("CNN/DM", "XSum")
+    means = [part.mean for part in study.subsets.sizes]
     assert means == pytest.approx([0.622, 0.659, 0.670, 0.676], abs=5e-4)
-    assert sum(one.shapley for one in found.subsets.shares) == pytest.approx(means[-1])
+    assert sum(part.shapley for part in study.subsets.shares) == pytest.approx(means[-1])

@@ -104,8 +104,8 @@ def test_json_is_limited_in_its_depth(tmp_path: Path) -> None:
     limits = DataLimits(depth=4)
     for depth, refused in ((3, False), (4, True), (900, True), (100_000, True)):
         path.write_text('{"output": "x", "y": ' + "[" * depth + "]" * depth + "}\n")
-        found = faults(read_jsonl, path, limits)
-        assert [" line 1: nested too deeply to be read" in fault for fault in found] == [
+        problems = faults(read_jsonl, path, limits)
+        assert [" line 1: nested too deeply to be read" in fault for fault in problems] == [
             True
         ] * refused
     path.write_text(json.dumps({"output": "x", "y": [[1], [2], [3], [4]]}))
@@ -137,9 +137,9 @@ def test_a_parquet_file_is_limited_in_rows_columns_and_what_it_unpacks_to(tmp_pa
     parquet = imported("pyarrow.parquet")
     path = tmp_path / "a.parquet"
     parquet.write_table(arrow.table({"output": ["short", "x" * 5000, "last"] * 20}), path)
-    found = faults(read_parquet_file, path)
-    assert len(found) == 20
-    assert f"{path}, line 2: the row takes" in found[0]
+    problems = faults(read_parquet_file, path)
+    assert len(problems) == 20
+    assert f"{path}, line 2: the row takes" in problems[0]
     assert outputs(read_parquet_file, path) == ["short", "last"] * 20
     limits = DataLimits(unpacked=1000)
     assert ADVICE.format("unpacked") in faults(read_parquet_file, path, limits)[0]

@@ -133,8 +133,8 @@ def test_rows_as_they_are_keep_every_byte(results: Path, tmp_path: Path) -> None
 def test_a_seat_that_comes_late_has_a_column_too(tmp_path: Path) -> None:
     rows = [result("a", scores=(2,)), result("b", scores=(3, 4))]
     header, first, second = records(exported(write_results(tmp_path / "r", rows)))
-    place = header.index("score: s2")
-    assert [first[place], second[place]] == ["", "4"]
+    column = header.index("score: s2")
+    assert [first[column], second[column]] == ["", "4"]
 
 
 @pytest.mark.parametrize("form", [ExportForm.CSV, ExportForm.TSV])

@@ -70,19 +70,19 @@ def test_the_lines_of_all_annotators_become_one_segment(tmp_path: Path) -> None:
 
 
 def test_an_output_without_annotations_has_no_annotators(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, OUTPUT, OUTPUT)
-    assert isinstance(found, Segment)
-    assert "annotators" not in found.meta
-    assert read_back(tmp_path, [found]) == [found]
+    (segment,) = read(tmp_path, OUTPUT, OUTPUT)
+    assert isinstance(segment, Segment)
+    assert "annotators" not in segment.meta
+    assert read_back(tmp_path, [segment]) == [segment]
 
 
 def test_a_number_without_a_name_is_its_own_category_and_a_group_its_own_annotator(
     tmp_path: Path,
 ) -> None:
     row = {**OUTPUT, "annotator_group": 2, "annotations": [{"type": 0, "text": "It", "start": 0}]}
-    (found,) = read(tmp_path, row)
-    assert isinstance(found, Segment)
-    assert (found.gold[0].category, found.gold[0].found_by) == ("0", ("2",))
+    (segment,) = read(tmp_path, row)
+    assert isinstance(segment, Segment)
+    assert (segment.gold[0].category, segment.gold[0].found_by) == ("0", ("2",))
 
 
 def test_spans_of_all_sorts_survive_a_round_trip(tmp_path: Path) -> None:
@@ -111,7 +111,9 @@ def test_segments_from_elsewhere_are_numbered_system_by_system(tmp_path: Path) -
         Segment(segment_id=name, output=name, system=system, task="story")
         for name, system in (("a", "x"), ("b", "y"), ("c", "x"))
     ]
-    names = [one.segment_id for one in read_back(tmp_path, segments) if isinstance(one, Segment)]
+    names = [
+        marked.segment_id for marked in read_back(tmp_path, segments) if isinstance(marked, Segment)
+    ]
     assert names == ["story/test/x/0", "story/test/y/0", "story/test/x/1"]
 
 
@@ -125,8 +127,8 @@ def test_any_place_in_any_text_survives_a_round_trip(
         start = data.draw(st.integers(0, len(output) - 1))
         end = data.draw(st.integers(start + 1, len(output)))
         severity = data.draw(st.none() | st.integers(1, 5))
-        one = replace(RAINS, text=output[start:end], start=start, end=end, severity=severity)
-        spans.append(replace(one, category=data.draw(st.text(max_size=3))))
+        marked = replace(RAINS, text=output[start:end], start=start, end=end, severity=severity)
+        spans.append(replace(marked, category=data.draw(st.text(max_size=3))))
     segment = replace(annotated(*spans, annotators=["anna"]), output=output)
     assert read_back(tmp_path_factory.mktemp("genie"), [segment]) == [segment]
 
@@ -166,12 +168,12 @@ def test_values_that_json_cannot_hold_are_reported_with_the_row(tmp_path: Path) 
 
 
 def test_results_are_marked_as_an_annotator_would(tmp_path: Path) -> None:
-    found = replace(RAINS, found_by=("s1", "s2"))
+    segment = replace(RAINS, found_by=("s1", "s2"))
     results = write_results(
         tmp_path / "results.jsonl",
         [
-            result("a", scores=(3,), spans=(found,)),
-            result("a", scores=(2,), spans=(replace(found, category=""),), aspect="fluency"),
+            result("a", scores=(3,), spans=(segment,)),
+            result("a", scores=(2,), spans=(replace(segment, category=""),), aspect="fluency"),
             result("b", scores=(5,)),
             result("c", scores=(None,)),
         ],
@@ -190,8 +192,8 @@ def test_results_are_marked_as_an_annotator_would(tmp_path: Path) -> None:
 
 
 def test_evidence_and_probability_are_written_and_do_not_disturb_the_reader(tmp_path: Path) -> None:
-    place = Evidence(input="Article", start=0, end=3, text="It ")
-    marked = replace(RAINS, evidence=(place,), probability=0.75)
+    evidence = Evidence(input="Article", start=0, end=3, text="It ")
+    marked = replace(RAINS, evidence=(evidence,), probability=0.75)
     segment = Segment(segment_id="a", output="It rains.", gold=(marked,))
     write_factgenie(tmp_path / "x.jsonl", [segment])
     (annotation,) = json.loads((tmp_path / "x.jsonl").read_text())["annotations"]
@@ -208,11 +210,11 @@ def test_evidence_in_the_source_becomes_marks_there(tmp_path: Path) -> None:
 
     article = "It will not rain."
     evidence = (place(8, 11), place(3, 7), place(5, 9), place(0, 2, "Title"))
-    found = replace(RAINS, evidence=evidence)
+    span = replace(RAINS, evidence=evidence)
     segment = Segment(
         segment_id="a", output="It rains.", inputs={"Article": article, "Title": article}
     )
-    rows = [result("a", scores=(3,), spans=(found, found))]
+    rows = [result("a", scores=(3,), spans=(span, span))]
     results = write_results(tmp_path / "results.jsonl", rows)
     marks = [[0, 3, 7], [0, 8, 11]]
     (marked,) = marked_segments([segment], results)

@@ -230,14 +230,14 @@ def test_any_part_of_a_completion_may_be_anything(data: st.DataObject, value: ob
     token = {"token": "a", "logprob": -0.1, "top_logprobs": [{"token": "a", "logprob": -0.1}]}
     answer = chat("fine", message={"tool_calls": [called]}, logprobs={"content": [token]})
     body = json.loads(answer.body)
-    place = body
+    node = body
     while True:  # walk down to any depth, and put `value` there
-        inner = list(place) if isinstance(place, dict) else list(range(len(place)))
+        inner = list(node) if isinstance(node, dict) else list(range(len(node)))
         step = data.draw(st.sampled_from(inner))
-        if not isinstance(place[step], dict | list) or not place[step] or data.draw(st.booleans()):
-            place[step] = value
+        if not isinstance(node[step], dict | list) or not node[step] or data.draw(st.booleans()):
+            node[step] = value
             break
-        place = place[step]
+        node = node[step]
     reply_or_error(body)
 
 
@@ -247,7 +247,7 @@ def reply_or_error(body: object) -> None:
         reply = read_reply(body, prefix="f", source="loop")
     except TransientModelError:
         return
-    said = [reply.text, reply.reasoning, *(call.arguments for call in reply.tool_calls)]
-    "".join(said).encode()  # fails for what cannot be written to a file
+    texts = [reply.text, reply.reasoning, *(call.arguments for call in reply.tool_calls)]
+    "".join(texts).encode()  # fails for what cannot be written to a file
     assert min(reply.usage.prompt, reply.usage.completion) >= 0
     assert all(token.logprob == token.logprob for token in reply.logprobs)

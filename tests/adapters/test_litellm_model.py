@@ -77,8 +77,8 @@ def test_the_variables_of_a_key_are_those_that_litellm_reads(
     for name in KEYS[provider]:
         monkeypatch.delenv(name, raising=False)
     assert missing_key(provider) == f"its key is missing: set {KEYS[provider][0]}"
-    said = litellm.validate_environment(f"{provider}/judge")
-    assert set(said["missing_keys"]) <= set(KEYS[provider])
+    answer = litellm.validate_environment(f"{provider}/judge")
+    assert set(answer["missing_keys"]) <= set(KEYS[provider])
     for name in (*KEYS[provider], f"{provider.upper()}_API_BASE"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "given")
@@ -141,9 +141,9 @@ async def test_a_provider_with_words_of_its_own_gets_those_and_is_spared_the_res
 
 
 async def test_ollama_is_asked_through_its_chat_api() -> None:
-    said = {"message": {"role": "assistant", "content": "fine"}, "done": True, "model": "loop"}
+    answer = {"message": {"role": "assistant", "content": "fine"}, "done": True, "model": "loop"}
     counts = {"prompt_eval_count": 7, "eval_count": 3}
-    with LoopbackServer(ollama({**said, **counts})) as server:
+    with LoopbackServer(ollama({**answer, **counts})) as server:
         address = server.base_url.removesuffix("/v1")
         async with open_litellm("ollama/loop", options=ModelOptions(base_url=address)) as model:
             reply = await model.complete(REQUEST)
@@ -156,8 +156,8 @@ async def test_ollama_is_asked_through_its_chat_api() -> None:
 async def test_ollama_is_asked_at_the_given_address_alone(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = ollama({"message": {"role": "assistant", "content": "fine"}, "done": True})
-    with LoopbackServer(said) as server, LoopbackServer(said) as usual:
+    answer = ollama({"message": {"role": "assistant", "content": "fine"}, "done": True})
+    with LoopbackServer(answer) as server, LoopbackServer(answer) as usual:
         address = server.base_url.removesuffix("/v1")
         # Without it, LiteLLM takes Ollama's usual port of this machine.
         monkeypatch.setenv("OLLAMA_API_BASE", usual.base_url.removesuffix("/v1"))
@@ -199,7 +199,7 @@ async def test_odd_replies_print_nothing_and_the_hosts_own_warnings_stay(name: s
             server.released.set()
             await ask()
         hosts.model_dump()
-    shown = [message for one in seen if "serializer" in (message := str(one.message))]
+    shown = [message for warning in seen if "serializer" in (message := str(warning.message))]
     assert ["input_value='none'" in message for message in shown] == [True, True]
 
 

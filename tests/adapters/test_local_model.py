@@ -71,15 +71,15 @@ def request(text: str, *, max_tokens: int = 20, **decoding: Any) -> ChatRequest:
 
 
 async def replies(model: LocalModel, requests: Sequence[ChatRequest]) -> list[Reply]:
-    found: dict[int, Reply] = {}
+    received: dict[int, Reply] = {}
 
-    async def ask(place: int) -> None:
-        found[place] = await model.complete(requests[place])
+    async def ask(number: int) -> None:
+        received[number] = await model.complete(requests[number])
 
     async with anyio.create_task_group() as asking:
-        for place in range(len(requests)):
-            asking.start_soon(ask, place)
-    return [found[place] for place in range(len(requests))]
+        for number in range(len(requests)):
+            asking.start_soon(ask, number)
+    return [received[number] for number in range(len(requests))]
 
 
 async def test_many_at_once_get_what_generate_gives_each_alone(folder: str) -> None:
@@ -96,15 +96,15 @@ async def test_many_at_once_get_what_generate_gives_each_alone(folder: str) -> N
         ids = plain.generate(**prompt, max_new_tokens=20, do_sample=False)[0]
         due.append(tokenizer.decode(ids[prompt["input_ids"].shape[1] :], skip_special_tokens=True))
     async with opened(folder) as model:
-        found = await replies(model, [request(text) for text in WORDS])
-    assert [reply.text for reply in found] == due
+        received = await replies(model, [request(text) for text in WORDS])
+    assert [reply.text for reply in received] == due
 
 
 async def test_a_drawn_reply_follows_its_own_seed_whoever_else_is_asked(folder: str) -> None:
     drawn = [request(text, temperature=1.0, seed=3) for text in WORDS]
     async with opened(folder) as model:
         together = await replies(model, drawn)
-        alone = [await model.complete(one) for one in drawn]
+        alone = [await model.complete(token) for token in drawn]
         other = await model.complete(request(WORDS[0], temperature=1.0, seed=4))
         unseeded = await model.complete(request(WORDS[0], temperature=1.0))
     assert [reply.text for reply in together] == [reply.text for reply in alone]
@@ -135,11 +135,11 @@ async def test_log_probabilities_are_returned_where_they_are_requested(folder: s
         scored, plain = await replies(
             model, [request("sat", logprobs=3, max_tokens=4), request("sat", max_tokens=4)]
         )
-    assert scored.text == plain.text == "".join(one.token for one in scored.logprobs)
+    assert scored.text == plain.text == "".join(token.token for token in scored.logprobs)
     assert plain.logprobs == ()
-    for one in scored.logprobs:
-        assert len(one.top) <= 3
-        assert one.top[one.token] == one.logprob == max(one.top.values()) <= 0.0
+    for token in scored.logprobs:
+        assert len(token.top) <= 3
+        assert token.top[token.token] == token.logprob == max(token.top.values()) <= 0.0
 
 
 async def test_a_forced_reply_has_the_log_probabilities_that_the_model_gives_its_tokens(
@@ -155,17 +155,17 @@ async def test_a_forced_reply_has_the_log_probabilities_that_the_model_gives_its
     own = tokenizer(forced, add_special_tokens=False)["input_ids"]
     due = 0.0
     with torch.inference_mode():
-        for place, token in enumerate(own):  # one at a time, as it would be drawn
-            logits = plain(input_ids=torch.tensor([before + own[:place]])).logits[0, -1]
+        for number, token in enumerate(own):  # one at a time, as it would be drawn
+            logits = plain(input_ids=torch.tensor([before + own[:number]])).logits[0, -1]
             due += float(logits.log_softmax(dim=-1)[token])
     async with opened(folder) as model:
         drawn, reply = await replies(
             model, [request("sat"), replace(request("sat"), forced=forced)]
         )
     assert drawn.text != reply.text == forced
-    assert "".join(one.token for one in reply.logprobs) == forced
+    assert "".join(asked.token for asked in reply.logprobs) == forced
     assert len(reply.logprobs) < len(own)  # a quotation mark is three bytes, and one entry
-    assert sum(one.logprob for one in reply.logprobs) == pytest.approx(due, abs=1e-3)
+    assert sum(asked.logprob for asked in reply.logprobs) == pytest.approx(due, abs=1e-3)
     assert reply.usage == Usage(calls=1, prompt=len(before) + len(own))
 
 
@@ -263,10 +263,10 @@ async def test_a_model_that_fails_says_so_and_is_asked_again(
 
 async def test_a_model_is_named_by_its_weights(folder: str, tmp_path: Path) -> None:
     other = save_chat_model(tmp_path, seed=8)
-    async with opened(folder) as one, opened(other) as two:
-        assert one.signature != two.signature
-        assert find_base(folder).identity in one.signature
-        assert one.price.completion == 0
+    async with opened(folder) as token, opened(other) as two:
+        assert token.signature != two.signature
+        assert find_base(folder).identity in token.signature
+        assert token.price.completion == 0
 
 
 async def test_a_model_whose_attention_xformers_computes_names_its_version(
@@ -400,5 +400,5 @@ async def test_a_caller_that_still_waits_when_it_is_closed_gets_an_error() -> No
 
 async def test_a_local_model_names_the_special_tokens_of_its_tokenizer(folder: str) -> None:
     async with opened(folder) as model:
-        found = await model.template_tokens()
-    assert {"<|im_start|>", "<|im_end|>", "<|pad|>"} <= {*found.tokens}
+        received = await model.template_tokens()
+    assert {"<|im_start|>", "<|im_end|>", "<|pad|>"} <= {*received.tokens}

@@ -91,9 +91,9 @@ def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark_as_it_is(
         assert conflict.value.current is not None
         assert conflict.value.current.content == "first"
         assert other_tab.put(KEY, "second", based_on=1) == 2
-        found = tab.get(KEY)
-        assert found is not None
-        assert found.content == "second"
+        mark = tab.get(KEY)
+        assert mark is not None
+        assert mark.content == "second"
 
 
 def test_another_version_of_the_text_has_a_mark_of_its_own(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
 def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     with (
-        putting(path, "anna", then="end") as one,
+        putting(path, "anna", then="end") as mark,
         putting(path, "ben", then="end") as other,
     ):
-        assert (one.wait(), other.wait()) == (0, 0)
+        assert (mark.wait(), other.wait()) == (0, 0)
 
     kept = read_marks(path)
     assert len(kept.marks) == 40
@@ -198,7 +198,7 @@ def content_of(number: int) -> str:
 
 def is_whole(path: Path, count: int = 60) -> bool:
     kept = read_marks(path)
-    contents = {one.key: one.content for one in kept.marks}
+    contents = {mark.key: mark.content for mark in kept.marks}
     return contents == {numbered(n): content_of(n) for n in range(count)} and not kept.damaged
 
 
@@ -326,16 +326,16 @@ def test_every_mark_of_a_damaged_file_is_read_saved_or_named(
             kept = read_marks(path)
         except StoreError as error:
             assert f"spanjury runs repair {path}" in str(error)  # noqa: PT017
-            said = repair(path)
-            assert said.rows == "marks"
-            assert said.lost == len(said.names)
+            outcome = repair(path)
+            assert outcome.rows == "marks"
+            assert outcome.lost == len(outcome.names)
             kept = read_marks(path)
-            assert len(kept.marks) == said.saved
-            assert said.may_lack_others is not has_backup
-            damaged, is_known = said.names, has_backup
+            assert len(kept.marks) == outcome.saved
+            assert outcome.may_lack_others is not has_backup
+            damaged, is_known = outcome.names, has_backup
         else:
             damaged, is_known = kept.damaged, True
-        assert all(one.content == content_of(int(one.key.segment)) for one in kept.marks)
+        assert all(mark.content == content_of(int(mark.key.segment)) for mark in kept.marks)
         if has_backup:
             assert is_whole(path)
         assert len(kept.marks) + len(damaged) == 60 or not is_known
@@ -346,8 +346,8 @@ def test_a_repair_is_refused_while_the_marks_are_open(tmp_path: Path) -> None:
     fill(path, 2)
     with MarksStore(path), pytest.raises(StoreError, match="in use by process"):
         repair(path)
-    said = repair(path)
-    assert (said.saved, said.lost, said.kept, said.rows) == (2, 0, None, "marks")
+    outcome = repair(path)
+    assert (outcome.saved, outcome.lost, outcome.kept, outcome.rows) == (2, 0, None, "marks")
 
 
 def test_every_commit_is_synchronous(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,13 +380,13 @@ def test_every_commit_is_synchronous(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def settings(opened: Sequence[sqlite3.Connection]) -> set[tuple[int, str]]:
     """Return how the connections that are open commit."""
-    found = set()
+    mark = set()
     for connection in opened:
         with suppress(sqlite3.ProgrammingError):  # it is closed
             (synchronous,) = connection.execute("PRAGMA synchronous").fetchone()
             (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
-            found.add((synchronous, journal))
-    return found
+            mark.add((synchronous, journal))
+    return mark
 
 
 def test_a_full_disk_is_reported_and_the_former_mark_stays(tmp_path: Path) -> None:
@@ -395,6 +395,6 @@ def test_a_full_disk_is_reported_and_the_former_mark_stays(tmp_path: Path) -> No
         edit(tmp_path / "m", FULL)
         with pytest.raises(StoreError, match="is the disk full"):
             store.put(KEY, "lost", based_on=1)
-        found = store.get(KEY)
-        assert found is not None
-        assert found.content == "kept"
+        mark = store.get(KEY)
+        assert mark is not None
+        assert mark.content == "kept"

@@ -89,7 +89,7 @@ async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_reque
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "header"),
     [
         (400, "This model's maximum context length is 4096 tokens. However, you requested 9000."),
         (400, "request (30945 tokens) exceeds the available context size (4096 tokens)"),
@@ -99,11 +99,11 @@ async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_reque
     ],
 )
 async def test_a_source_that_is_too_long_is_called_so_and_another_judge_named(
-    lane: Lane, status: int, said: str
+    lane: Lane, status: int, header: str
 ) -> None:
-    error = await failing(lane, failure(status, said))
+    error = await failing(lane, failure(status, header))
     assert type(error) is PermanentModelError
-    assert said[:40] in str(error)
+    assert header[:40] in str(error)
     assert "longer than this model reads; the judge searcher reads long sources" in str(error)
 
 
@@ -139,8 +139,8 @@ async def test_a_policy_s_refusal_is_a_refusal(lane: Lane) -> None:
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_read_in_seconds_and_as_a_date(lane: Lane, status: int) -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    for said, least, most in (("7", 7.0, 7.0), (later, 60.0, 91.0), ("soon", None, None)):
-        error = await failing(lane, failure(status, retry_after=said))
+    for header, least, most in (("7", 7.0, 7.0), (later, 60.0, 91.0), ("soon", None, None)):
+        error = await failing(lane, failure(status, retry_after=header))
         assert isinstance(error, TransientModelError)
         if least is None or most is None:
             assert error.retry_after is None

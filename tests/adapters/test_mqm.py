@@ -38,8 +38,8 @@ def read_back(tmp_path: Path, segments: list[Segment]) -> list[Segment | DataErr
 
 
 def sound(read: list[Segment | DataError]) -> list[Segment]:
-    assert [one for one in read if isinstance(one, DataError)] == []
-    return [one for one in read if isinstance(one, Segment)]
+    assert [row for row in read if isinstance(row, DataError)] == []
+    return [row for row in read if isinstance(row, Segment)]
 
 
 def span(text: str, start: int, severity: int | None, *, rater: str, category: str) -> ErrorSpan:
@@ -130,7 +130,7 @@ def test_any_segment_survives_a_round_trip(
         inputs={"Source": source},
         task="translation",
         system="S",
-        gold=tuple(sorted(gold, key=lambda one: raters.index(one.found_by[0]))),
+        gold=tuple(sorted(gold, key=lambda row: raters.index(row.found_by[0]))),
         meta={"doc": "d", "doc_id": "1", "seg_id": "2", "annotators": raters},
     )
     assert read_back(tmp_path_factory.mktemp("mqm"), [segment]) == [segment]
@@ -221,13 +221,13 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
             rater, source = row["annotator"], row["source"]["source"]
             gold = tuple(
                 span(
-                    one["text"],
-                    one["start"],
-                    {"minor": 2, "major": 4}[one["severity"]],
+                    segment["text"],
+                    segment["start"],
+                    {"minor": 2, "major": 4}[segment["severity"]],
                     rater=rater,
-                    category=one["category"],
+                    category=segment["category"],
                 )
-                for one in row["spans"]
+                for segment in row["spans"]
             )
             about = {"doc": row["doc_id"], "doc_id": "", "seg_id": row["id"]}
             segments.append(
@@ -242,7 +242,7 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
                 )
             )
     assert len(segments) == 7935
-    assert sum(len(one.gold) for one in segments) == 5268
+    assert sum(len(segment.gold) for segment in segments) == 5268
     assert read_back(tmp_path, segments) == segments
 
 

@@ -18,13 +18,13 @@ def test_a_cell_stands_for_its_text(text: str) -> None:
 @given(st.text("ab<>/v", max_size=10), st.lists(st.integers(0, 10), max_size=4, unique=True))
 def test_marks_come_out_as_they_went_in(text: str, edges: list[int]) -> None:
     within = sorted(edge for edge in edges if edge <= len(text))
-    places = tuple(zip(within[::2], within[1::2], strict=False))
+    intervals = tuple(zip(within[::2], within[1::2], strict=False))
     try:
-        marked = mark(text, places)
+        marked = mark(text, intervals)
     except DataError:
         assert "<v>" in text or "</v>" in text
     else:
-        assert unmark(marked) == (text, places)
+        assert unmark(marked) == (text, intervals)
 
 
 def test_a_backslash_before_anything_else_stands_for_itself() -> None:

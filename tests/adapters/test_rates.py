@@ -212,9 +212,9 @@ def test_no_window_sees_more_than_the_capacity_and_what_flows_in(
     log = sent(bucket, [(pause, share * bucket.capacity) for pause, share in calls])
     for first, begin in enumerate(log):
         spent = 0.0
-        for one in log[first:]:
-            spent += one.amount
-            allowed = bucket.capacity + bucket.rate * (one.at - begin.at)
+        for entry in log[first:]:
+            spent += entry.amount
+            allowed = bucket.capacity + bucket.rate * (entry.at - begin.at)
             assert spent <= allowed * (1 + 1e-6)
 
 
@@ -222,5 +222,5 @@ def test_no_window_sees_more_than_the_capacity_and_what_flows_in(
 def test_no_minute_sees_more_requests_than_its_limit(per_minute: int, pauses: list[float]) -> None:
     log = sent(Bucket(per_minute), [(pause, 1) for pause in pauses])
     for begin in log:
-        within = [one for one in log if begin.at <= one.at < begin.at + 60]
+        within = [entry for entry in log if begin.at <= entry.at < begin.at + 60]
         assert len(within) <= per_minute

@@ -131,10 +131,10 @@ def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_da
         except StoreError as error:
             assert f"spanjury runs repair {path.parent}" in str(error)  # noqa: PT017
             harmed += 1
-            said = repair(path)
-            assert said.kept is not None
+            outcome = repair(path)
+            assert outcome.kept is not None
             lacking = missing(path)
-            assert said.saved == COUNT - len(lacking)
+            assert outcome.saved == COUNT - len(lacking)
         harmed += len(lacking)
         whole = undamaged_pages(before, bytes(data), in_log=in_log)
         assert not [number for number in lacking if value_of(number) in whole], turn
@@ -144,32 +144,32 @@ def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_da
 def test_a_value_of_many_pages_is_saved_beside_a_torn_page(tmp_path: Path, killed: Path) -> None:
     path = sound_copy(killed, tmp_path / "a")
     data = bytearray(path.read_bytes())
-    place = data.index(value_of(7))
-    data[place // PAGE * PAGE : place // PAGE * PAGE + 12] = b"\xff" * 12
+    offset = data.index(value_of(7))
+    data[offset // PAGE * PAGE : offset // PAGE * PAGE + 12] = b"\xff" * 12
     path.write_bytes(data)
-    said = repair(path)
+    outcome = repair(path)
     lacking = missing(path)
     assert 7 in lacking
     assert not {0, 50, 100} & set(lacking)
-    assert said == Repaired(
+    assert outcome == Repaired(
         saved=COUNT - len(lacking),
         lost=len(lacking),
         kept=path.with_name("memory.sqlite3.damaged-1"),
     )
-    assert said.kept is not None
-    assert said.kept.read_bytes() == data
+    assert outcome.kept is not None
+    assert outcome.kept.read_bytes() == data
 
 
 def test_a_lost_entry_of_the_index_hides_no_value(tmp_path: Path, killed: Path) -> None:
     path = sound_copy(killed, tmp_path / "a")
     data = path.read_bytes()
-    ends = [found.end() for found in re.finditer(b"key 123", data)]
+    ends = [match.end() for match in re.finditer(b"key 123", data)]
     (entry,) = (end for end in ends if not data[end:].startswith(b"value"))
     path.write_bytes(data[: entry - 1] + b"?" + data[entry:])
     with pytest.raises(StoreError, match="spanjury runs repair"), SqliteMemory(path):
         pass
-    said = repair(path)
-    assert (said.saved, said.lost) == (COUNT, 0)
+    outcome = repair(path)
+    assert (outcome.saved, outcome.lost) == (COUNT, 0)
     assert missing(path) == []
 
 

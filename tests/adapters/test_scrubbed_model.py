@@ -50,7 +50,7 @@ async def test_every_part_of_a_reply_is_scrubbed() -> None:
 @pytest.mark.anyio
 async def test_tokens_that_spell_a_secret_are_masked_and_the_others_stay() -> None:
     pieces = ("Score", " 4", " Riv3r", "-St0", "ne/", "42", ".")
-    tokens = tuple(TokenLogprob(token=one, logprob=-1, top={one: -1}) for one in pieces)
+    tokens = tuple(TokenLogprob(token=piece, logprob=-1, top={piece: -1}) for piece in pieces)
     reply = await said(Reply(text="4", logprobs=tokens))
     assert [token.token for token in reply.logprobs] == ["Score", " 4", *["[hidden]"] * 4, "."]
     assert [token.logprob for token in reply.logprobs] == [-1] * len(pieces)

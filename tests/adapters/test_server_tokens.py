@@ -44,10 +44,10 @@ async def asked(server: LoopbackServer) -> TemplateTokens | None:
 
 async def test_llama_cpp_is_asked_for_all_of_its_vocabulary() -> None:
     with LoopbackServer(chat(""), pages=LLAMA_CPP) as server:
-        found = await asked(server)
-        assert found is not None
-        assert found.tokens == ("<file_sep>", "<|im_end|>", "[|user|]")
-        assert "llama.cpp" in found.source
+        tokens = await asked(server)
+        assert tokens is not None
+        assert tokens.tokens == ("<file_sep>", "<|im_end|>", "[|user|]")
+        assert "llama.cpp" in tokens.source
         _, vocabulary, cut = server.asked_pages
         assert vocabulary.body == {"tokens": [0, 1, 2, 3, 4]}
         assert cut.body["content"] == "<b>\n<file_sep>\n<|im_end|>\n[:]\n[|user|]"
@@ -59,17 +59,17 @@ async def test_llama_cpp_is_asked_for_all_of_its_vocabulary() -> None:
 async def test_vllm_names_its_tokens_where_it_was_started_to_do_so() -> None:
     pages = {**VLLM, "/tokenizer_info": {"added_tokens_decoder": ADDED, "eos_token": "<seed:eos>"}}
     with LoopbackServer(chat(""), pages=pages) as server:
-        found = await asked(server)
-    assert found is not None
-    assert found.tokens == ("<file_sep>", "<seed:bos>", "<seed:eos>")
-    assert "/tokenizer_info" in found.source
+        tokens = await asked(server)
+    assert tokens is not None
+    assert tokens.tokens == ("<file_sep>", "<seed:bos>", "<seed:eos>")
+    assert "/tokenizer_info" in tokens.source
 
 
 async def test_vllm_else_shows_the_tokens_of_a_conversation() -> None:
     with LoopbackServer(chat(""), pages={**VLLM, "/tokenize": TURNS}) as server:
-        found = await asked(server)
-        assert found is not None
-        assert found.tokens == ("[|endofturn|]", "[|system|]", "[|user|]")
+        tokens = await asked(server)
+        assert tokens is not None
+        assert tokens.tokens == ("[|endofturn|]", "[|system|]", "[|user|]")
         assert server.asked_pages[-1].body["model"] == "m"
         assert server.asked_pages[-1].body["return_token_strs"] is True
 
@@ -117,9 +117,9 @@ async def test_every_client_asks_the_server_at_its_address(name: str) -> None:
     with LoopbackServer(chat(""), pages=LLAMA_CPP) as server:
         async with open_model(name, options=ModelOptions(base_url=server.base_url)) as model:
             assert isinstance(model, TokenizedModel)
-            found = await model.template_tokens()
-    assert found is not None
-    assert "<file_sep>" in found.tokens
+            tokens = await model.template_tokens()
+    assert tokens is not None
+    assert "<file_sep>" in tokens.tokens
 
 
 async def test_a_provider_without_an_address_is_not_asked() -> None:
@@ -132,6 +132,6 @@ async def test_a_provider_without_an_address_is_not_asked() -> None:
 async def test_llama_cpp_itself_names_the_tokens_of_the_embedded_model() -> None:
     async with open_embedded("embedded", options=ModelOptions()) as model:
         assert isinstance(model, TokenizedModel)
-        found = await model.template_tokens()
-    assert found is not None
-    assert {"<|im_end|>", "<file_sep>", "<jupyter_start>"} <= {*found.tokens}
+        tokens = await model.template_tokens()
+    assert tokens is not None
+    assert {"<|im_end|>", "<file_sep>", "<jupyter_start>"} <= {*tokens.tokens}

@@ -18,13 +18,13 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> ShardFolder:
 
 
 def content(url: str) -> bytes:
-    place = find_place(url)
-    return bytes(place.files.cat_file(place.path))
+    file = find_place(url)
+    return bytes(file.files.cat_file(file.path))
 
 
 def files(folder: ShardFolder) -> list[str]:
-    place = find_place(folder.url)
-    return [path.rpartition("/")[2] for path in place.files.find(place.path)]
+    file = find_place(folder.url)
+    return [path.rpartition("/")[2] for path in file.files.find(file.path)]
 
 
 def test_a_shard_is_read_as_it_was_written_last(folder: ShardFolder) -> None:
@@ -82,8 +82,8 @@ def test_a_manifest_is_read_as_written_and_the_ones_before_stay(folder: ShardFol
 
 
 def test_a_manifest_that_is_torn_counts_for_nothing_and_is_set_aside(folder: ShardFolder) -> None:
-    place = find_place(folder.url).below("run.json")
-    place.files.pipe_file(place.path, b'{"job"')
+    file = find_place(folder.url).below("run.json")
+    file.files.pipe_file(file.path, b'{"job"')
     assert folder.manifest() is None
     folder.keep_manifest({"job": {}})
     assert content(f"{folder.url}/run-1.json") == b'{"job"'

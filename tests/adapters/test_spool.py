@@ -15,8 +15,8 @@ def test_pieces_come_back_and_are_found_as_in_a_list(pieces: list[bytes], needle
     with open_spool() as opened:
         assert [opened.put(piece) for piece in pieces] == list(range(len(pieces)))
         assert [opened.get(number) for number in range(len(opened))] == pieces
-        found = [number for number, piece in enumerate(pieces) if needle in piece]
-        assert list(opened.holding(needle)) == found
+        expected = [number for number, piece in enumerate(pieces) if needle in piece]
+        assert list(opened.holding(needle)) == expected
 
 
 def test_a_needle_across_two_pieces_is_not_found() -> None:

@@ -281,18 +281,18 @@ def test_a_damaged_log_loses_what_lies_in_the_damage_and_nothing_else(
     path = _copied(killed, tmp_path_factory.getbasetemp())
     log = _log(path)
     size = log.stat().st_size
-    place = int(where * size)
+    offset = int(where * size)
     with log.open("r+b") as file:
         if garbage is None:
-            file.truncate(place)
+            file.truncate(offset)
         else:
-            file.seek(place)
+            file.seek(offset)
             file.write(garbage)
     lost = _there(path).count(False)
     # A commit took a page of 4096 bytes or more behind a header of 24; a page holds 5 values.
-    damaged = (size - place if garbage is None else min(len(garbage), size - place)) // 4120 + 2
+    damaged = (size - offset if garbage is None else min(len(garbage), size - offset)) // 4120 + 2
     assert lost <= (damaged if garbage is None else 5 * damaged)
-    assert not (garbage is None and place == size) or lost == 0
+    assert not (garbage is None and offset == size) or lost == 0
 
 
 @given(where=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=5000))
@@ -303,8 +303,8 @@ def test_a_damaged_file_is_reported_or_gives_the_stored_values(
     path = _copied(killed, tmp_path_factory.getbasetemp())
     _there(path)  # the log is now in the file
     data = bytearray(path.read_bytes())
-    place = int(where * (len(data) - 1))
-    data[place : place + len(garbage)] = garbage
+    offset = int(where * (len(data) - 1))
+    data[offset : offset + len(garbage)] = garbage
     path.write_bytes(data)
     try:
         _there(path)

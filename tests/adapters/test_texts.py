@@ -22,15 +22,15 @@ ROWS = [
 
 
 def segments(path: Path) -> list[Segment]:
-    found = list(open_source(path))
-    assert all(isinstance(one, Segment) for one in found), found
-    return [one for one in found if isinstance(one, Segment)]
+    read = list(open_source(path))
+    assert all(isinstance(row, Segment) for row in read), read
+    return [row for row in read if isinstance(row, Segment)]
 
 
 def test_every_line_is_a_text_and_an_empty_one_an_empty_text(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     path.write_bytes("\ufeffErste Zeile.\r\n\nدومین\n".encode())
-    assert [(one.segment_id, one.output) for one in segments(path)] == [
+    assert [(row.segment_id, row.output) for row in segments(path)] == [
         ("line-1", "Erste Zeile."),
         ("line-2", ""),
         ("line-3", "دومین"),
@@ -40,7 +40,7 @@ def test_every_line_is_a_text_and_an_empty_one_an_empty_text(tmp_path: Path) -> 
 def test_a_packed_file_of_lines_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "out.txt.gz"
     path.write_bytes(gzip.compress(b"one\ntwo", mtime=0))
-    assert [one.output for one in segments(path)] == ["one", "two"]
+    assert [row.output for row in segments(path)] == ["one", "two"]
 
 
 def test_a_line_that_is_no_utf8_is_a_fault_in_its_place(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_files_of_a_folder_are_texts_and_its_folders_systems(tmp_path: Path) -> 
     (tmp_path / "1.txt").write_text("one\nand more\n")
     (tmp_path / ".git" / "x.txt").write_text("no text")
     (tmp_path / "notes.md").write_text("no text")
-    assert [(one.segment_id, one.system, one.output) for one in segments(tmp_path)] == [
+    assert [(row.segment_id, row.system, row.output) for row in segments(tmp_path)] == [
         ("1.txt", "", "one\nand more"),
         ("gpt/2.txt", "gpt", "two"),
     ]
@@ -70,9 +70,9 @@ def test_a_folder_is_not_left_by_its_links_and_what_is_no_file_is_not_opened(
     tmp_path: Path,
 ) -> None:
     folder, outside = tmp_path / "texts", tmp_path / "outside"
-    for place in (folder / "gpt", outside):
-        place.mkdir(parents=True)
-        (place / "1.txt").write_text("secret" if place == outside else "one")
+    for directory in (folder / "gpt", outside):
+        directory.mkdir(parents=True)
+        (directory / "1.txt").write_text("secret" if directory == outside else "one")
     (folder / "file.txt").symlink_to(outside / "1.txt")
     (folder / "folder").symlink_to(outside, target_is_directory=True)
     (folder / "again.txt").symlink_to(folder / "gpt" / "1.txt")
@@ -83,7 +83,7 @@ def test_a_folder_is_not_left_by_its_links_and_what_is_no_file_is_not_opened(
     assert isinstance(fault, DataError)
     assert "3 links lead out of the folder" in str(fault)
     assert "2 entries are no files" in str(fault)
-    assert [(one.segment_id, one.output) for one in texts if isinstance(one, Segment)] == [
+    assert [(row.segment_id, row.output) for row in texts if isinstance(row, Segment)] == [
         ("again.txt", "one"),
         ("gpt/1.txt", "one"),
     ]
@@ -108,8 +108,8 @@ def test_a_parquet_file_holds_rows_as_jsonl_does(tmp_path: Path) -> None:
     pa = imported("pyarrow")
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
-    found = segments(path)
-    assert [(one.segment_id, one.output, one.references) for one in found] == [
+    read = segments(path)
+    assert [(row.segment_id, row.output, row.references) for row in read] == [
         ("a", "One text.", ("A text.",)),
         ("b", "", ("Another.",)),
     ]
@@ -129,8 +129,8 @@ def test_dates_numbers_and_bytes_of_a_parquet_file_are_texts_of_its_inputs(tmp_p
     }
     pq.write_table(pa.Table.from_pylist([{"id": "a", "output": "x", "inputs": inputs}]), path)
 
-    (found,) = segments(path)
-    assert found.inputs == {
+    (read,) = segments(path)
+    assert read.inputs == {
         "Day": "2024-05-01",
         "Time": "2024-05-01T12:30:00+00:00",
         "Price": "1.50",
@@ -177,8 +177,8 @@ def test_a_dataset_saved_to_disk_is_read_by_split(tmp_path: Path) -> None:
     datasets = imported("datasets")
     whole = datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)})
     whole.save_to_disk(str(tmp_path / "saved"))
-    found = list(open_source(Path(f"hf:{tmp_path / 'saved'}@test")))
-    assert [one.system for one in found if isinstance(one, Segment)] == ["s1", "s2"]
+    read = list(open_source(Path(f"hf:{tmp_path / 'saved'}@test")))
+    assert [row.system for row in read if isinstance(row, Segment)] == ["s1", "s2"]
     with pytest.raises(DataError, match="cannot be read"):
         read_dataset(Path(f"hf:{tmp_path / 'saved'}@validation"))
 

@@ -38,10 +38,10 @@ GGUF = b"GGUF" + struct.pack("<IQQ", 3, 0, 5) + b"".join(
 def test_the_metadata_of_gguf_are_read_without_the_weights(tmp_path: Path) -> None:
     file = tmp_path / "model.gguf"
     file.write_bytes(GGUF)
-    found = read_template_tokens(file)
-    assert found.tokens == ("<unk>", "<|im_end|>", "<file_sep>")
-    assert str(file) in found.source
-    assert read_template_tokens(tmp_path).tokens == found.tokens
+    tokens = read_template_tokens(file)
+    assert tokens.tokens == ("<unk>", "<|im_end|>", "<file_sep>")
+    assert str(file) in tokens.source
+    assert read_template_tokens(tmp_path).tokens == tokens.tokens
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,10 @@ def segment(name: str) -> Segment:
 
 
 def attributes(record: ReadableSpan | ReadableLogRecord) -> dict[str, object]:
-    found = record.attributes if isinstance(record, ReadableSpan) else record.log_record.attributes
-    return dict(found or {})
+    providers = (
+        record.attributes if isinstance(record, ReadableSpan) else record.log_record.attributes
+    )
+    return dict(providers or {})
 
 
 def named(spans: Sequence[ReadableSpan], beginning: str) -> list[ReadableSpan]:
@@ -332,8 +334,8 @@ async def test_a_conversation_with_tools_is_traced_word_for_word() -> None:
 
 async def test_traced_values_can_be_encoded() -> None:
     listener = Listener(content=True)
-    said = Report(score=3, rationale="half \udc00")
-    await panel(listener, only=FixedJudge(says=said)).assess(segment("\ud83d"), ASPECT)
+    report = Report(score=3, rationale="half \udc00")
+    await panel(listener, only=FixedJudge(says=report)).assess(segment("\ud83d"), ASPECT)
     recorded = [*map(attributes, listener.spans), *map(attributes, listener.events)]
     for value in (value for each in recorded for value in each.values()):
         assert str(value).encode()
@@ -378,7 +380,7 @@ def found_by(program: str, **environment: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("before", "environment", "found"),
+    ("before", "environment", "providers"),
     [
         ("", {"OTEL_SERVICE_NAME": "x"}, "Untraced False"),
         ("import opentelemetry.trace, opentelemetry._logs", {}, "Untraced True"),
@@ -387,9 +389,9 @@ def found_by(program: str, **environment: str) -> list[str]:
     ],
 )
 def test_nothing_is_touched_unless_the_program_has_set_it_up(
-    before: str, environment: dict[str, str], found: str
+    before: str, environment: dict[str, str], providers: str
 ) -> None:
-    assert found_by(before + FIND, **environment) == [found]
+    assert found_by(before + FIND, **environment) == [providers]
 
 
 def test_content_is_taken_where_the_environment_asks_for_it() -> None:

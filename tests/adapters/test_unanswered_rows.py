@@ -27,10 +27,10 @@ def row(
         replace(seat, report=_report(outcome))
         for seat, outcome in zip(made.report.seats, outcomes, strict=True)
     )
-    said = panel or (Outcome.SCORED if Outcome.SCORED in outcomes else outcomes[-1])
-    report = _report(said)
+    outcome = panel or (Outcome.SCORED if Outcome.SCORED in outcomes else outcomes[-1])
+    report = _report(outcome)
     panel_report = replace(
-        made.report, outcome=said, score=report.score, reason=report.reason, seats=seats
+        made.report, outcome=outcome, score=report.score, reason=report.reason, seats=seats
     )
     return replace(made, report=panel_report)
 

@@ -21,7 +21,7 @@ TOOLS, VALIDATOR, REPAIR = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 def saying(*answers: str | ToolCallPart) -> FunctionModel:
     """Return a model that gives its answers in turn, a tool call or a text each."""
-    parts = [TextPart(one) if isinstance(one, str) else one for one in answers]
+    parts = [TextPart(each) if isinstance(each, str) else each for each in answers]
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         del messages, info
@@ -105,6 +105,6 @@ def test_the_example_repairs_the_planted_errors(
         "'captain captain' -> 'captain'",
     ):
         assert f"      {edit}\n" in printed
-    said = (ROOT / "examples" / "agent" / "README.md").read_text("utf-8")
-    (mended, faulty) = re.findall(r"(\d+) of the (\d+) texts in which", said)[0]
+    page = (ROOT / "examples" / "agent" / "README.md").read_text("utf-8")
+    (mended, faulty) = re.findall(r"(\d+) of the (\d+) texts in which", page)[0]
     assert f"{faulty} of 15 texts had errors; {mended} have none left" in printed

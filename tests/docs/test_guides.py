@@ -72,7 +72,7 @@ def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: P
     guide = DOCS / "plugins" / f"{name}.md"
     site = installed(guide, tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"}
-    said = ""
+    printed = ""
     for kind, text in blocks(guide):
         for line in text.splitlines() if kind == "sh" else ():
             program, *words = shlex.split(line)
@@ -86,10 +86,10 @@ def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: P
                 check=False,
             )
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-            said += done.stdout
+            printed += done.stdout
         if kind == "text" and not NAMED.match(text):
-            assert [line for line in text.splitlines() if line not in said] == []
-    assert said
+            assert [line for line in text.splitlines() if line not in printed] == []
+    assert printed
 
 
 def test_a_plugins_exam_is_a_function_and_a_broken_one_costs_no_command(tmp_path: Path) -> None:

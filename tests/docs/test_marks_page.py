@@ -22,7 +22,7 @@ def marks_of_ben(folder: Path) -> None:
     (shown,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     row = json.loads(shown)
     texts = map(json.loads, (folder / "examples" / "summaries.jsonl").read_text().splitlines())
-    (text,) = (one for one in texts if one["id"] == row["id"])
+    (text,) = (candidate for candidate in texts if candidate["id"] == row["id"])
     row["output"] = text["output"]
     del row["human"]["consistency"]["anna"], row["meta"]["marks"][0]
     (folder / "marks-of-ben.jsonl").write_text(json.dumps(row) + "\n")
@@ -32,15 +32,15 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     marks_of_ben(tmp_path)
 
-    said = {}
+    outputs = {}
     for command in COMMANDS:
         done = call(tmp_path, *shlex.split(command)[1:])
         assert done.exit_code == 0, f"{command}\n{done.output}"
-        said[command] = done.output
+        outputs[command] = done.output
 
-    assert "anna" in said["spanjury marks list my-run"]
-    assert ".546" in said["spanjury meta my-run"]
-    assert "consistency" in said["spanjury marks agreement my-run"]
+    assert "anna" in outputs["spanjury marks list my-run"]
+    assert ".546" in outputs["spanjury meta my-run"]
+    assert "consistency" in outputs["spanjury marks agreement my-run"]
     rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
     (both,) = (row for row in rows if row["id"] == "harbour-bridge/system-b")
     assert set(both["human"]["consistency"]) == {"anna", "ben"}
@@ -53,6 +53,6 @@ def test_the_row_that_is_shown_has_its_span_where_it_says() -> None:
     (shown,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     row = json.loads(shown)
     lines = (ROOT / "examples" / "summaries.jsonl").read_text("utf-8").splitlines()
-    (text,) = (one for one in map(json.loads, lines) if one["id"] == row["id"])
+    (text,) = (candidate for candidate in map(json.loads, lines) if candidate["id"] == row["id"])
     (span,) = row["spans"]
     assert text["output"][span["start"] : span["end"]] == span["text"]

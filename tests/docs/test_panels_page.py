@@ -42,7 +42,7 @@ seats = [{{ judge = "grounding" }}, {{ judge = "annotator" }}]
 
 def commands(of: str) -> list[list[str]]:
     """Return the words of each command of a program, in the order of the page."""
-    found, names = list[list[str]](), dict[str, str]()
+    language, names = list[list[str]](), dict[str, str]()
     blocks = [text for kind, text in _FENCED.findall(PAGE) if kind in {"", "sh", "console"}]
     shown = "".join(sorted((*blocks, *_INDENTED.findall(PAGE)), key=PAGE.index))
     for line in shown.replace("\\\n", " ").splitlines():
@@ -52,12 +52,12 @@ def commands(of: str) -> list[list[str]]:
         for name, value in names.items():
             words = words.replace(f"${name}", value)
         if words.startswith(f"{of} "):
-            found.append(shlex.split(words, comments=True)[1:])
-    return found
+            language.append(shlex.split(words, comments=True)[1:])
+    return language
 
 
 def blocks(kind: str) -> list[str]:
-    return [text for found, text in _FENCED.findall(PAGE) if found == kind]
+    return [text for language, text in _FENCED.findall(PAGE) if language == kind]
 
 
 def run(folder: Path, *words: str) -> str:
@@ -93,7 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write_lines(folder / f"{name}.jsonl", unmarked)
     for run_dir, system in (("run-of-a", "bart"), ("run-of-b", "t5")):
         write_lines(
-            folder / f"{system}.jsonl", [one for one in unmarked if one["system"] == system]
+            folder / f"{system}.jsonl", [row for row in unmarked if row["system"] == system]
         )
         evaluate(folder, f"{system}.jsonl", "--panel", "seats.toml", "--run-dir", run_dir)
     evaluate(folder, "more.jsonl", "--panel", "seats.toml", "--run-dir", "my-run")
@@ -109,9 +109,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def said(folder: Path) -> dict[str, str]:
+def outputs(folder: Path) -> dict[str, str]:
     """Run all commands of the page; return what each said, by its words."""
-    said = {}
+    outputs = {}
     for words in commands("spanjury"):
         command = " ".join(words)
         asked = [*words, *QUICK.get(words[0], ())]
@@ -120,14 +120,14 @@ def said(folder: Path) -> dict[str, str]:
             asked += [] if "--panel" in words else ["--panel", "seats.toml"]
             if words[1] in RUNS and "--run-dir" not in words:
                 asked += ["--run-dir", RUNS[words[1]]]
-        said[command] = run(folder, *asked)
+        outputs[command] = run(folder, *asked)
         if (made := RUNS.get(words[1])) and words[0] == "evaluate":
             run(folder, "marks", "import", made, words[1], "--annotator", "anna")
-    return said
+    return outputs
 
 
-def test_every_command_runs_in_the_order_of_the_page(folder: Path, said: dict[str, str]) -> None:
-    assert {command.split()[0] for command in said} == {
+def test_every_command_runs_in_the_order_of_the_page(folder: Path, outputs: dict[str, str]) -> None:
+    assert {command.split()[0] for command in outputs} == {
         *("calibrate", "evaluate", "panel", "rank", "rescore", "sample", "view"),
     }
     for name in ("to-mark.jsonl", "calibration.toml", "on-peoples-terms.jsonl", "cascade.toml"):
@@ -136,8 +136,8 @@ def test_every_command_runs_in_the_order_of_the_page(folder: Path, said: dict[st
     assert (folder / "ranking").is_dir()
 
 
-def test_a_sampled_row_keeps_what_is_shown(folder: Path, said: dict[str, str]) -> None:
-    assert said
+def test_a_sampled_row_keeps_what_is_shown(folder: Path, outputs: dict[str, str]) -> None:
+    assert outputs
     (shown,) = (json.loads(text)["meta"]["sampling"] for text in blocks("json"))
     rows = read_lines(folder / "to-mark.jsonl")
     assert len(rows) == shown["drawn"] == 50
@@ -154,9 +154,9 @@ def form(line: str) -> str:
 
 
 def test_thirty_texts_are_reported_on_in_the_lines_that_are_shown(
-    folder: Path, said: dict[str, str]
+    folder: Path, outputs: dict[str, str]
 ) -> None:
-    assert said
+    assert outputs
     (shown,) = blocks("text")
     report = folder / "thirty.html"
     few = [text for text in TEXTS if text["system"] != "pegasus"][:30]
@@ -196,10 +196,10 @@ def test_the_families_that_are_shown_are_read(tmp_path: Path) -> None:
     (text,) = (block for block in _INDENTED.findall(PAGE) if "[families]" in block)
     path = tmp_path / "families.toml"
     path.write_text(text)
-    known = Families.load(path)
-    assert known.of("openai/our-model-7b") == "house"
-    assert known.of("ollama/llama-house") == "house"
-    assert known.of("ollama/llama3:8b") == "llama"
+    families = Families.load(path)
+    assert families.of("openai/our-model-7b") == "house"
+    assert families.of("ollama/llama-house") == "house"
+    assert families.of("ollama/llama3:8b") == "llama"
 
 
 COMMANDS = {
@@ -252,19 +252,19 @@ STUDIED: Sequence[str] = (
 )
 
 
-def test_the_parts_of_the_study_are_those_that_are_listed(said: dict[str, str]) -> None:
+def test_the_parts_of_the_study_are_those_that_are_listed(outputs: dict[str, str]) -> None:
     (section,) = re.findall(r"^## Which seats\n(.*?)(?=^## )", PAGE, re.DOTALL | re.MULTILINE)
     table = section.partition("| part |")[2].partition("\n\n")[0]
     listed = re.findall(r"^\| ([A-Z][\w ]+) \|", table, re.MULTILINE)
     assert tuple(listed) == STUDIED
-    printed = said["panel study run"]
+    printed = outputs["panel study run"]
     assert [part for part in listed if part != "Own family" and part not in printed] == []
 
 
 def test_the_columns_of_the_ranking_are_those_that_are_explained(
-    folder: Path, said: dict[str, str]
+    folder: Path, outputs: dict[str, str]
 ) -> None:
-    assert said
+    assert outputs
     (section,) = re.findall(r"^## Rank systems\n(.*?)(?=^### )", PAGE, re.DOTALL | re.MULTILINE)
     named = re.findall(r"\*\*([a-z ]+)\*\*", section)
     (written,) = (path.read_text("utf-8") for path in (folder / "ranking").glob("*.md"))
@@ -289,6 +289,6 @@ def test_the_means_of_one_to_four_judges_are_those_that_are_shown(
     four = [words for words in commands("spanjury") if "qags/results.jsonl" in words][:2]
     for words in four:
         done = run(tmp_path, *words, "--draws", "0", "--json")
-        (found,) = json.loads(done)["aspects"]
-        means = [size["mean"] for size in found["subsets"]["sizes"]]
+        (language,) = json.loads(done)["aspects"]
+        means = [size["mean"] for size in language["subsets"]["sizes"]]
         assert means == pytest.approx(shown["--within" in words], abs=6e-4)

@@ -21,15 +21,15 @@ PORT = "8765"
 
 
 def blocks(kind: str) -> list[str]:
-    return [text for found, text in BLOCK.findall(PAGE) if found == kind]
+    return [text for language, text in BLOCK.findall(PAGE) if language == kind]
 
 
 def commands() -> Iterator[list[str]]:
     """Yield the flags of every `spanjury serve` of the page."""
     for text in (*blocks("sh"), *blocks("ini")):
         for line in text.splitlines():
-            _, found, rest = line.partition("spanjury serve")
-            if found:
+            _, language, rest = line.partition("spanjury serve")
+            if language:
                 yield shlex.split(rest)
 
 
@@ -43,7 +43,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Path) -> None:
     asking = [text for text in blocks("sh") if text.startswith("curl")]
     assert len(asking) == 2
-    said = []
+    printed = []
     for text in asking:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", text.replace(PORT, str(served.port))],
@@ -54,9 +54,9 @@ def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Pat
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        said.append(done.stdout)
-    assert '"decision":"faulty"' in said[0]
-    assert said[1].count("event: end") == 1
+        printed.append(done.stdout)
+    assert '"decision":"faulty"' in printed[0]
+    assert printed[1].count("event: end") == 1
     rows = (ROOT / "examples" / "summaries.jsonl").read_text("utf-8").splitlines()
     assert len((tmp_path / "results.jsonl").read_text("utf-8").splitlines()) == len(rows)
 
@@ -100,9 +100,9 @@ def test_the_services_of_the_page_begin(tmp_path: Path) -> None:
     (tmp_path / "panel.toml").write_text('[[seats]]\njudge = "form"\n')
     (tmp_path / "tokens").write_text("ann:0123456789abcdef\n")
     own = {"--port": "0", "--state-dir": "state"}
-    found = list(commands())
-    assert len(found) == 4
-    for flags in found:
+    language = list(commands())
+    assert len(language) == 4
+    for flags in language:
         kept = [*flags]
         for flag, value in own.items():
             if flag in kept:

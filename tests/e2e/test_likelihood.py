@@ -28,9 +28,9 @@ async def assess(model: str, output: str) -> Report:
 
 @pytest.mark.parametrize("model", ["local/embedded", "embedded"])
 async def test_a_summary_scores_above_one_with_a_stranger_in_it(model: str) -> None:
-    said = "The council of Marston has bought the old railway bridge for one pound."
+    claim = "The council of Marston has bought the old railway bridge for one pound."
     invented = "The actress Olivia Grant has bought the old railway bridge for one pound."
-    faithful, other = await assess(model, said), await assess(model, invented)
+    faithful, other = await assess(model, claim), await assess(model, invented)
     assert faithful.score is not None
     assert other.score is not None
     assert faithful.spans == ()

@@ -78,8 +78,8 @@ async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
 async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:
     judges = ["annotator:max_tokens=400,max_errors=2", "form"]
     report = await assess(*judges, consolidate="agent:max_tokens=200,retries=1")
-    found = [span for seat in report.seats for span in seat.report.spans]
-    assert len(found) > 1, "there is nothing to consolidate"
+    spans = [span for seat in report.seats for span in seat.report.spans]
+    assert len(spans) > 1, "there is nothing to consolidate"
     assert report.consolidator == "agent" or report.consolidator.startswith("rules (agent: ")
     assert {name for span in report.spans for name in span.found_by} <= {
         seat.seat for seat in report.seats

@@ -16,9 +16,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEGMENT = next(
-    one
-    for one in read_segments(EXAMPLES / "summaries.jsonl")
-    if one.segment_id == "cup-evening/system-b"
+    segment
+    for segment in read_segments(EXAMPLES / "summaries.jsonl")
+    if segment.segment_id == "cup-evening/system-b"
 )
 
 

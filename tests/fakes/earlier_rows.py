@@ -16,5 +16,5 @@ def as_written_earlier(line: str | bytes) -> str:
 
 def _without(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _without(one) for key, one in value.items() if key not in _LATER}
-    return [_without(one) for one in value] if isinstance(value, list) else value
+        return {key: _without(item) for key, item in value.items() if key not in _LATER}
+    return [_without(item) for item in value] if isinstance(value, list) else value

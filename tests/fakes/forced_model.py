@@ -38,13 +38,13 @@ class CopyingModel:
         prompt = request.messages[-1].content
         if len(prompt) > self.context:
             raise PermanentModelError(f"the prompt has {len(prompt)} characters")
-        known = set(re.findall(r"\w+", prompt))
+        words = set(re.findall(r"\w+", prompt))
         tokens = re.findall(r"\s*(?:\w+|[^\w\s])", request.forced)
         return Reply(
             text=request.forced,
             usage=Usage(calls=1, prompt=len(prompt)),
             logprobs=tuple(
-                TokenLogprob(token=token, logprob=COPIED if token.strip() in known else STRANGE)
+                TokenLogprob(token=token, logprob=COPIED if token.strip() in words else STRANGE)
                 for token in tokens
             ),
         )

@@ -39,7 +39,7 @@ def capture_logs() -> Iterator[list[Event]]:
 def forget_handlers() -> None:
     """Make the logger as it is when it is imported."""
     logger = logging.getLogger(LOGGER)
-    for handler in [one for one in logger.handlers if not isinstance(one, logging.NullHandler)]:
+    for handler in [each for each in logger.handlers if not isinstance(each, logging.NullHandler)]:
         logger.removeHandler(handler)
     logger.setLevel(logging.NOTSET)
     logger.propagate = True

@@ -39,8 +39,8 @@ def put_marks(run: MarkedRun, marks: Mapping[tuple[str, int, str], Mark]) -> Non
     with MarksStore(run.marks) as store:
         for (who, number, aspect), mark in marks.items():
             key = run.texts[number].key(who, aspect)
-            known = store.get(key)
-            store.put(key, mark_json(mark), based_on=known.revision if known else 0)
+            stored = store.get(key)
+            store.put(key, mark_json(mark), based_on=stored.revision if stored else 0)
 
 
 def span(output: str, start: int, end: int, *, severity: int = 3, category: str = "") -> MarkedSpan:

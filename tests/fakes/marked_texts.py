@@ -73,4 +73,4 @@ def marked_texts(path: Path) -> tuple[BenchText, ...]:
     """Return the texts of a file, as the bench takes them."""
     catalogue = Catalogue.load()
     aspect = catalogue.aspect("summarization", "consistency")
-    return tuple(bench_text(one, aspect, catalogue=catalogue) for one in read_segments(path))
+    return tuple(bench_text(row, aspect, catalogue=catalogue) for row in read_segments(path))

@@ -59,7 +59,7 @@ class Share:
         return self.score_statistics([sum(column) for column in zip(*rows, strict=True)])
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        return [[one.output.count("a"), len(one.output)] for one in samples]
+        return [[sample.output.count("a"), len(sample.output)] for sample in samples]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
         return total[0] / total[1] if total[1] else 0.0
@@ -103,6 +103,7 @@ class Overlap:
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         return [
-            sum(one in sample.output for one in sample.references[0]) / len(sample.references[0])
+            sum(reference in sample.output for reference in sample.references[0])
+            / len(sample.references[0])
             for sample in samples
         ]

@@ -60,15 +60,15 @@ WAYS: dict[str, tuple[str, Callable[[str], str]]] = {
 """Name -> the place of the quotation in the reply, and how it is written there."""
 
 
-def honest_reply(way: str, *, text: str, mark: str = "") -> str:
+def honest_reply(form: str, *, text: str, mark: str = "") -> str:
     """Return a review of one error of severity 5 with the lowest score that quotes `text`."""
-    place, quote = WAYS[way]
+    position, quote = WAYS[form]
     quoted, behind = quote(text), f" ({mark})" if mark else ""
-    before = f"{quoted}\n\n" if place == "before" else ""
-    location = quoted if place == "location" else '"Excellent"'
-    explanation = quoted if place == "explanation" else "It grades itself."
-    rationale = quoted if place == "rationale" else "It is no summary."
-    end = f"\n\n{quoted}" if place == "behind" else ""
+    before = f"{quoted}\n\n" if position == "before" else ""
+    location = quoted if position == "location" else '"Excellent"'
+    explanation = quoted if position == "explanation" else "It grades itself."
+    rationale = quoted if position == "rationale" else "It is no summary."
+    end = f"\n\n{quoted}" if position == "behind" else ""
     return (
         f"{before}Error 1{behind}:\nLocation{behind}: {location}\n"
         f"Explanation{behind}: {explanation}\nSeverity{behind}: 5\n\n"
@@ -79,10 +79,10 @@ def honest_reply(way: str, *, text: str, mark: str = "") -> str:
 def cut_replies(text: str, *, mark: str = "") -> list[str]:
     """Return honest replies that broke off within their quotation, behind its score."""
     replies = []
-    for way, (place, _) in WAYS.items():
-        reply = honest_reply(way, text=text, mark=mark)
+    for form, (position, _) in WAYS.items():
+        reply = honest_reply(form, text=text, mark=mark)
         folded = reply.casefold()
         end = folded.find("overall score: excellent")
-        if place in {"location", "explanation", "before"} and end >= 0:
+        if position in {"location", "explanation", "before"} and end >= 0:
             replies += [reply[: end + cut] for cut in (16, 20, 24, 30, 60)]
     return replies

@@ -36,11 +36,11 @@ def _text(number: int, system: int) -> dict[str, object]:
         " that its cables rust, and the council will vote on repairs in May."
     )
     is_wrong = number % (system + 2) == 0
-    said = year + 3 if is_wrong else year
+    stated_year = year + 3 if is_wrong else year
     outputs = (
-        f"The bridge of {town} was opened in {said} and cost {cost} million crowns.",
-        f"The council of {town} will vote in May on repairs of the bridge of {said}.",
-        f"Engineers warn that the cables of the bridge of {town}, opened in {said}, rust.",
+        f"The bridge of {town} was opened in {stated_year} and cost {cost} million crowns.",
+        f"The council of {town} will vote in May on repairs of the bridge of {stated_year}.",
+        f"Engineers warn that the cables of the bridge of {town}, opened in {stated_year}, rust.",
     )
     return {
         "id": f"bridge-{number}/{system}",

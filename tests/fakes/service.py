@@ -31,9 +31,9 @@ class Served:
     @property
     def url(self) -> str:
         """Its address."""
-        found = _ADDRESS.search("".join(self.said))
-        assert found is not None, self.said
-        return found[1]
+        match = _ADDRESS.search("".join(self.said))
+        assert match is not None, self.said
+        return match[1]
 
     @property
     def port(self) -> int:
@@ -75,11 +75,11 @@ class Served:
 
 def started(folder: Path, *flags: str, judges: Sequence[str] = RULES, token: str = "") -> Served:
     """Start a service whose batches are in `folder`; return it when it is ready, or has ended."""
-    known = environment(folder)
+    variables = environment(folder)
     process = subprocess.Popen(
         [*SPANJURY, "serve", "--port", "0", "--state-dir", str(folder / "state"), *judges, *flags],
         cwd=folder,
-        env={**known, "SPANJURY_SERVE_TOKEN": token} if token else known,
+        env={**variables, "SPANJURY_SERVE_TOKEN": token} if token else variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

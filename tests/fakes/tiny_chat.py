@@ -79,8 +79,8 @@ def tiny_pairs() -> list[TrainingPair]:
     return [
         TrainingPair(
             messages=(Message(role="user", content=f"Judge this text: the {animal} sat down."),),
-            target=f"Location: the {animal}\nSeverity: {place % 5 + 1}\nOverall score: {place * 5}",
+            target=f"Location: the {animal}\nSeverity: {n % 5 + 1}\nOverall score: {n * 5}",
             sources=(f"the {animal} sat down.",),
         )
-        for place, animal in enumerate(_ANIMALS)
+        for n, animal in enumerate(_ANIMALS)
     ]

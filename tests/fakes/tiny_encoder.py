@@ -19,7 +19,7 @@ def save_encoder(folder: Path) -> str:
     """Write the encoder into `folder`; return the folder's name."""
     torch.manual_seed(3)
     pieces = [*_SPECIAL, *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
-    vocabulary = {piece: place for place, piece in enumerate(pieces)}
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
     tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = BertNormalizer()
     tokenizer.pre_tokenizer = BertPreTokenizer()

@@ -21,11 +21,11 @@ _USAGE = {"calls": 0, "prompt": 0, "cached": 0, "completion": 0, "reasoning": 0}
 def span(output: str, quote: str, **given: Any) -> Json:  # noqa: ANN401  # as JSON has it
     """Return an error span at the first place of `quote` in `output`, or without a place."""
     start = output.find(quote) if quote else -1
-    place: Json = {"start": None, "end": None, "located": "unlocated"}
+    location: Json = {"start": None, "end": None, "located": "unlocated"}
     if start >= 0:
-        place = {"start": start, "end": start + len(quote), "located": "exact"}
+        location = {"start": start, "end": start + len(quote), "located": "exact"}
     filled: Json = {"explanation": "It is wrong.", "severity": 3, "category": None, "evidence": []}
-    return {**place, "text": quote, **filled, "probability": None, "found_by": ["a"], **given}
+    return {**location, "text": quote, **filled, "probability": None, "found_by": ["a"], **given}
 
 
 def seat(judge: str, score: float | None = 3.0, **given: Any) -> Json:  # noqa: ANN401  # as JSON has it
@@ -88,8 +88,8 @@ class ViewData:
         return {**head, "notes": [], "file": None, **self.changes}
 
     def judges(self) -> list[str]:
-        found = (row for run in self.runs for row in run if row)
-        return list(dict.fromkeys(each["judge"] for row in found for each in row["seats"]))
+        rows = (row for run in self.runs for row in run if row)
+        return list(dict.fromkeys(each["judge"] for row in rows for each in row["seats"]))
 
     def columns(self, start: int = 0, stop: int | None = None) -> Json:
         rows, stop = self.rows, len(self.rows) if stop is None else min(stop, len(self.rows))
@@ -114,25 +114,25 @@ class ViewData:
         }
 
     def categories(self) -> list[str]:
-        found = (row for run in self.runs for row in run if row)
-        named = {each["category"] for row in found for each in row["spans"] if each["category"]}
+        rows = (row for run in self.runs for row in run if row)
+        named = {each["category"] for row in rows for each in row["spans"] if each["category"]}
         return sorted(named)
 
     def details(self, numbers: Sequence[int]) -> Json:
-        rows, texts, places = self.rows, list[Json](), dict[str, int]()
-        known = {each["id"]: each for each in self.texts}
-        found = []
+        rows, texts, index_of = self.rows, list[Json](), dict[str, int]()
+        text_of = {each["id"]: each for each in self.texts}
+        all_rows = []
         for number in numbers:
             row = rows[number]
-            if row["id"] in known and row["id"] not in places:
-                places[row["id"]] = len(texts)
-                texts.append(known[row["id"]])
+            if row["id"] in text_of and row["id"] not in index_of:
+                index_of[row["id"]] = len(texts)
+                texts.append(text_of[row["id"]])
             named = {key: row[key] for key in ("id", "system", "task", "aspect")}
             results = [run[number] for run in self.runs]
-            found.append(
-                {"number": number, **named, "text": places.get(row["id"]), "results": results}
+            all_rows.append(
+                {"number": number, **named, "text": index_of.get(row["id"]), "results": results}
             )
-        return {"texts": texts, "rows": found}
+        return {"texts": texts, "rows": all_rows}
 
     def page(self) -> str:
         """Return the page as one file."""

@@ -61,7 +61,7 @@ def write_scored(damaged: Path, scored: Path) -> None:
 def _text(name: str, system: str, versions: list[dict[str, Any]]) -> dict[str, object]:
     draw = _number(f"{name} {system}")
     is_wrong = draw % 10 < _SYSTEMS[system]
-    fitting = [one for one in versions if (_score(one) <= _WRONG) is is_wrong]
+    fitting = [version for version in versions if (_score(version) <= _WRONG) is is_wrong]
     row = fitting[draw // 10 % len(fitting)]
     return {
         **{key: row[key] for key in ("task", "inputs", "output")},
@@ -96,7 +96,9 @@ def _review(summary: str, prompt: str, *, scores: Mapping[str, int], errs: int) 
     level = scores.get(summary, len(_LABELS)) - 1
     if draw % errs == 0:
         level = draw // errs % len(_LABELS)
-    said = f"No Error\n\nOverall score: {_LABELS[level]}\nExplanation of the score: I have read it."
+    reply = (
+        f"No Error\n\nOverall score: {_LABELS[level]}\nExplanation of the score: I have read it."
+    )
     tokens = len(prompt) // _TOKENS
     usage = {"prompt_tokens": tokens, "completion_tokens": 20, "total_tokens": tokens + 20}
-    return chat(said, usage=usage)
+    return chat(reply, usage=usage)

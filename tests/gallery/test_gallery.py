@@ -59,10 +59,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def encoder_in(folder: Path) -> bool:
     """Link the small encoder as `encoder`, if it is installed."""
-    if (found := find_spec(ENCODER)) is None or not found.submodule_search_locations:
+    if (spec := find_spec(ENCODER)) is None or not spec.submodule_search_locations:
         return False
     if not (folder / "encoder").exists():
-        (folder / "encoder").symlink_to(Path(found.submodule_search_locations[0]) / "model")
+        (folder / "encoder").symlink_to(Path(spec.submodule_search_locations[0]) / "model")
     return True
 
 
@@ -88,9 +88,9 @@ def page_of(shot: Shot, folder: Path) -> Iterator[Path | str]:
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
-        found = re.search(r"http://\S+", line)
-        assert found, line + process.stderr.read()
-        yield found[0]
+        spec = re.search(r"http://\S+", line)
+        assert spec, line + process.stderr.read()
+        yield spec[0]
     finally:
         process.terminate()
         process.communicate()

@@ -35,7 +35,7 @@ def marked() -> list[Marked]:
 
 
 def of_split(marked: list[Marked], split: str) -> list[Marked]:
-    return [one for one in marked if split in {one.row.split, "all"}]
+    return [item for item in marked if split in {item.row.split, "all"}]
 
 
 def test_every_gold_span_holds_its_text() -> None:
@@ -46,7 +46,7 @@ def test_every_gold_span_holds_its_text() -> None:
 
 def test_gold_spans_of_a_row_are_apart() -> None:
     for row in ROWS:
-        assert all(one.end <= other.start for one, other in combinations(row.spans, 2))
+        assert all(item.end <= other.start for item, other in combinations(row.spans, 2))
 
 
 def test_rows_have_spans_iff_they_are_faulty() -> None:
@@ -81,8 +81,8 @@ def test_every_row_says_why() -> None:
 
 def test_an_evaluation_reads_the_file() -> None:
     segments = list(read_segments(FILE))
-    assert [one.segment_id for one in segments] == [row.id for row in ROWS]
-    assert [dict(one.inputs) for one in segments] == [row.inputs for row in ROWS]
+    assert [item.segment_id for item in segments] == [row.id for row in ROWS]
+    assert [dict(item.inputs) for item in segments] == [row.inputs for row in ROWS]
 
 
 def test_neither_wording_nor_length_gives_the_faulty_texts_away() -> None:

@@ -80,8 +80,8 @@ def chat(
     usage: Mapping[str, object] | None = None,
 ) -> Answer:
     """Answer `text`, with whatever else `message` adds to or replaces in the message."""
-    said = {"role": "assistant", "content": text, **(message or {})}
-    choice = {"index": 0, "message": said, "finish_reason": finish, "logprobs": logprobs}
+    message_sent = {"role": "assistant", "content": text, **(message or {})}
+    choice = {"index": 0, "message": message_sent, "finish_reason": finish, "logprobs": logprobs}
     spent = usage or {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     return Answer(body=completion([choice], spent))
 

@@ -123,10 +123,14 @@ class Seen:
         assert not elsewhere, f"the page asked for {elsewhere}"
         assert not self.errors, f"the page raised {self.errors}"
         surprising = [
-            said for said in self.complaints if not any(part in said for part in expected)
+            complaint
+            for complaint in self.complaints
+            if not any(part in complaint for part in expected)
         ]
         assert not surprising, f"the console says {surprising}"
-        missing = [part for part in expected if not any(part in said for said in self.complaints)]
+        missing = [
+            part for part in expected if not any(part in complaint for complaint in self.complaints)
+        ]
         assert not missing, f"the console does not say {missing}, but {self.complaints}"
 
     def is_allowed(self, url: str) -> bool:

@@ -96,21 +96,21 @@ def _unsupported(schema: Mapping[str, Any], *, strict: bool) -> str:
 
 
 def _response_format(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    said = body.get("response_format")
-    return said["json_schema"]["schema"] if said else None
+    form = body.get("response_format")
+    return form["json_schema"]["schema"] if form else None
 
 
 def _ollama(text: str) -> Answer:
-    said = {"role": "assistant", "content": text}
-    sent = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": said, "done": True}
+    form = {"role": "assistant", "content": text}
+    sent = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": form, "done": True}
     counts = {"done_reason": "stop", "prompt_eval_count": 7, "eval_count": 3}
     return Answer(body=json.dumps({**sent, **counts}))
 
 
 def _anthropic(text: str) -> Answer:
-    said = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude"}
+    form = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude"}
     rest = {"stop_reason": "end_turn", "usage": {"input_tokens": 7, "output_tokens": 3}}
-    return Answer(body=json.dumps({**said, "content": [{"type": "text", "text": text}], **rest}))
+    return Answer(body=json.dumps({**form, "content": [{"type": "text", "text": text}], **rest}))
 
 
 def _gemini(text: str) -> Answer:
@@ -121,14 +121,14 @@ def _gemini(text: str) -> Answer:
 
 
 def _anthropic_schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    said = body.get("output_format") or body.get("output_config", {}).get("format")
-    return said["schema"] if said else None
+    form = body.get("output_format") or body.get("output_config", {}).get("format")
+    return form["schema"] if form else None
 
 
 def _gemini_schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     asked = body.get("generationConfig", {})
-    found = asked.get("response_json_schema") or asked.get("responseJsonSchema")
-    return found or None
+    schema = asked.get("response_json_schema") or asked.get("responseJsonSchema")
+    return schema or None
 
 
 def _refused(name: str, *, status: int = 400) -> Mapping[str, Answer]:

@@ -74,7 +74,7 @@ async def said_by_llama_cpp(
     request: ChatRequest, monkeypatch: pytest.MonkeyPatch
 ) -> list[Reply | ModelError]:
     """Return what becomes of `request` in each lane that llama.cpp understands in full."""
-    said: list[Reply | ModelError] = []
+    replies: list[Reply | ModelError] = []
     embedded: Any  # a `LiteLLMModel`, whose import takes seconds
     async with MODELS.get("embedded")("embedded", options=ModelOptions()) as embedded:
         for variable in KEYS:
@@ -85,10 +85,10 @@ async def said_by_llama_cpp(
                 continue
             async with lane.open(lane.name, options=options) as model:
                 try:
-                    said.append(await model.complete(request))
+                    replies.append(await model.complete(request))
                 except ModelError as error:
-                    said.append(error)
-    return said
+                    replies.append(error)
+    return replies
 
 
 async def failing(lane: Lane, answer: Answer) -> ModelError:

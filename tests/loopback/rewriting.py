@@ -48,6 +48,6 @@ def errors_in(prompt: str) -> dict[int, Mapping[str, object]]:
 
 def by_evidence(error: Mapping[str, object]) -> str:
     """Put the word that the report names as right in place; without one, leave the part out."""
-    said = str(error["explanation"])
-    found = _SAYS.search(said) or _NEAREST.search(said) or _TWICE.search(said)
-    return found[1] if found else ""
+    explanation = str(error["explanation"])
+    match = _SAYS.search(explanation) or _NEAREST.search(explanation) or _TWICE.search(explanation)
+    return match[1] if match else ""

@@ -62,8 +62,8 @@ class ViewServer:
         return {"seats": [{"judge": "a", "calls": calls}], "note": ""}
 
     def _comparison(self, query: dict[str, str]) -> Json:
-        found = [each for each in self.data.comparisons if each["first"] == query["first"]]
-        return found[0] if found else {**query, "rows": [], "note": "no text in common"}
+        matches = [each for each in self.data.comparisons if each["first"] == query["first"]]
+        return matches[0] if matches else {**query, "rows": [], "note": "no text in common"}
 
 
 @contextmanager

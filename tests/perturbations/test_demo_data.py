@@ -34,11 +34,11 @@ every_file = pytest.mark.parametrize("name", TASKS)
 
 @cache
 def segments(name: str) -> list[Segment]:
-    found = []
+    rows = []
     for row in read_jsonl(DEMO / f"{name}.jsonl"):
         assert not isinstance(row, DataError), row
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def outside(name: str, measure: Callable[[Segment], int], low: int, high: int) -> list[str]:
@@ -71,8 +71,8 @@ def test_inputs_have_the_headers_of_their_task_and_no_text_is_empty(name: str) -
 
 @every_file
 def test_no_two_rows_share_much_of_their_wording(name: str) -> None:
-    for one, other in combinations([trigrams(row) for row in segments(name)], 2):
-        assert len(one & other) <= MOST_SHARED * min(len(one), len(other))
+    for left, other in combinations([trigrams(row) for row in segments(name)], 2):
+        assert len(left & other) <= MOST_SHARED * min(len(left), len(other))
 
 
 @every_file
@@ -134,7 +134,7 @@ def test_twins_are_right_and_wrong_sentences_of_six_kinds_on_passages_of_their_o
     assert len({row.inputs["Article"] for row in rows}) == 60
     kinds = [str(row.meta["wrong_kind"]) for row in rows]
     assert {kind: kinds.count(kind) for kind in TWIN_KINDS} == dict.fromkeys(TWIN_KINDS, 30)
-    other = [trigrams(one) for one in segments("summarization")]
+    other = [trigrams(left) for left in segments("summarization")]
     copied = []
     for row in rows:
         wrong = str(row.meta["wrong"])
@@ -142,15 +142,15 @@ def test_twins_are_right_and_wrong_sentences_of_six_kinds_on_passages_of_their_o
         words = row.output.split(), wrong.split()
         changes = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
         assert sum(end - at for tag, _, _, at, end in changes if tag != "equal") <= 8
-        said = folded_words(row.output)
-        runs = {*zip(said, said[1:], said[2:], strict=False)}
+        folded = folded_words(row.output)
+        runs = {*zip(folded, folded[1:], folded[2:], strict=False)}
         given = folded_words(row.inputs["Article"])
         copied.append(len(runs & {*zip(given, given[1:], given[2:], strict=False)}) / len(runs))
     # They reword: few runs of three words stand in the passage. Summaries of the rules copy most.
     assert sum(copied) / len(copied) <= 0.15
     assert max(copied) <= 0.5
     for mine in {frozenset(trigrams(row)) for row in rows}:
-        assert all(len(mine & one) <= MOST_SHARED * min(len(mine), len(one)) for one in other)
+        assert all(len(mine & left) <= MOST_SHARED * min(len(mine), len(left)) for left in other)
 
 
 def test_translations_are_from_three_languages() -> None:

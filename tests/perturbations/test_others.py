@@ -22,36 +22,36 @@ def others(*, inputs: Sequence[str], tasks: Sequence[str] | None = None) -> list
 
 
 def test_texts_of_other_inputs_come_from_the_next_one_on_and_round() -> None:
-    found = others(inputs="abcad")
-    assert [*found[0]] == ["Two.", "  ", "Five."]
-    assert [*found[1]] == ["  ", "One.", "Five.", "One."]
-    assert [*found[3]] == ["Five.", "Two.", "  "]
-    assert [len(one) for one in found] == [3, 4, 4, 3, 4]
+    texts = others(inputs="abcad")
+    assert [*texts[0]] == ["Two.", "  ", "Five."]
+    assert [*texts[1]] == ["  ", "One.", "Five.", "One."]
+    assert [*texts[3]] == ["Five.", "Two.", "  "]
+    assert [len(other) for other in texts] == [3, 4, 4, 3, 4]
 
 
 def test_an_index_and_a_slice_give_what_iterating_gives() -> None:
-    for one in others(inputs="abcad"):
-        texts = [*one]
-        assert [one[index] for index in range(-len(one), len(one))] == texts * 2
-        assert [*one[1:3]] == texts[1:3]
+    for other in others(inputs="abcad"):
+        texts = [*other]
+        assert [other[index] for index in range(-len(other), len(other))] == texts * 2
+        assert [*other[1:3]] == texts[1:3]
         with pytest.raises(IndexError):
-            one[len(one)]
+            other[len(other)]
 
 
 def test_unlike_are_those_with_words_that_are_not_the_text() -> None:
-    found = others(inputs="abcde")
-    assert [*found[0].unlike("One.")] == ["Two.", "Five."]
-    assert [*found[3].unlike("One.")] == ["Five.", "Two."]
-    assert [*found[1].unlike("in no row")] == ["One.", "Five.", "One."]
-    assert [found[1].unlike("Five.")[index] for index in (0, 1, -1)] == ["One.", "One.", "One."]
+    texts = others(inputs="abcde")
+    assert [*texts[0].unlike("One.")] == ["Two.", "Five."]
+    assert [*texts[3].unlike("One.")] == ["Five.", "Two."]
+    assert [*texts[1].unlike("in no row")] == ["One.", "Five.", "One."]
+    assert [texts[1].unlike("Five.")[index] for index in (0, 1, -1)] == ["One.", "One.", "One."]
 
 
 def test_texts_of_other_tasks_are_not_among_the_others() -> None:
-    found = others(inputs="abcde", tasks="xyxyx")
-    assert [*found[0]] == ["  ", "Five."]
-    assert [*found[3]] == ["Two."]
+    texts = others(inputs="abcde", tasks="xyxyx")
+    assert [*texts[0]] == ["  ", "Five."]
+    assert [*texts[3]] == ["Two."]
 
 
 def test_texts_that_all_have_one_input_have_no_others() -> None:
-    assert [len(one) for one in others(inputs="aaaaa")] == [0] * 5
+    assert [len(other) for other in others(inputs="aaaaa")] == [0] * 5
     assert not others(inputs="aaaaa")[0].unlike("One.")

@@ -80,7 +80,7 @@ def test_texts_come_condition_by_condition_in_the_order_of_the_segments() -> Non
     segments = [text("b"), text("a", ""), text("c")]
     result = [treated(number_it, "second"), treated(number_it, "first")]
     shown = perturbed_pairs(segments, result, seed=SEED)
-    names = [(one.condition, isinstance(one, Skipped)) for one in shown]
+    names = [(pair.condition, isinstance(pair, Skipped)) for pair in shown]
     each = (False, True, False)
     assert names == [(name, empty) for name in ("second", "first") for empty in each]
 
@@ -90,7 +90,7 @@ def test_damage_to_a_text_depends_on_no_other_text(order: list[str]) -> None:
     alone = {name: only(text(name), treated(number_it)).damage for name in order}
     together = perturbed_pairs([text(name) for name in order], [treated(number_it)], seed=SEED)
     assert {
-        one.clean.segment_id: one.damage for one in together if isinstance(one, PerturbedPair)
+        pair.clean.segment_id: pair.damage for pair in together if isinstance(pair, PerturbedPair)
     } == (alone)
 
 

@@ -71,8 +71,8 @@ def test_the_doses_are_those_of_the_paper(
 @pytest.mark.parametrize("name", [name for name in recipe_names() if name.startswith("dhp/")])
 def test_the_aspects_and_weights_of_a_recipe_are_those_of_its_task(name: str) -> None:
     recipe = find_recipe(name)
-    known = {aspect.name for aspect in Catalogue.load().aspects(recipe.task)}
-    assert set(recipe.aspects) <= known
+    aspects = {aspect.name for aspect in Catalogue.load().aspects(recipe.task)}
+    assert set(recipe.aspects) <= aspects
     for item in recipe.items:
         assert sum(item.weights.values()) == pytest.approx(1)
 

@@ -59,22 +59,22 @@ COHEN = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
     ("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
 def test_krippendorffs_example_has_his_alphas(level: AlphaLevel, value: float) -> None:
-    found = krippendorff_alpha(np.transpose(OBSERVERS), level=level)
-    assert found.value == pytest.approx(value, abs=5e-4)
-    assert found[1:] == (11, None)
+    agreement = krippendorff_alpha(np.transpose(OBSERVERS), level=level)
+    assert agreement.value == pytest.approx(value, abs=5e-4)
+    assert agreement[1:] == (11, None)
 
 
 def test_an_example_of_fleiss_kappa_has_its_value() -> None:
-    found = fleiss_kappa([np.repeat(np.arange(5), row) for row in FLEISS])
-    assert found.value == pytest.approx(0.210, abs=5e-4)
-    assert found[1:] == (10, None)
+    agreement = fleiss_kappa([np.repeat(np.arange(5), row) for row in FLEISS])
+    assert agreement.value == pytest.approx(0.210, abs=5e-4)
+    assert agreement[1:] == (10, None)
 
 
 def test_cohens_example_has_his_kappa() -> None:
     first, second = np.repeat(np.indices((3, 3)).reshape(2, 9), np.ravel(COHEN), axis=1)
-    found = cohen_kappa(first, second)
-    assert found.value == pytest.approx(0.492, abs=5e-4)
-    assert found[1:] == (200, None)
+    agreement = cohen_kappa(first, second)
+    assert agreement.value == pytest.approx(0.492, abs=5e-4)
+    assert agreement[1:] == (200, None)
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=30))
@@ -109,11 +109,11 @@ def test_kappa_is_symmetric_and_bounded(
 def test_alpha_knows_no_order_of_raters_and_units(
     level: AlphaLevel, matrix: list[list[float]]
 ) -> None:
-    found = krippendorff_alpha(matrix, level=level)
+    agreement = krippendorff_alpha(matrix, level=level)
     turned = krippendorff_alpha(np.array(matrix)[::-1, ::-1], level=level)
-    assert turned == pytest.approx(found, nan_ok=True)
-    assert math.isnan(found.value) == (found.reason is not None)
-    assert math.isnan(found.value) or found.value <= 1
+    assert turned == pytest.approx(agreement, nan_ok=True)
+    assert math.isnan(agreement.value) == (agreement.reason is not None)
+    assert math.isnan(agreement.value) or agreement.value <= 1
 
 
 @pytest.mark.parametrize(
@@ -150,22 +150,22 @@ def test_raters_who_say_the_same_of_units_that_differ_agree_wholly(weights: Kapp
 
 
 def test_raters_who_always_say_the_same_neither_agree_nor_disagree() -> None:
-    for found in (
+    for agreement in (
         cohen_kappa([3, 3], [3, 3]),
         fleiss_kappa([[3, 3]]),
         krippendorff_alpha([[3, 3]]),
     ):
-        assert math.isnan(found.value)
-        assert found.reason == "all ratings alike"
+        assert math.isnan(agreement.value)
+        assert agreement.reason == "all ratings alike"
 
 
 @pytest.mark.parametrize(
     "ratings", [[[1, NAN], [NAN, 2]], [[NAN, NAN]], np.ones((0, 3)), [[1], [2]]]
 )
 def test_without_two_ratings_of_a_unit_there_is_no_agreement(ratings: list[list[float]]) -> None:
-    for found in (krippendorff_alpha(ratings), fleiss_kappa(ratings)):
-        assert math.isnan(found.value)
-        assert found[1:] == (0, "no unit with two ratings")
+    for agreement in (krippendorff_alpha(ratings), fleiss_kappa(ratings)):
+        assert math.isnan(agreement.value)
+        assert agreement[1:] == (0, "no unit with two ratings")
 
 
 def test_two_raters_without_a_unit_in_common_have_no_agreement() -> None:
@@ -173,9 +173,9 @@ def test_two_raters_without_a_unit_in_common_have_no_agreement() -> None:
 
 
 def test_fleiss_kappa_wants_the_same_number_of_ratings_for_every_unit() -> None:
-    found = fleiss_kappa([[1.0, 2.0, 3.0], [1.0, 2.0, NAN]])
-    assert math.isnan(found.value)
-    assert found.reason == "units with other numbers of ratings"
+    agreement = fleiss_kappa([[1.0, 2.0, 3.0], [1.0, 2.0, NAN]])
+    assert math.isnan(agreement.value)
+    assert agreement.reason == "units with other numbers of ratings"
     assert fleiss_kappa([[1.0, 2.0, NAN], [NAN, 2.0, 2.0]]).reason is None
 
 

@@ -27,41 +27,41 @@ def bounds(resampled: Resampled, *, confidence: float = 0.95) -> tuple[float, fl
 
 def test_the_interval_of_a_mean_is_scipys_up_to_chance() -> None:
     differences = default_rng(1).choice([-1.0, 0.0, 1.0, 2.0], size=60)
-    found = percentile_interval(bootstrap(mean_drop(differences), items=60, rng=default_rng(2)))
+    drawn = percentile_interval(bootstrap(mean_drop(differences), items=60, rng=default_rng(2)))
     scipys = stats.bootstrap(
         (differences,), np.mean, n_resamples=10_000, method="percentile", rng=default_rng(3)
     ).confidence_interval
-    assert found.low == pytest.approx(scipys.low, abs=0.03)
-    assert found.high == pytest.approx(scipys.high, abs=0.03)
+    assert drawn.low == pytest.approx(scipys.low, abs=0.03)
+    assert drawn.high == pytest.approx(scipys.high, abs=0.03)
 
 
 def test_the_interval_of_two_items_is_that_of_all_four_draws() -> None:
     # Of 0 and 1 the draws 00, 01, 10, 11 are alike likely: means 0, 1/2 (twice) and 1.
-    found = bootstrap(mean_drop([0.0, 1.0]), items=2, rng=default_rng(1))
-    assert found.estimate == 0.5
-    shares = [np.mean(found.draws == mean) for mean in (0, 0.5, 1)]
+    drawn = bootstrap(mean_drop([0.0, 1.0]), items=2, rng=default_rng(1))
+    assert drawn.estimate == 0.5
+    shares = [np.mean(drawn.draws == mean) for mean in (0, 0.5, 1)]
     assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)  # 4 standard errors
-    assert bounds(found, confidence=0.4) == (0.5, 0.5)
-    assert bounds(found) == (0, 1)
+    assert bounds(drawn, confidence=0.4) == (0.5, 0.5)
+    assert bounds(drawn) == (0, 1)
 
 
 def test_the_interval_holds_the_truth_nearly_as_often_as_it_says() -> None:
     rng = default_rng(4)
     samples = rng.choice([-1.0, 0.0, 1.0], p=[0.1, 0.5, 0.4], size=(500, 100))
-    found = [
+    drawn = [
         percentile_interval(bootstrap(net_drop(sample), items=100, rng=rng, draws=400))
         for sample in samples
     ]
-    held = np.mean([low <= 0.3 <= high for low, high in found])
+    held = np.mean([low <= 0.3 <= high for low, high in drawn])
     assert 0.91 < held < 0.98  # .95 less the percentile method's want; 3 standard errors
 
 
 def test_cells_of_the_same_drops_have_the_same_draws() -> None:
     differences = default_rng(5).normal(size=20)
-    found = bootstrap(
+    drawn = bootstrap(
         rank_biserial([differences, differences]), items=20, rng=default_rng(6), draws=50
     )
-    np.testing.assert_array_equal(found.draws[:, 0], found.draws[:, 1])
+    np.testing.assert_array_equal(drawn.draws[:, 0], drawn.draws[:, 1])
 
 
 def test_the_same_state_draws_the_same_items_for_every_effect() -> None:
@@ -79,25 +79,25 @@ def test_the_same_state_draws_the_same_items_for_every_effect() -> None:
 
 def test_draws_in_blocks_have_the_requested_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK", 64)
-    found = bootstrap(mean_drop(np.arange(30.0)), items=30, rng=default_rng(1), draws=7)
-    assert found.draws.shape == (7,)
-    assert np.unique(found.draws).size > 1
+    drawn = bootstrap(mean_drop(np.arange(30.0)), items=30, rng=default_rng(1), draws=7)
+    assert drawn.draws.shape == (7,)
+    assert np.unique(drawn.draws).size > 1
 
 
 def test_every_draw_draws_as_many_items_as_there_are() -> None:
-    found = bootstrap(lambda counts: counts, items=9, rng=default_rng(1), draws=40)
-    np.testing.assert_array_equal(found.draws.sum(axis=1), 9)
+    drawn = bootstrap(lambda counts: counts, items=9, rng=default_rng(1), draws=40)
+    np.testing.assert_array_equal(drawn.draws.sum(axis=1), 9)
 
 
 def test_an_effect_undefined_in_some_draws_has_the_interval_of_the_others() -> None:
-    found = bootstrap(mean_drop([2.0, math.nan]), items=2, rng=default_rng(1), draws=100)
-    assert 0 < np.isnan(found.draws).sum() < 100
-    assert bounds(found) == (2, 2)
+    drawn = bootstrap(mean_drop([2.0, math.nan]), items=2, rng=default_rng(1), draws=100)
+    assert 0 < np.isnan(drawn.draws).sum() < 100
+    assert bounds(drawn) == (2, 2)
 
 
 def test_an_effect_undefined_everywhere_has_neither_interval_nor_p() -> None:
-    found = bootstrap(ratio([math.nan, math.nan]), items=2, rng=default_rng(1), draws=10)
-    assert np.isnan([*percentile_interval(found), two_sided_p(found)]).all()
+    drawn = bootstrap(ratio([math.nan, math.nan]), items=2, rng=default_rng(1), draws=10)
+    assert np.isnan([*percentile_interval(drawn), two_sided_p(drawn)]).all()
 
 
 def test_the_p_value_is_twice_the_smaller_tail_with_one_draw_more() -> None:
@@ -107,24 +107,24 @@ def test_the_p_value_is_twice_the_smaller_tail_with_one_draw_more() -> None:
 
 def test_judges_that_score_alike_do_not_differ() -> None:
     differences = default_rng(1).choice([0.0, 1.0, math.nan], size=(2, 30))
-    found = effect_difference(differences, differences, rng=default_rng(2), draws=100)
-    np.testing.assert_array_equal(found.difference, 0)
-    np.testing.assert_array_equal(found.p, 1)
-    np.testing.assert_array_equal(found.used, (~np.isnan(differences)).sum(axis=-1))
+    drawn = effect_difference(differences, differences, rng=default_rng(2), draws=100)
+    np.testing.assert_array_equal(drawn.difference, 0)
+    np.testing.assert_array_equal(drawn.p, 1)
+    np.testing.assert_array_equal(drawn.used, (~np.isnan(differences)).sum(axis=-1))
 
 
 def test_a_judge_that_sees_all_differs_from_one_that_sees_nothing() -> None:
-    found = effect_difference(np.ones(30), np.zeros(30), rng=default_rng(1), draws=999)
-    assert found.difference == 1
-    assert float(found.low) == float(found.high) == 1
-    assert found.p == pytest.approx(2 / 1000)
+    drawn = effect_difference(np.ones(30), np.zeros(30), rng=default_rng(1), draws=999)
+    assert drawn.difference == 1
+    assert float(drawn.low) == float(drawn.high) == 1
+    assert drawn.p == pytest.approx(2 / 1000)
 
 
 def test_judges_are_compared_on_items_that_both_have_judged() -> None:
     first, second = [1, 1, math.nan, 0], [math.nan, 1, -1, 0]
-    found = effect_difference(first, second, rng=default_rng(1), draws=10)
-    assert found.difference == 0
-    assert found.used == 2
+    drawn = effect_difference(first, second, rng=default_rng(1), draws=10)
+    assert drawn.difference == 0
+    assert drawn.used == 2
 
 
 def test_two_judges_on_the_same_items_differ_more_clearly_than_on_any_items() -> None:
@@ -147,11 +147,11 @@ def test_equal_judges_differ_as_seldom_as_the_level_says() -> None:
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from([-1.0, 0.0, 2.0]), min_size=3, max_size=12), st.integers(0, 99))
 def test_swapped_judges_differ_the_other_way(differences: list[float], seed: int) -> None:
-    one, two = (
+    forward, two = (
         effect_difference(*pair, rng=default_rng(seed), draws=99)
         for pair in ((differences, differences[::-1]), (differences[::-1], differences))
     )
-    np.testing.assert_allclose([one.low, one.high, one.p], [-two.high, -two.low, two.p])
+    np.testing.assert_allclose([forward.low, forward.high, forward.p], [-two.high, -two.low, two.p])
 
 
 @pytest.mark.parametrize(("items", "draws"), [(0, 10), (10, 0)])

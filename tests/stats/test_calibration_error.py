@@ -64,8 +64,8 @@ def test_an_invalid_probability_raises(stated: list[float], bins: int) -> None:
 def test_the_order_of_items_does_not_matter(items: list[tuple[int, int]], random: object) -> None:
     shuffled = sorted(items, key=lambda _: random.random())  # type: ignore[attr-defined]  # Hypothesis's
     first, second = (
-        calibration_error([level / 10 for level, _ in one], [sort for _, sort in one])
-        for one in (items, shuffled)
+        calibration_error([level / 10 for level, _ in pairs], [sort for _, sort in pairs])
+        for pairs in (items, shuffled)
     )
     assert first == pytest.approx(second)
     assert 0 <= first <= 1
@@ -84,5 +84,5 @@ def test_draws_count_items_as_often_as_they_are_drawn() -> None:
     effect = calibration_error_effect(stated, right, bins=2)
     twice = effect(np.array([[2.0, 0.0, 1.0]]))
     assert float(twice[0]) == pytest.approx(calibration_error([0.1, 0.1, 0.9], [0, 0, 1], bins=2))
-    found = bootstrap(effect, items=3, rng=np.random.default_rng(1), draws=50)
-    assert found.draws.shape == (50,)
+    drawn = bootstrap(effect, items=3, rng=np.random.default_rng(1), draws=50)
+    assert drawn.draws.shape == (50,)

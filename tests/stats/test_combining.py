@@ -30,8 +30,8 @@ P = st.lists(st.floats(1e-12, 1), min_size=1, max_size=6)
 def test_the_size_under_the_null_is_the_known_one(combine: Combination, size: float) -> None:
     # Four independent p-values, 200,000 times: the standard error of .05 is .0005.
     log_p = np.log(1 - np.random.default_rng(20).random((200_000, 4)))
-    found = np.mean(combine(log_p) <= math.log(0.05))
-    assert found == pytest.approx(size, abs=0.0005 + 3 * math.sqrt(size * (1 - size) / 200_000))
+    rejected = np.mean(combine(log_p) <= math.log(0.05))
+    assert rejected == pytest.approx(size, abs=0.0005 + 3 * math.sqrt(size * (1 - size) / 200_000))
 
 
 @EVERY

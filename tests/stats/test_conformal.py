@@ -13,34 +13,34 @@ from spanjury.stats.conformal import conformal_threshold, items_for_rate
 
 def test_a_threshold_lies_just_above_the_score_that_may_not_alarm() -> None:
     # by hand: .2 * (9 + 1) = 2, so one of nine may raise an alarm, and the second may not
-    found = conformal_threshold([0.3, 0.1, 0.9, 0.2, 0.8, 0.4, 0.5, 0.6, 0.7], rate=0.2)
-    assert 0.8 < found.value < 0.8 + 1e-12
-    assert (found.items, found.alarms) == (9, 1)
+    threshold = conformal_threshold([0.3, 0.1, 0.9, 0.2, 0.8, 0.4, 0.5, 0.6, 0.7], rate=0.2)
+    assert 0.8 < threshold.value < 0.8 + 1e-12
+    assert (threshold.items, threshold.alarms) == (9, 1)
 
 
 def test_equal_scores_raise_fewer_alarms_rather_than_more() -> None:
     scores = [0.0] * 15 + [1.0] * 4
-    found = conformal_threshold(scores, rate=0.1)
-    assert found.value > 1.0
-    assert (found.alarms, found.low) == (0, 0.0)
+    threshold = conformal_threshold(scores, rate=0.1)
+    assert threshold.value > 1.0
+    assert (threshold.alarms, threshold.low) == (0, 0.0)
     untied = conformal_threshold(range(19), rate=0.1)
-    assert found.high == untied.high  # the ties do not make it surer
+    assert threshold.high == untied.high  # the ties do not make it surer
 
 
 def test_the_lower_bound_is_clopper_and_pearsons() -> None:
     # R: binom.test(3, 40)$conf.int is 0.01574 to 0.20386
-    found = conformal_threshold(range(40), rate=0.1)
-    assert found.alarms == 3
-    assert found.low == pytest.approx(0.01574, abs=5e-6)
-    assert found.high == pytest.approx(0.20386, abs=5e-6)
+    threshold = conformal_threshold(range(40), rate=0.1)
+    assert threshold.alarms == 3
+    assert threshold.low == pytest.approx(0.01574, abs=5e-6)
+    assert threshold.high == pytest.approx(0.20386, abs=5e-6)
 
 
 def test_the_threshold_with_confidence_counts_by_the_binomial() -> None:
     # by hand: P(Bin(59, .05) = 0) = .95 ** 59 = .0485, and .95 ** 58 = .0510
     assert conformal_threshold(range(58), rate=0.05, confidence=0.95).value == math.inf
-    found = conformal_threshold(range(59), rate=0.05, confidence=0.95)
-    assert 58 < found.value < 59
-    assert found.alarms == 0
+    threshold = conformal_threshold(range(59), rate=0.05, confidence=0.95)
+    assert 58 < threshold.value < 59
+    assert threshold.alarms == 0
 
 
 def test_with_one_item_a_cluster_the_threshold_is_the_usual_one() -> None:
@@ -56,10 +56,10 @@ def test_clusters_count_alike_and_a_new_one_counts_as_an_alarm() -> None:
     # and s may be 1 at most: both of the first cluster raise an alarm, a third item may not.
     scores = [0.9, 0.8, *(n / 100 for n in range(16))]
     clusters = [0, 0, *(1 + n // 2 for n in range(16))]
-    found = conformal_threshold(scores, rate=0.2, clusters=clusters)
-    assert (found.items, found.alarms) == (18, 2)
-    assert 0.15 < found.value < 0.151
-    assert found.low < 2 / 18 < found.high
+    threshold = conformal_threshold(scores, rate=0.2, clusters=clusters)
+    assert (threshold.items, threshold.alarms) == (18, 2)
+    assert 0.15 < threshold.value < 0.151
+    assert threshold.low < 2 / 18 < threshold.high
     few = conformal_threshold(scores, rate=0.09, clusters=clusters)
     assert few == (math.inf, 18, 0, 0.0, 0.0)
     strict = conformal_threshold(scores, rate=0.1, clusters=clusters)
@@ -70,8 +70,8 @@ def test_clusters_count_alike_and_a_new_one_counts_as_an_alarm() -> None:
 def test_one_large_cluster_beside_single_items_counts_once() -> None:
     # By hand: (s + 1) / 11 <= .2 leaves one of ten clusters; of 19 items three could alarm.
     scores = [*(n / 100 for n in range(10)), *(1 + n for n in range(9))]
-    found = conformal_threshold(scores, rate=0.2, clusters=[0] * 10 + list(range(1, 10)))
-    assert (found.items, found.alarms) == (19, 1)
+    threshold = conformal_threshold(scores, rate=0.2, clusters=[0] * 10 + list(range(1, 10)))
+    assert (threshold.items, threshold.alarms) == (19, 1)
 
 
 def test_clusters_without_an_alarm_win_their_bets_as_by_hand() -> None:
@@ -87,8 +87,8 @@ def test_the_least_number_of_clusters_is_the_first_with_a_threshold(
     least = items_for_rate(rate, confidence=confidence, clustered=True)
     for clusters, is_set in ((least - 1, False), (least, True)):
         labels = np.repeat(np.arange(clusters), 3)
-        found = conformal_threshold(labels, rate=rate, confidence=confidence, clusters=labels)
-        assert math.isfinite(found.value) is is_set
+        threshold = conformal_threshold(labels, rate=rate, confidence=confidence, clusters=labels)
+        assert math.isfinite(threshold.value) is is_set
 
 
 def test_a_confidence_holds_for_new_clusters_where_items_of_one_are_alike() -> None:
@@ -100,21 +100,21 @@ def test_a_confidence_holds_for_new_clusters_where_items_of_one_are_alike() -> N
         scores = ((between + within) / math.sqrt(2)).ravel()
         labels = np.repeat(np.arange(60), 25)
         for name, clusters in (("clusters", labels), ("items", None)):
-            found = conformal_threshold(scores, rate=0.1, confidence=0.9, clusters=clusters)
-            over[name] += norm.sf(found.value) > 0.1
+            threshold = conformal_threshold(scores, rate=0.1, confidence=0.9, clusters=clusters)
+            over[name] += norm.sf(threshold.value) > 0.1
     assert over["clusters"] <= 30
     assert over["items"] > 60
 
 
 def test_too_few_items_raise_no_alarm_at_all() -> None:
-    found = conformal_threshold([], rate=0.5)
-    assert found == (math.inf, 0, 0, 0.0, 0.0)
+    threshold = conformal_threshold([], rate=0.5)
+    assert threshold == (math.inf, 0, 0, 0.0, 0.0)
 
 
 def test_almost_every_item_may_raise_an_alarm() -> None:
-    found = conformal_threshold([1.0, 2.0], rate=1 - 1e-12)
-    assert found.alarms == 1
-    assert found.high == pytest.approx(0.975**0.5)
+    threshold = conformal_threshold([1.0, 2.0], rate=1 - 1e-12)
+    assert threshold.alarms == 1
+    assert threshold.high == pytest.approx(0.975**0.5)
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,18 @@ def test_over_many_splits_the_marginal_promise_is_kept(items: int) -> None:
 def test_over_many_splits_the_promise_holds_for_scores_of_five_levels() -> None:
     rng = np.random.default_rng(2)
     splits = rng.integers(1, 6, size=(1000, 41))
-    found = [conformal_threshold(row[:-1], rate=0.25) for row in splits]
-    alarms = sum(bool(row[-1] >= at.value) for row, at in zip(splits, found, strict=True))
+    threshold = [conformal_threshold(row[:-1], rate=0.25) for row in splits]
+    alarms = sum(bool(row[-1] >= at.value) for row, at in zip(splits, threshold, strict=True))
     assert binomtest(alarms, 1000, 0.25, alternative="greater").pvalue > 0.001
     assert alarms > 50
 
 
 def test_with_confidence_the_rate_of_most_samples_is_below_the_promised() -> None:
     rng = np.random.default_rng(3)
-    found = [conformal_threshold(row, rate=0.1, confidence=0.9) for row in rng.random((1000, 80))]
-    rates = np.array([1 - at.value for at in found])  # of uniform scores, exactly
+    threshold = [
+        conformal_threshold(row, rate=0.1, confidence=0.9) for row in rng.random((1000, 80))
+    ]
+    rates = np.array([1 - at.value for at in threshold])  # of uniform scores, exactly
     allowed = int((binom.cdf(np.arange(80), 80, 0.1) <= 0.1).sum()) - 1
     broken = binom.cdf(allowed, 80, 0.1)  # exact for scores without ties
     assert broken <= 0.1
@@ -164,8 +166,8 @@ def test_with_confidence_the_rate_of_most_samples_is_below_the_promised() -> Non
 
 def test_the_bounds_hold_the_rate_as_often_as_they_say() -> None:
     rng = np.random.default_rng(4)
-    found = [conformal_threshold(row, rate=0.2) for row in rng.random((1000, 50))]
-    held = sum(at.low <= 1 - at.value <= at.high for at in found)
+    threshold = [conformal_threshold(row, rate=0.2) for row in rng.random((1000, 50))]
+    held = sum(at.low <= 1 - at.value <= at.high for at in threshold)
     assert binomtest(held, 1000, 0.95, alternative="less").pvalue > 0.001
 
 
@@ -173,11 +175,11 @@ def test_the_bounds_hold_the_rate_as_often_as_they_say() -> None:
 def test_alarms_never_exceed_the_rate_and_the_rate_lies_in_its_bounds(
     scores: list[float], rate: float
 ) -> None:
-    found = conformal_threshold(scores, rate=rate)
-    assert found.alarms <= rate * (len(scores) + 1)
-    assert 0 <= found.low <= found.high <= 1
+    threshold = conformal_threshold(scores, rate=rate)
+    assert threshold.alarms <= rate * (len(scores) + 1)
+    assert 0 <= threshold.low <= threshold.high <= 1
     sure = conformal_threshold(scores, rate=rate, confidence=0.9)
-    assert sure.value >= found.value
+    assert sure.value >= threshold.value
 
 
 @pytest.mark.parametrize(

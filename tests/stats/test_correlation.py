@@ -37,14 +37,14 @@ methods = pytest.mark.parametrize("method", METHODS)
 
 def oracle(first: FloatArray, second: FloatArray, method: Method) -> float:
     present = ~np.isnan(first + second)
-    one, other = first[present], second[present]
-    if one.size < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
+    left, other = first[present], second[present]
+    if left.size < 3 or np.ptp(left) == 0 or np.ptp(other) == 0:
         return math.nan
     functions: dict[Method, Callable[[], object]] = {
-        "pearson": lambda: stats.pearsonr(one, other).statistic,
-        "spearman": lambda: stats.spearmanr(one, other).statistic,
-        "tau-b": lambda: stats.kendalltau(one, other).statistic,
-        "tau-c": lambda: stats.kendalltau(one, other, variant="c").statistic,
+        "pearson": lambda: stats.pearsonr(left, other).statistic,
+        "spearman": lambda: stats.spearmanr(left, other).statistic,
+        "tau-b": lambda: stats.kendalltau(left, other).statistic,
+        "tau-c": lambda: stats.kendalltau(left, other, variant="c").statistic,
     }
     return float(np.asarray(functions[method]()))
 
@@ -68,15 +68,15 @@ def test_rows_are_correlated_as_scipy_does_one_by_one(method: Method) -> None:
         rng = default_rng(items)
         first, second = rng.normal(size=(2, 2, 4, items)).round(1)
         second[rng.random(second.shape) < missing] = math.nan
-        found = correlations(first, second, method=method)
+        coefficient = correlations(first, second, method=method)
         expected = [
             [oracle(*pair, method) for pair in zip(*rows, strict=True)]
             for rows in zip(first, second, strict=True)
         ]
         case = f"{items} items, {missing:.0%} missing"
-        np.testing.assert_allclose(found.value, expected, atol=1e-12, err_msg=case)
+        np.testing.assert_allclose(coefficient.value, expected, atol=1e-12, err_msg=case)
         there = np.sum(~np.isnan(second), axis=-1)
-        np.testing.assert_array_equal(found.items, there, err_msg=case)
+        np.testing.assert_array_equal(coefficient.items, there, err_msg=case)
 
 
 @methods
@@ -85,9 +85,9 @@ def test_one_row_is_correlated_with_many(method: Method, missing: list[int]) -> 
     rng = default_rng(1)
     people, metrics = rng.integers(0, 4, size=20).astype(float), rng.normal(size=(2, 3, 20))
     people[missing] = math.nan
-    found = correlations(people, metrics, method=method).value
+    coefficient = correlations(people, metrics, method=method).value
     repeated = correlations(np.tile(people, (2, 3, 1)), metrics, method=method).value
-    np.testing.assert_allclose(found, repeated, rtol=1e-12)
+    np.testing.assert_allclose(coefficient, repeated, rtol=1e-12)
 
 
 @methods
@@ -109,18 +109,20 @@ def test_a_rank_correlation_knows_only_the_order(
     method: Method, items: list[tuple[float, float]]
 ) -> None:
     first, second = split(items)
-    found = correlation(first, second, method=method).value
+    coefficient = correlation(first, second, method=method).value
     bent = correlation(np.exp(first), second**3, method=method).value
-    assert bent == pytest.approx(found, abs=1e-12, nan_ok=True)
-    assert correlation(first, -second, method=method).value == pytest.approx(-found, nan_ok=True)
+    assert bent == pytest.approx(coefficient, abs=1e-12, nan_ok=True)
+    assert correlation(first, -second, method=method).value == pytest.approx(
+        -coefficient, nan_ok=True
+    )
 
 
 @given(ITEMS, st.sampled_from([1e-300, 1e-9, 7.0, 1e300]))
 def test_pearson_knows_no_units(items: list[tuple[float, float]], unit: float) -> None:
     first, second = split(items)
-    found = correlation(first, second, method="pearson").value
+    coefficient = correlation(first, second, method="pearson").value
     scaled = correlation(unit * first, 3 - second, method="pearson").value
-    assert scaled == pytest.approx(-found, abs=1e-9, nan_ok=True)
+    assert scaled == pytest.approx(-coefficient, abs=1e-9, nan_ok=True)
 
 
 @methods
@@ -133,9 +135,9 @@ def test_scores_in_one_order_agree_wholly(method: Method) -> None:
 @methods
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e17])
 def test_a_constant_score_has_no_correlation(method: Method, constant: float) -> None:
-    found = correlation([1, 2, 3, math.nan], [constant] * 4, method=method)
-    assert math.isnan(found.value)
-    assert found[1:] == (3, "constant scores")
+    coefficient = correlation([1, 2, 3, math.nan], [constant] * 4, method=method)
+    assert math.isnan(coefficient.value)
+    assert coefficient[1:] == (3, "constant scores")
 
 
 def test_scores_that_differ_by_rounding_are_constant() -> None:
@@ -146,9 +148,9 @@ def test_scores_that_differ_by_rounding_are_constant() -> None:
 @methods
 def test_two_items_have_no_correlation(method: Method) -> None:
     for first, items in ([], 0), ([1, 2], 2), ([1, 2, math.nan], 2), ([math.nan] * 5, 0):
-        found = correlation(first, list(range(len(first))), method=method)
-        assert math.isnan(found.value), first
-        assert found[1:] == (items, "fewer than 3 items"), first
+        coefficient = correlation(first, list(range(len(first))), method=method)
+        assert math.isnan(coefficient.value), first
+        assert coefficient[1:] == (items, "fewer than 3 items"), first
 
 
 def test_no_rows_have_no_correlations() -> None:
@@ -174,5 +176,5 @@ def test_unievals_scores_agree_with_people_as_published(shared_data: Path) -> No
     for aspect, published in UNIEVAL.items():
         human = [row["scores"][aspect] for row in rows]
         unieval = [row["metric_scores"][f"unieval_{aspect}"] for row in rows]
-        found = [correlation(human, unieval, method=method).value for method in METHODS[:3]]
-        assert found == pytest.approx(published, abs=5e-4)  # the scores here are rounded
+        coefficient = [correlation(human, unieval, method=method).value for method in METHODS[:3]]
+        assert coefficient == pytest.approx(published, abs=5e-4)  # the scores here are rounded

@@ -19,32 +19,36 @@ METRIC = HUMAN + RNG.normal(size=(7, 12))
 
 
 def test_pooled_is_the_correlation_of_all_cells() -> None:
-    found = level_correlation(HUMAN, METRIC, level="pooled", method="tau-b")
-    assert found.value == pytest.approx(kendalltau(HUMAN, METRIC).statistic)
-    assert found[1:] == (84, 1, 0, None)
+    coefficient = level_correlation(HUMAN, METRIC, level="pooled", method="tau-b")
+    assert coefficient.value == pytest.approx(kendalltau(HUMAN, METRIC).statistic)
+    assert coefficient[1:] == (84, 1, 0, None)
 
 
 def test_by_input_is_the_mean_of_the_correlations_over_systems() -> None:
-    found = level_correlation(HUMAN, METRIC, level="by-input")
+    coefficient = level_correlation(HUMAN, METRIC, level="by-input")
     columns = zip(HUMAN.T, METRIC.T, strict=True)
-    assert found.value == pytest.approx(np.mean([spearmanr(*pair).statistic for pair in columns]))
-    assert found[1:] == (84, 12, 0, None)
+    assert coefficient.value == pytest.approx(
+        np.mean([spearmanr(*pair).statistic for pair in columns])
+    )
+    assert coefficient[1:] == (84, 12, 0, None)
 
 
 def test_the_system_level_is_the_correlation_of_means() -> None:
-    found = level_correlation(HUMAN, METRIC, level="system", method="pearson")
-    assert found.value == pytest.approx(pearsonr(HUMAN.mean(axis=1), METRIC.mean(axis=1)).statistic)
-    assert found[1:] == (84, 1, 0, None)
+    coefficient = level_correlation(HUMAN, METRIC, level="system", method="pearson")
+    assert coefficient.value == pytest.approx(
+        pearsonr(HUMAN.mean(axis=1), METRIC.mean(axis=1)).statistic
+    )
+    assert coefficient[1:] == (84, 1, 0, None)
 
 
 def test_inputs_without_a_correlation_are_left_out_and_counted() -> None:
     human, metric = HUMAN.copy(), METRIC.copy()
     human[:, 0] = 3  # constant
     metric[:5, 1] = math.nan  # two systems left
-    found = level_correlation(human, metric, level="by-input")
+    coefficient = level_correlation(human, metric, level="by-input")
     rest = level_correlation(human[:, 2:], metric[:, 2:], level="by-input")
-    assert found.value == pytest.approx(rest.value)
-    assert found[1:] == (79, 10, 2, None)
+    assert coefficient.value == pytest.approx(rest.value)
+    assert coefficient[1:] == (79, 10, 2, None)
 
 
 def test_means_are_over_outputs_with_both_scores() -> None:
@@ -62,10 +66,10 @@ def test_means_are_over_outputs_with_both_scores() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_metric_that_gives_one_score_has_no_correlation(level: Level) -> None:
-    found = level_correlation(HUMAN, np.ones_like(HUMAN), level=level)
-    assert math.isnan(found.value)
-    assert found.groups == 0
-    assert found.reason == "constant scores"
+    coefficient = level_correlation(HUMAN, np.ones_like(HUMAN), level=level)
+    assert math.isnan(coefficient.value)
+    assert coefficient.groups == 0
+    assert coefficient.reason == "constant scores"
 
 
 @pytest.mark.parametrize(
@@ -83,10 +87,10 @@ def test_too_few_systems_or_outputs_have_no_correlation(
     level: Level, shape: tuple[int, int]
 ) -> None:
     scores = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
-    found = level_correlation(scores, scores, level=level)
-    assert math.isnan(found.value)
-    assert found.reason == "fewer than 3 items"
-    assert found.undefined == (shape[1] if level == "by-input" else 1)
+    coefficient = level_correlation(scores, scores, level=level)
+    assert math.isnan(coefficient.value)
+    assert coefficient.reason == "fewer than 3 items"
+    assert coefficient.undefined == (shape[1] if level == "by-input" else 1)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -94,10 +98,10 @@ def test_too_few_systems_or_outputs_have_no_correlation(
 def test_many_metrics_are_correlated_as_one_by_one(level: Level, missing: float) -> None:
     metrics = default_rng(2).normal(size=(2, 3, 7, 12))
     metrics[default_rng(3).random(metrics.shape) < missing] = math.nan
-    found = level_correlations(HUMAN, metrics, level=level)
+    coefficient = level_correlations(HUMAN, metrics, level=level)
     for at in np.ndindex(2, 3):
         alone = level_correlation(HUMAN, metrics[at], level=level)
-        assert [float(part[at]) for part in found] == pytest.approx(list(alone[:4]))
+        assert [float(part[at]) for part in coefficient] == pytest.approx(list(alone[:4]))
 
 
 def test_inputs_that_are_easy_for_all_count_in_the_pooled_correlation_only() -> None:

@@ -34,28 +34,28 @@ def human(seats: FloatArray) -> FloatArray:
 
 
 def test_a_size_has_the_mean_of_all_its_panels(human: FloatArray, seats: FloatArray) -> None:
-    found = ensemble_curve(human, seats, level="by-input", rng=default_rng(1))
-    for column, size in enumerate(found.sizes):
+    curve = ensemble_curve(human, seats, level="by-input", rng=default_rng(1))
+    for column, size in enumerate(curve.sizes):
         values = [
             level_correlation(human, seats[list(panel)].mean(axis=0), level="by-input").value
             for panel in combinations(range(4), size)
         ]
-        assert found.panels[column] == len(values)
-        assert found.mean[column] == pytest.approx(np.mean(values))
-        assert found.least[column] == pytest.approx(min(values))
-        assert found.greatest[column] == pytest.approx(max(values))
-    assert found.sizes.tolist() == [1, 2, 3, 4]
-    assert found.undefined.tolist() == [0, 0, 0, 0]
+        assert curve.panels[column] == len(values)
+        assert curve.mean[column] == pytest.approx(np.mean(values))
+        assert curve.least[column] == pytest.approx(min(values))
+        assert curve.greatest[column] == pytest.approx(max(values))
+    assert curve.sizes.tolist() == [1, 2, 3, 4]
+    assert curve.undefined.tolist() == [0, 0, 0, 0]
 
 
 def test_a_seat_gains_what_the_panel_loses_without_it(human: FloatArray, seats: FloatArray) -> None:
-    found = leave_one_out(human, seats, level="pooled")
+    ensembles = leave_one_out(human, seats, level="pooled")
     rest = level_correlation(human, seats[1:].mean(axis=0), level="pooled").value
     curve = ensemble_curve(human, seats, level="pooled", rng=default_rng(1))
-    assert found.without[0] == pytest.approx(rest)
-    assert found.whole == pytest.approx(curve.mean[3])
-    assert np.mean(found.without) == pytest.approx(curve.mean[2])
-    np.testing.assert_allclose(found.gain, found.whole - found.without)
+    assert ensembles.without[0] == pytest.approx(rest)
+    assert ensembles.whole == pytest.approx(curve.mean[3])
+    assert np.mean(ensembles.without) == pytest.approx(curve.mean[2])
+    np.testing.assert_allclose(ensembles.gain, ensembles.whole - ensembles.without)
 
 
 def test_sizes_with_too_many_panels_are_sampled(human: FloatArray, seats: FloatArray) -> None:
@@ -72,24 +72,24 @@ def test_sizes_with_too_many_panels_are_sampled(human: FloatArray, seats: FloatA
 
 def test_a_panel_hears_the_seats_that_gave_a_score(human: FloatArray, seats: FloatArray) -> None:
     seats[0, :, :4] = math.nan
-    found = leave_one_out(human, seats, level="pooled")
+    curve = leave_one_out(human, seats, level="pooled")
     means = np.concatenate([seats[1:, :, :4].mean(axis=0), seats[:, :, 4:].mean(axis=0)], axis=1)
-    assert found.whole == pytest.approx(level_correlation(human, means, level="pooled").value)
+    assert curve.whole == pytest.approx(level_correlation(human, means, level="pooled").value)
 
 
 def test_panels_without_a_correlation_are_counted_and_left_out(
     human: FloatArray, seats: FloatArray
 ) -> None:
     seats[0], seats[1] = 3, math.nan
-    found = ensemble_curve(human, seats, level="pooled", rng=default_rng(1))
-    assert found.undefined.tolist() == [2, 1, 0, 0]  # alone, and together
+    curve = ensemble_curve(human, seats, level="pooled", rng=default_rng(1))
+    assert curve.undefined.tolist() == [2, 1, 0, 0]  # alone, and together
     alone = [level_correlation(human, seats[seat], level="pooled").value for seat in (2, 3)]
-    assert found.mean[0] == pytest.approx(np.mean(alone))
+    assert curve.mean[0] == pytest.approx(np.mean(alone))
 
 
 def test_a_size_without_any_correlation_is_undefined(human: FloatArray) -> None:
-    found = ensemble_curve(human, np.ones((1, 6, 10)), level="pooled", rng=default_rng(1))
-    assert np.isnan([found.mean, found.least, found.greatest]).all()
+    curve = ensemble_curve(human, np.ones((1, 6, 10)), level="pooled", rng=default_rng(1))
+    assert np.isnan([curve.mean, curve.least, curve.greatest]).all()
     single = leave_one_out(human, human[np.newaxis], level="pooled")
     assert single.whole == pytest.approx(1)
     assert np.isnan([single.without, single.gain]).all()
@@ -146,8 +146,8 @@ def test_the_four_judges_agree_as_known_over_all_rows(judged: Judged) -> None:
     # The published kappa is .518; of all conventions the unweighted one comes nearest, .5173.
     assert cohen_kappa(nemotron, qwen).value == pytest.approx(0.518, abs=8e-4)
     for level, value in (("ordinal", 0.735), ("interval", 0.697), ("nominal", 0.417)):
-        found = krippendorff_alpha(judged.seats.T, level=level)  # type: ignore[arg-type]
-        assert found.value == pytest.approx(value, abs=5e-4)
+        curve = krippendorff_alpha(judged.seats.T, level=level)  # type: ignore[arg-type]
+        assert curve.value == pytest.approx(value, abs=5e-4)
 
 
 @pytest.mark.shared_data

@@ -19,65 +19,65 @@ MARGINS = st.floats(0.01, 3)
 def test_four_drops_are_as_worked_by_hand() -> None:
     # Mean 1/4, sd sqrt(.25), error 1/4; t = (1/4 - 1) / (1/4) = -3 with 3 degrees of freedom,
     # whose tail is .5 - (x / (1 + x^2) + atan(x)) / pi with x = 3 / sqrt(3).
-    found = equivalence([0, 0, 0, 1], margin=1)
+    outcome = equivalence([0, 0, 0, 1], margin=1)
     x = math.sqrt(3)
-    assert found.p_equivalent == pytest.approx(0.5 - (x / (1 + x * x) + math.atan(x)) / math.pi)
-    assert found.verdict == "equivalent"
-    assert found.estimate == 0.25
-    assert found.high - 0.25 == pytest.approx(2.353363 / 4)  # the 95 % point of t, 3 degrees
-    assert 0.25 - found.low == pytest.approx(2.353363 / 4)
+    assert outcome.p_equivalent == pytest.approx(0.5 - (x / (1 + x * x) + math.atan(x)) / math.pi)
+    assert outcome.verdict == "equivalent"
+    assert outcome.estimate == 0.25
+    assert outcome.high - 0.25 == pytest.approx(2.353363 / 4)  # the 95 % point of t, 3 degrees
+    assert 0.25 - outcome.low == pytest.approx(2.353363 / 4)
 
 
 def test_five_different_ranks_are_as_worked_by_hand() -> None:
     # Above -2.5 all five differences are positive, above 2.5 none: 1 of 32 signs, twice.
-    found = equivalence([-2, -1, 0.5, 1, 2], margin=2.5, method="signed-rank")
-    assert found.p_equivalent == 1 / 32
+    outcome = equivalence([-2, -1, 0.5, 1, 2], margin=2.5, method="signed-rank")
+    assert outcome.p_equivalent == 1 / 32
     # At 5 % each, with the extreme sum only, the interval is from the least to the largest.
-    assert (found.low, found.high) == (-2, 2)
-    assert found.verdict == "equivalent"
+    assert (outcome.low, outcome.high) == (-2, 2)
+    assert outcome.verdict == "equivalent"
     # The 15 means of pairs in order: -2 -1.5 -1 -.75 -.5 -.25 0 0 .5 .5 .75 1 1.25 1.5 2.
-    assert found.estimate == 0
+    assert outcome.estimate == 0
 
 
 def test_student_agrees_with_scipy() -> None:
     differences = default_rng(1).normal(0.1, 0.5, size=30)
-    found = equivalence(differences, margin=0.25, alpha=0.1)
+    outcome = equivalence(differences, margin=0.25, alpha=0.1)
     sides = [
         stats.ttest_1samp(differences, -0.25, alternative="greater").pvalue,
         stats.ttest_1samp(differences, 0.25, alternative="less").pvalue,
     ]
-    assert found.p_equivalent == pytest.approx(max(sides))
+    assert outcome.p_equivalent == pytest.approx(max(sides))
     whole = stats.ttest_1samp(differences, 0)
-    assert found.p_different == pytest.approx(whole.pvalue)
+    assert outcome.p_different == pytest.approx(whole.pvalue)
     interval = whole.confidence_interval(0.8)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert (outcome.low, outcome.high) == pytest.approx((interval.low, interval.high))
 
 
 def test_the_signed_rank_test_agrees_with_scipy_where_there_are_no_ties() -> None:
     differences = default_rng(2).normal(0.1, 0.5, size=25)
-    found = equivalence(differences, margin=0.25, method="signed-rank")
+    outcome = equivalence(differences, margin=0.25, method="signed-rank")
     sides = [
         stats.wilcoxon(differences + 0.25, alternative="greater", method="exact").pvalue,
         stats.wilcoxon(differences - 0.25, alternative="less", method="exact").pvalue,
     ]
-    assert found.p_equivalent == pytest.approx(max(sides))
-    assert found.p_different == pytest.approx(stats.wilcoxon(differences, method="exact").pvalue)
+    assert outcome.p_equivalent == pytest.approx(max(sides))
+    assert outcome.p_different == pytest.approx(stats.wilcoxon(differences, method="exact").pvalue)
 
 
 def test_many_scores_that_stay_are_equivalent() -> None:
-    found = equivalence([0] * 100, margin=0.25)
-    assert found.verdict == "equivalent"
-    assert found.p_equivalent == pytest.approx(0.5**100)
-    assert (found.estimate, found.low, found.high) == (0, 0, 0)
-    assert found.p_different == 1
+    outcome = equivalence([0] * 100, margin=0.25)
+    assert outcome.verdict == "equivalent"
+    assert outcome.p_equivalent == pytest.approx(0.5**100)
+    assert (outcome.estimate, outcome.low, outcome.high) == (0, 0, 0)
+    assert outcome.p_different == 1
 
 
 def test_four_scores_that_stay_are_too_few_to_tell() -> None:
-    found = equivalence([0, math.nan, 0, 0, 0], margin=0.25)
-    assert found.used == 4
-    assert found.verdict == "undecided"
-    assert found.p_equivalent == 1 / 16
-    assert (found.low, found.high) == (-math.inf, math.inf)
+    outcome = equivalence([0, math.nan, 0, 0, 0], margin=0.25)
+    assert outcome.used == 4
+    assert outcome.verdict == "undecided"
+    assert outcome.p_equivalent == 1 / 16
+    assert (outcome.low, outcome.high) == (-math.inf, math.inf)
 
 
 def test_scores_that_all_fall_by_one_step_are_different() -> None:
@@ -85,9 +85,9 @@ def test_scores_that_all_fall_by_one_step_are_different() -> None:
 
 
 def test_a_small_and_certain_difference_is_equivalent() -> None:
-    found = equivalence([0.1, 0.1, 0.12, 0.08] * 10, margin=0.25)
-    assert found.p_different < 1e-9
-    assert found.verdict == "equivalent"
+    outcome = equivalence([0.1, 0.1, 0.12, 0.08] * 10, margin=0.25)
+    assert outcome.p_different < 1e-9
+    assert outcome.verdict == "equivalent"
 
 
 def test_one_large_drop_in_ten_moves_the_mean_and_not_the_middle() -> None:
@@ -98,10 +98,10 @@ def test_one_large_drop_in_ten_moves_the_mean_and_not_the_middle() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_without_an_item_nothing_is_decided(method: EquivalenceMethod) -> None:
-    found = equivalence([math.nan], margin=1, method=method)
-    assert found.verdict == "undecided"
-    assert found.used == 0
-    assert np.isnan([found.p_equivalent, found.p_different, found.low, found.high]).all()
+    outcome = equivalence([math.nan], margin=1, method=method)
+    assert outcome.verdict == "undecided"
+    assert outcome.used == 0
+    assert np.isnan([outcome.p_equivalent, outcome.p_different, outcome.low, outcome.high]).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -109,10 +109,10 @@ def test_without_an_item_nothing_is_decided(method: EquivalenceMethod) -> None:
 def test_the_test_and_the_interval_decide_alike(
     method: EquivalenceMethod, differences: list[float], margin: float
 ) -> None:
-    found = equivalence(differences, margin=margin, method=method)
-    slack = 1e-9 * (1 if found.verdict == "equivalent" else -1)
-    within = -margin < found.low + slack and found.high - slack < margin
-    assert within == (found.verdict == "equivalent")
+    outcome = equivalence(differences, margin=margin, method=method)
+    slack = 1e-9 * (1 if outcome.verdict == "equivalent" else -1)
+    within = -margin < outcome.low + slack and outcome.high - slack < margin
+    assert within == (outcome.verdict == "equivalent")
 
 
 @pytest.mark.parametrize("method", METHODS)

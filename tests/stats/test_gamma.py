@@ -18,19 +18,19 @@ TEXT = st.lists(SPAN, max_size=4)
 TEXTS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4)
 
 
-def cost(one: Span, other: Span) -> float:
-    apart = abs(one[0] - other[0]) + abs(one[1] - other[1])
-    return (apart / (one[1] - one[0] + other[1] - other[0])) ** 2
+def cost(span: Span, other: Span) -> float:
+    apart = abs(span[0] - other[0]) + abs(span[1] - other[1])
+    return (apart / (span[1] - span[0] + other[1] - other[0])) ** 2
 
 
 def cheapest(first: Text, second: Text) -> float:
     """Try every alignment; None stands for a span left alone."""
-    places = [*second, *[None] * len(first)]
+    partners = [*second, *[None] * len(first)]
     ways = (
-        sum(1 if to is None else cost(one, to) for one, to in zip(first, way, strict=True))
+        sum(1 if to is None else cost(span, to) for span, to in zip(first, pairing, strict=True))
         + len(second)
-        - sum(to is not None for to in way)
-        for way in permutations(places, len(first))
+        - sum(to is not None for to in pairing)
+        for pairing in permutations(partners, len(first))
     )
     return min(ways)
 
@@ -63,7 +63,7 @@ def test_spans_of_different_texts_are_never_aligned() -> None:
 @settings(max_examples=40)
 def test_no_alignment_costs_less(texts: list[tuple[Text, Text]]) -> None:
     first, second = ([*side] for side in zip(*texts, strict=True))
-    spans = sum(len(one) + len(other) for one, other in texts)
+    spans = sum(len(span) + len(other) for span, other in texts)
     cost = observed(first, second)
     if spans:
         assert cost == pytest.approx(sum(cheapest(*pair) for pair in texts) / (spans / 2))
@@ -75,9 +75,9 @@ def test_no_alignment_costs_less(texts: list[tuple[Text, Text]]) -> None:
 
 def test_other_labels_cost_as_much_as_a_span_left_alone() -> None:
     edges = text_edges([LENGTH])
-    one = marks([[(0, 4)]], edges, [[0]])
-    assert disorder(one, marks([[(0, 4)]], edges, [[1]])) == 1
-    assert disorder(one, marks([[(0, 4)]], edges, [[0]])) == 0
+    span = marks([[(0, 4)]], edges, [[0]])
+    assert disorder(span, marks([[(0, 4)]], edges, [[1]])) == 1
+    assert disorder(span, marks([[(0, 4)]], edges, [[0]])) == 0
 
 
 def test_the_same_spans_are_full_agreement() -> None:
@@ -121,7 +121,7 @@ def test_one_text_is_as_another_program_has_it(
 
 def test_the_nearer_the_spans_the_higher_gamma() -> None:
     texts = random_texts(np.random.default_rng(5), 30, 100)
-    found = [
+    disorders = [
         gamma(
             texts,
             [[(start + by, end + by) for start, end in text] for text in texts],
@@ -130,7 +130,7 @@ def test_the_nearer_the_spans_the_higher_gamma() -> None:
         ).gamma
         for by in (0, 1, 3, 9)
     ]
-    assert found == sorted(found, reverse=True)
+    assert disorders == sorted(disorders, reverse=True)
 
 
 def test_the_same_seed_gives_the_same_figures() -> None:
@@ -159,12 +159,12 @@ def test_random_spans_lie_within_their_texts(texts: list[tuple[Text, Text]], see
     first, second = ([*side] for side in zip(*texts, strict=True))
     edges = text_edges([LENGTH] * len(first))
     both = (marks(first, edges), marks(second, edges))
-    for one in random_pair(both, edges, np.random.default_rng(seed)):
-        assert np.all(one.starts < one.ends)
-        assert np.all(edges[one.texts] <= one.starts)
-        assert np.all(one.ends <= edges[one.texts + 1])
-        assert np.all(np.diff(one.texts) >= 0)
-        assert len(one.starts) in {len(side.starts) for side in both}
+    for span in random_pair(both, edges, np.random.default_rng(seed)):
+        assert np.all(span.starts < span.ends)
+        assert np.all(edges[span.texts] <= span.starts)
+        assert np.all(span.ends <= edges[span.texts + 1])
+        assert np.all(np.diff(span.texts) >= 0)
+        assert len(span.starts) in {len(side.starts) for side in both}
 
 
 def test_too_few_samples_are_refused() -> None:

@@ -109,9 +109,9 @@ def test_the_three_are_in_order_within_their_bounds(log_p: list[float]) -> None:
 
 @given(MANY, st.integers(0, 5), st.floats(0, 5))
 def test_a_larger_p_value_never_makes_the_mean_smaller(
-    log_p: list[float], place: int, more: float
+    log_p: list[float], index: int, more: float
 ) -> None:
     raised = list(log_p)
-    raised[place % len(log_p)] = min(0.0, raised[place % len(log_p)] + more)
+    raised[index % len(log_p)] = min(0.0, raised[index % len(log_p)] + more)
     before, after = (float(harmonic_mean_calibrated(values)) for values in (log_p, raised))
     assert after >= before - 1e-9

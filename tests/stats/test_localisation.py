@@ -15,20 +15,20 @@ PAIR = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(sorted).map
 PAIRS = st.lists(PAIR, max_size=4)
 
 
-def overlap(one: Pair, other: Pair) -> int:
-    return max(0, min(one[1], other[1]) - max(one[0], other[0]))
+def overlap(left: Pair, other: Pair) -> int:
+    return max(0, min(left[1], other[1]) - max(left[0], other[0]))
 
 
 def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     # Marked: 2-6 and 10-12. Windows of 3 in a text of 20: those that begin at 0-5 or 8-11
     # touch a mark, 10 of 18; windows of 4: those at 0-5 and 7-11, 11 of 17.
-    found = localisation([(2, 6), (10, 12)], [(5, 8), (14, 18)], length=20)
-    assert (found.places, found.hits) == (2, 1)
-    assert found.hit_rate == 0.5
-    assert found.chance == pytest.approx((10 / 18 + 11 / 17) / 2)
-    assert found.beyond_chance == pytest.approx((0.5 - found.chance) / (1 - found.chance))
-    assert found.precision == pytest.approx(1 / 6)
-    assert found.recall == pytest.approx(1 / 7)
+    result = localisation([(2, 6), (10, 12)], [(5, 8), (14, 18)], length=20)
+    assert (result.places, result.hits) == (2, 1)
+    assert result.hit_rate == 0.5
+    assert result.chance == pytest.approx((10 / 18 + 11 / 17) / 2)
+    assert result.beyond_chance == pytest.approx((0.5 - result.chance) / (1 - result.chance))
+    assert result.precision == pytest.approx(1 / 6)
+    assert result.recall == pytest.approx(1 / 7)
 
 
 @pytest.mark.parametrize(
@@ -45,46 +45,46 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     ],
 )
 def test_a_deletion_is_hit_by_what_is_near_enough(span: Pair, tolerance: int, *, hit: bool) -> None:
-    found = localisation([span], [(10, 10)], length=20, tolerance=tolerance)
-    assert found.hits == hit
+    result = localisation([span], [(10, 10)], length=20, tolerance=tolerance)
+    assert result.hits == hit
 
 
 def test_a_deletion_at_the_end_has_neighbours_on_one_side() -> None:
-    found = localisation([(18, 20)], [(20, 20)], length=20)
-    assert (found.hits, found.damaged, found.both) == (1, 2, 2)
+    result = localisation([(18, 20)], [(20, 20)], length=20)
+    assert (result.hits, result.damaged, result.both) == (1, 2, 2)
 
 
 def test_a_text_of_which_nothing_is_left_cannot_be_hit() -> None:
-    found = localisation([], [(0, 0)], length=0)
-    assert (found.hit_rate, found.chance) == (0, 0)
-    assert math.isnan(found.recall)
+    result = localisation([], [(0, 0)], length=0)
+    assert (result.hit_rate, result.chance) == (0, 0)
+    assert math.isnan(result.recall)
 
 
 def test_a_text_marked_as_a_whole_hits_by_chance_what_it_hits() -> None:
-    found = localisation([(0, 20)], [(3, 5), (9, 9)], length=20)
-    assert found.hit_rate == found.chance == found.recall == 1
-    assert math.isnan(found.beyond_chance)
+    result = localisation([(0, 20)], [(3, 5), (9, 9)], length=20)
+    assert result.hit_rate == result.chance == result.recall == 1
+    assert math.isnan(result.beyond_chance)
 
 
 def test_without_spans_there_is_nothing_to_be_precise_about() -> None:
-    found = localisation([], [(3, 5)], length=20)
-    assert (found.hit_rate, found.chance, found.beyond_chance, found.recall) == (0, 0, 0, 0)
-    assert math.isnan(found.precision)
+    result = localisation([], [(3, 5)], length=20)
+    assert (result.hit_rate, result.chance, result.beyond_chance, result.recall) == (0, 0, 0, 0)
+    assert math.isnan(result.precision)
 
 
 @given(PAIRS, PAIRS, st.integers(0, 3))
 def test_hits_are_overlaps_and_touches(
-    spans: list[Pair], places: list[Pair], tolerance: int
+    spans: list[Pair], damaged: list[Pair], tolerance: int
 ) -> None:
-    found = localisation(spans, places, length=LENGTH, tolerance=tolerance)
+    result = localisation(spans, damaged, length=LENGTH, tolerance=tolerance)
     marks = [(start, end) for start, end in spans if start < end]
 
-    def hit(place: Pair) -> bool:
-        if place[0] < place[1]:
-            return any(overlap(place, mark) for mark in marks)
-        return any(s - tolerance <= place[0] <= e + tolerance for s, e in marks)
+    def hit(damage: Pair) -> bool:
+        if damage[0] < damage[1]:
+            return any(overlap(damage, mark) for mark in marks)
+        return any(s - tolerance <= damage[0] <= e + tolerance for s, e in marks)
 
-    assert found.hits == sum(map(hit, places))
+    assert result.hits == sum(map(hit, damaged))
 
 
 @given(PAIRS, st.integers(1, LENGTH))
@@ -97,19 +97,21 @@ def test_chance_is_the_share_of_all_places_of_that_length_that_are_hit(
 
 
 @given(PAIRS, PAIRS)
-def test_characters_are_counted_once(spans: list[Pair], places: list[Pair]) -> None:
-    solid = [(start, end) for start, end in places if start < end]
-    found = localisation(spans, solid, length=LENGTH)
+def test_characters_are_counted_once(spans: list[Pair], damage: list[Pair]) -> None:
+    solid = [(start, end) for start, end in damage if start < end]
+    result = localisation(spans, solid, length=LENGTH)
     marked = {at for start, end in spans for at in range(start, end)}
     damaged = {at for start, end in solid for at in range(start, end)}
-    assert (found.marked, found.damaged) == (len(marked), len(damaged))
-    assert found.both == len(marked & damaged)
+    assert (result.marked, result.damaged) == (len(marked), len(damaged))
+    assert result.both == len(marked & damaged)
 
 
 @given(PAIRS, PAIRS, PAIR)
-def test_one_more_span_never_loses_a_hit(spans: list[Pair], places: list[Pair], more: Pair) -> None:
-    before = localisation(spans, places, length=LENGTH)
-    after = localisation([*spans, more], places, length=LENGTH)
+def test_one_more_span_never_loses_a_hit(
+    spans: list[Pair], damaged: list[Pair], more: Pair
+) -> None:
+    before = localisation(spans, damaged, length=LENGTH)
+    after = localisation([*spans, more], damaged, length=LENGTH)
     assert after.hits >= before.hits
     assert after.hits_by_chance >= before.hits_by_chance
 
@@ -125,9 +127,9 @@ def test_random_spans_hit_no_more_than_chance_says() -> None:
 
 
 def test_places_of_several_texts_count_alike() -> None:
-    one = Localisation(1, 1, 0.5, 10, 4, 2)
+    left = Localisation(1, 1, 0.5, 10, 4, 2)
     other = Localisation(3, 0, 0.5, 0, 4, 0)
-    both = pooled([one, other])
+    both = pooled([left, other])
     assert both == (4, 1, 1, 10, 8, 2)
     assert both.hit_rate == both.chance == 0.25
     assert math.isnan(pooled([]).hit_rate)

@@ -41,10 +41,10 @@ def scored(seed: int, *, noise: tuple[float, ...]) -> tuple[FloatArray, FloatArr
 def test_one_metric_may_be_resampled_or_many(level: Level) -> None:
     human, metrics = scored(1, noise=(0.5, 1.0))
     both = resampled_correlations(human, metrics, level=level, rng=default_rng(2), draws=30)
-    one = resampled_correlations(human, metrics[1], level=level, rng=default_rng(2), draws=30)
-    np.testing.assert_allclose(both.draws[:, 1], one.draws)
-    assert one.estimate == level_correlation(human, metrics[1], level=level).value
-    assert one.draws.shape == (30,)
+    alone = resampled_correlations(human, metrics[1], level=level, rng=default_rng(2), draws=30)
+    np.testing.assert_allclose(both.draws[:, 1], alone.draws)
+    assert alone.estimate == level_correlation(human, metrics[1], level=level).value
+    assert alone.draws.shape == (30,)
 
 
 @pytest.mark.parametrize(
@@ -56,24 +56,24 @@ def test_only_the_requested_axis_is_resampled(over: Over, rows: int, columns: in
     metric = np.broadcast_to(default_rng(2).normal(size=(rows, columns)), (8, 20))
     others: dict[Over, list[Over]] = {"inputs": ["systems"], "systems": ["inputs"], "both": []}
     for fixed in others[over]:
-        found = resampled_correlations(
+        result = resampled_correlations(
             human, metric, level="pooled", rng=default_rng(3), over=fixed, draws=20
         )
-        np.testing.assert_allclose(found.draws, found.estimate)
-    found = resampled_correlations(
+        np.testing.assert_allclose(result.draws, result.estimate)
+    result = resampled_correlations(
         human, metric, level="pooled", rng=default_rng(3), over=over, draws=20
     )
-    assert np.ptp(found.draws) > 0.05
+    assert np.ptp(result.draws) > 0.05
 
 
 def test_draws_made_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     human, metrics = scored(1, noise=(0.5, 1.0))
     monkeypatch.setattr(module, "BLOCK", 1000)
-    found = resampled_correlations(
+    result = resampled_correlations(
         human, metrics, level="system", rng=default_rng(2), over="inputs", draws=11
     )
-    assert found.draws.shape == (11, 2)
-    assert np.unique(found.draws[:, 0]).size > 3
+    assert result.draws.shape == (11, 2)
+    assert np.unique(result.draws[:, 0]).size > 3
     swapped = perm_both(human, metrics, level="system", rng=default_rng(2), draws=11)
     assert swapped.draws == 11
 
@@ -83,10 +83,10 @@ def test_the_interval_of_independent_outputs_holds_the_truth_as_often_as_it_says
     for _ in range(200):
         quality = rng.normal(size=(1, 60))
         human, metric = quality + rng.normal(size=(2, 1, 60))
-        found = resampled_correlations(
+        result = resampled_correlations(
             human, metric, level="pooled", rng=rng, method="pearson", over="inputs", draws=200
         )
-        low, high = percentile_interval(found)
+        low, high = percentile_interval(result)
         held += bool(low <= 0.5 <= high)
     assert 0.87 < held / 200 < 0.99
 
@@ -94,11 +94,11 @@ def test_the_interval_of_independent_outputs_holds_the_truth_as_often_as_it_says
 @levels
 def test_a_better_metric_differs_from_a_worse_one(level: Level) -> None:
     human, metrics = scored(3, noise=(0.3, 12.0))
-    found = correlation_difference(human, metrics, level=level, rng=default_rng(1), draws=199)
+    result = correlation_difference(human, metrics, level=level, rng=default_rng(1), draws=199)
     alone = [level_correlation(human, metric, level=level).value for metric in metrics]
-    assert found.difference == pytest.approx(alone[0] - alone[1])
-    assert 0 < found.low < found.difference < found.high
-    assert found.p <= 0.02
+    assert result.difference == pytest.approx(alone[0] - alone[1])
+    assert 0 < result.low < result.difference < result.high
+    assert result.p <= 0.02
     assert perm_both(human, metrics, level=level, rng=default_rng(1), draws=199).p_greater < 0.05
 
 
@@ -107,8 +107,8 @@ def test_a_better_metric_differs_from_a_worse_one(level: Level) -> None:
 def test_a_metric_does_not_differ_from_its_copy(level: Level, method: Method) -> None:
     human, metrics = scored(4, noise=(1.0,))
     copies = np.stack([metrics[0], 7 * metrics[0] - 3])
-    found = perm_both(human, copies, level=level, rng=default_rng(1), method=method, draws=50)
-    assert found == pytest.approx((0, 1, 1, 50), abs=1e-12)
+    result = perm_both(human, copies, level=level, rng=default_rng(1), method=method, draws=50)
+    assert result == pytest.approx((0, 1, 1, 50), abs=1e-12)
     resampled = correlation_difference(
         human, copies, level=level, rng=default_rng(1), method=method, draws=50
     )
@@ -152,34 +152,34 @@ def test_the_permutation_of_three_outputs_is_that_of_all_swaps() -> None:
         differences.append(taus[0] - taus[1])
     observed = differences[0]
     exact = np.mean(np.array(differences) >= observed - 1e-9)
-    found = perm_both(
+    result = perm_both(
         human, metrics, level="pooled", rng=default_rng(1), method="tau-b", draws=8000
     )
-    assert found.difference == pytest.approx(observed)
-    assert found.p_greater == pytest.approx(exact, abs=0.02)
+    assert result.difference == pytest.approx(observed)
+    assert result.p_greater == pytest.approx(exact, abs=0.02)
 
 
 def test_outputs_that_one_metric_missed_count_for_neither() -> None:
     human, metrics = scored(6, noise=(0.5, 1.0))
     holed = metrics.copy()
     holed[0, :, :5], human[:, 5] = math.nan, math.nan
-    one, other = (
+    pair, other = (
         perm_both(
             human[:, start:], scores[..., start:], level="pooled", rng=default_rng(1), draws=9
         )
         for start, scores in ((6, metrics), (0, holed))
     )
-    assert one.difference == pytest.approx(other.difference)
+    assert pair.difference == pytest.approx(other.difference)
     alone = correlation_difference(human, holed, level="pooled", rng=default_rng(1), draws=9)
-    assert alone.difference == pytest.approx(one.difference)
+    assert alone.difference == pytest.approx(pair.difference)
 
 
 def test_a_constant_metric_has_no_difference() -> None:
     human, metrics = scored(1, noise=(0.5, 1.0))
     metrics[1] = 2
-    found = perm_both(human, metrics, level="pooled", rng=default_rng(1), draws=9)
-    assert np.isnan(found[:3]).all()
-    assert found.draws == 9
+    result = perm_both(human, metrics, level="pooled", rng=default_rng(1), draws=9)
+    assert np.isnan(result[:3]).all()
+    assert result.draws == 9
     missing = perm_both(human, metrics * math.nan, level="pooled", rng=default_rng(1), draws=9)
     assert np.isnan(missing[:3]).all()
     assert missing.draws == 0
@@ -189,21 +189,21 @@ def test_a_constant_metric_has_no_difference() -> None:
 
 def test_all_pairs_of_metrics_are_compared_and_adjusted() -> None:
     human, metrics = scored(2, noise=(0.2, 1.0, 4.0))
-    found = compared_metrics(human, metrics, level="pooled", rng=default_rng(1), draws=99)
+    result = compared_metrics(human, metrics, level="pooled", rng=default_rng(1), draws=99)
     rng = default_rng(1)
-    one = perm_both(human, metrics[[0, 1]], level="pooled", rng=rng, draws=99)
-    assert found.difference[0, 1] == -found.difference[1, 0] == one.difference
-    assert found.p[0, 1] == found.p[1, 0] == one.p_two_sided
+    alone = perm_both(human, metrics[[0, 1]], level="pooled", rng=rng, draws=99)
+    assert result.difference[0, 1] == -result.difference[1, 0] == alone.difference
+    assert result.p[0, 1] == result.p[1, 0] == alone.p_two_sided
     upper = np.triu_indices(3, k=1)
-    np.testing.assert_allclose(found.adjusted[upper], np.exp(holm(np.log(found.p[upper]))))
-    for part in found:
+    np.testing.assert_allclose(result.adjusted[upper], np.exp(holm(np.log(result.p[upper]))))
+    for part in result:
         assert np.isnan(np.diag(part)).all()
 
 
 def test_one_metric_has_no_pairs() -> None:
     human, metrics = scored(2, noise=(0.2,))
-    found = compared_metrics(human, metrics, level="pooled", rng=default_rng(1))
-    assert found.p.shape == (1, 1)
+    result = compared_metrics(human, metrics, level="pooled", rng=default_rng(1))
+    assert result.p.shape == (1, 1)
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 20), (8, 20), (1, 2, 8, 20)])
@@ -233,5 +233,5 @@ def test_values_that_cannot_be_drawn_are_refused() -> None:
 
 def test_no_outputs_have_no_correlation_in_any_draw() -> None:
     nothing = np.ones((4, 0))
-    found = resampled_correlations(nothing, nothing, level="pooled", rng=default_rng(1), draws=3)
-    assert np.isnan(found.draws).all()
+    result = resampled_correlations(nothing, nothing, level="pooled", rng=default_rng(1), draws=3)
+    assert np.isnan(result.draws).all()

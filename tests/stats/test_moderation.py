@@ -28,22 +28,22 @@ def test_the_usual_variance_is_that_of_all_systems_by_degrees_of_freedom() -> No
 def test_marks_that_are_alike_borrow_the_usual_variance() -> None:
     means = [people(1, 3), people(2, 4, 6), people(5, 5, 5)]
     variance = mark_variance(means, [2, 3, 3])
-    one = moderated(means[2], variance=variance, sizes=[3])
+    estimate = moderated(means[2], variance=variance, sizes=[3])
 
     usual = (1 * 2 + 2 * 4 + 2 * 0) / 5
     error = math.sqrt(4 * usual / 3 / (2 + 4))
     assert means[2].error == 0
-    assert one.error == pytest.approx(error)
-    assert one.high - one.value == pytest.approx(t.ppf(0.975, 6) * error)
-    assert one.value == 5
-    assert one.effective_marks == pytest.approx(3)
+    assert estimate.error == pytest.approx(error)
+    assert estimate.high - estimate.value == pytest.approx(t.ppf(0.975, 6) * error)
+    assert estimate.value == 5
+    assert estimate.effective_marks == pytest.approx(3)
 
 
 def test_a_difference_borrows_the_variance_of_both_systems() -> None:
     variance = mark_variance([people(1, 3)], [2])
-    one = moderated(people(4), variance=variance, sizes=[1, 4])
+    estimate = moderated(people(4), variance=variance, sizes=[1, 4])
 
-    assert one.error == pytest.approx(math.sqrt(2 * (1 + 1 / 4)))
+    assert estimate.error == pytest.approx(math.sqrt(2 * (1 + 1 / 4)))
 
 
 def test_a_variance_is_unknown_without_marks_or_a_usual_variance() -> None:
@@ -62,9 +62,9 @@ def test_intervals_of_few_marks_that_are_mostly_alike_hold_the_truth() -> None:
         scores = np.where(rng.random((SYSTEMS, MARKS)) < 0.85, 5.0, 2.0)
         means = [people(*row) for row in scores]
         variance = mark_variance(means, [MARKS] * SYSTEMS)
-        better = [moderated(one, variance=variance, sizes=[MARKS]) for one in means]
-        bare += sum(one.low <= 4.55 <= one.high for one in means)
-        held += sum(one.low <= 4.55 <= one.high for one in better)
+        better = [moderated(estimate, variance=variance, sizes=[MARKS]) for estimate in means]
+        bare += sum(estimate.low <= 4.55 <= estimate.high for estimate in means)
+        held += sum(estimate.low <= 4.55 <= estimate.high for estimate in better)
 
     assert bare / (DRAWS * SYSTEMS) < 0.75  # all six are alike in every third system
     assert held / (DRAWS * SYSTEMS) > 0.93
@@ -76,8 +76,8 @@ def test_intervals_of_systems_that_vary_alike_hold_the_truth_at_the_stated_rate(
     for _ in range(DRAWS):
         means = [people(*row) for row in rng.normal(size=(SYSTEMS, MARKS))]
         variance = mark_variance(means, [MARKS] * SYSTEMS)
-        better = [moderated(one, variance=variance, sizes=[MARKS]) for one in means]
-        held += sum(one.low <= 0 <= one.high for one in better)
+        better = [moderated(estimate, variance=variance, sizes=[MARKS]) for estimate in means]
+        held += sum(estimate.low <= 0 <= estimate.high for estimate in better)
 
     # A prior of four degrees of freedom that in truth has forty makes them a little wide.
     assert binomtest(held, DRAWS * SYSTEMS, 0.95, alternative="less").pvalue > 0.01

@@ -29,7 +29,7 @@ def test_a_fit_never_rises_and_keeps_the_mean(points: list[tuple[int, float]]) -
     x, y = zip(*points, strict=True)
     fit = decreasing_fit(x, y)
     assert all(before >= after for before, after in pairwise(fit.values))
-    fitted = [fit.values[fit.knots.tolist().index(place)] for place in x]
+    fitted = [fit.values[fit.knots.tolist().index(knot)] for knot in x]
     assert math.fsum(fitted) == pytest.approx(math.fsum(y), abs=1e-6)
 
 

@@ -29,9 +29,9 @@ def accuracy(human: FloatArray, metric: FloatArray, epsilon: float) -> float:
     """Return the mean over inputs of the share of pairs that are ordered or tied alike."""
     shares = []
     for people, scores in zip(human.T, metric.T, strict=True):
-        known = np.flatnonzero(~np.isnan(people + scores))
+        present = np.flatnonzero(~np.isnan(people + scores))
         alike = []
-        for i, j in combinations(known, 2):
+        for i, j in combinations(present, 2):
             gap = scores[i] - scores[j]
             order = 0 if abs(gap) <= epsilon else np.sign(gap)
             alike.append(np.sign(people[i] - people[j]) == order)
@@ -52,9 +52,9 @@ def test_a_pair_counts_in_darr_as_in_the_table_of_wmt(metric: list[float], value
 def test_darr_counts_pairs_of_one_input_that_people_rated_well_apart() -> None:
     human = [[90, 10], [65, 20], [66, 60]]  # 25, 24 and 1 apart; 10, 50 and 40
     metric = [[0.8, 0.1], [0.2, 0.4], [0.9, 0.3]]
-    found = darr(human, metric)
-    assert found[1:] == (2, 1, None)
-    assert found.value == pytest.approx(1 / 3)
+    result = darr(human, metric)
+    assert result[1:] == (2, 1, None)
+    assert result.value == pytest.approx(1 / 3)
     assert darr(human, metric, threshold=24).value == pytest.approx(0)
 
 
@@ -88,9 +88,9 @@ def test_differences_that_miss_epsilon_by_rounding_alone_are_ties() -> None:
     steps = [[0.1], [0.2], [0.3]]  # 0.3 - 0.2 < 0.1 == 0.2 - 0.1
     assert pairwise_accuracy(human, steps, epsilon=0.1).value == pytest.approx(2 / 3)
     assert pairwise_accuracy(human, steps, epsilon=0.3 - 0.2).value == pytest.approx(2 / 3)
-    found = tie_calibrated_accuracy([[1], [1], [2]], steps)
-    assert found.value == pytest.approx(2 / 3)
-    assert found.epsilon == 0
+    result = tie_calibrated_accuracy([[1], [1], [2]], steps)
+    assert result.value == pytest.approx(2 / 3)
+    assert result.epsilon == 0
     assert pairwise_accuracy(human, steps, epsilon=0.0999).value == 0
     for scale in (1e-6, 1.0, 1e6):
         scaled = [[scale * cell for cell in row] for row in steps]
@@ -107,31 +107,31 @@ def test_means_of_the_same_ratings_in_another_order_are_one_rating() -> None:
 def test_accuracy_is_the_share_of_pairs_ordered_or_tied_alike(
     both: tuple[FloatArray, FloatArray], epsilon: float
 ) -> None:
-    found = pairwise_accuracy(*both, epsilon=epsilon)
-    assert found.value == pytest.approx(accuracy(*both, epsilon), nan_ok=True)
-    assert math.isnan(found.value) == (found.reason == "no pairs") == (found.pairs == 0)
+    result = pairwise_accuracy(*both, epsilon=epsilon)
+    assert result.value == pytest.approx(accuracy(*both, epsilon), nan_ok=True)
+    assert math.isnan(result.value) == (result.reason == "no pairs") == (result.pairs == 0)
 
 
 @given(score_tables())
 def test_the_calibrated_threshold_is_the_best_and_the_least_of_these(
     both: tuple[FloatArray, FloatArray],
 ) -> None:
-    found = tie_calibrated_accuracy(*both)
+    result = tie_calibrated_accuracy(*both)
     shares = [accuracy(*both, epsilon) for epsilon in range(5)]
-    assert found.value == pytest.approx(max(shares), nan_ok=True)
-    if found.reason is None:
-        assert found.epsilon == int(np.argmax(np.array(shares) >= max(shares) - 1e-9))
-        again = pairwise_accuracy(*both, epsilon=found.epsilon)
-        assert again.value == pytest.approx(found.value)
+    assert result.value == pytest.approx(max(shares), nan_ok=True)
+    if result.reason is None:
+        assert result.epsilon == int(np.argmax(np.array(shares) >= max(shares) - 1e-9))
+        again = pairwise_accuracy(*both, epsilon=result.epsilon)
+        assert again.value == pytest.approx(result.value)
 
 
 def test_calibration_gives_a_fine_metric_the_ties_of_people() -> None:
     human = [[1], [1], [3], [3]]
     metric = [[0.10], [0.15], [0.90], [0.97]]
     assert pairwise_accuracy(human, metric).value == pytest.approx(4 / 6)
-    found = tie_calibrated_accuracy(human, metric)
-    assert found.value == 1
-    assert found.epsilon == pytest.approx(0.07)
+    result = tie_calibrated_accuracy(human, metric)
+    assert result.value == 1
+    assert result.epsilon == pytest.approx(0.07)
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, math.inf, math.nan])
@@ -143,30 +143,30 @@ def test_an_epsilon_below_0_is_refused(epsilon: float) -> None:
 def test_system_accuracy_is_over_pairs_of_means() -> None:
     human = [[1.0, 2.0], [2.0, 3.0], [4.0, 4.0], [5.0, math.nan]]  # 1.5, 2.5, 4, 5
     metric = [[1, 1], [0, 0], [2, 4], [2, 9]]  # 1, 0, 3, 2
-    found = system_accuracy(human, metric)
-    assert found.value == pytest.approx(4 / 6)
-    assert found.pairs == 6
+    result = system_accuracy(human, metric)
+    assert result.value == pytest.approx(4 / 6)
+    assert result.pairs == 6
 
 
 def test_a_metric_as_sure_as_people_has_a_soft_accuracy_of_1() -> None:
     human = default_rng(1).normal(size=(5, 30))
-    found = soft_pairwise_accuracy(human, 2 * human + 1, rng=default_rng(2))
-    assert found.value == pytest.approx(1)
-    assert found[1:] == (10, None)
+    result = soft_pairwise_accuracy(human, 2 * human + 1, rng=default_rng(2))
+    assert result.value == pytest.approx(1)
+    assert result[1:] == (10, None)
 
 
 def test_a_metric_as_sure_of_the_contrary_has_a_soft_accuracy_of_0() -> None:
     human = default_rng(1).normal(size=(4, 60)) / 10 + np.arange(4)[:, np.newaxis]
-    found = soft_pairwise_accuracy(human, -human, rng=default_rng(2), draws=999)
-    assert found.value == pytest.approx(1e-3)  # p are .0005 and .9995
+    result = soft_pairwise_accuracy(human, -human, rng=default_rng(2), draws=999)
+    assert result.value == pytest.approx(1e-3)  # p are .0005 and .9995
 
 
 def test_soft_accuracy_of_one_pair_is_by_the_exact_test() -> None:
     # Of the 8 signs of the differences 1, 1, 1 one gives a sum as large; of 2, 2, -1 two do
     # (2 + 2 - 1 and 2 + 2 + 1): by half what is equal, p is 1/16 and 3/16.
     human, metric = [[1, 1, 1], [0, 0, 0]], [[2, 2, 0], [0, 0, 1]]
-    found = soft_pairwise_accuracy(human, metric, rng=default_rng(1), draws=40_000)
-    assert found.value == pytest.approx(1 - 2 / 16, abs=0.01)
+    result = soft_pairwise_accuracy(human, metric, rng=default_rng(1), draws=40_000)
+    assert result.value == pytest.approx(1 - 2 / 16, abs=0.01)
 
 
 def test_soft_accuracy_knows_no_order_of_systems() -> None:
@@ -181,16 +181,16 @@ def test_soft_accuracy_knows_no_order_of_systems() -> None:
 def test_soft_accuracy_is_of_pairs_with_scores_of_one_input() -> None:
     nan = math.nan
     human = [[1, 2, nan], [2, 2, nan], [nan, nan, 3]]
-    found = soft_pairwise_accuracy(human, human, rng=default_rng(1), draws=9)
-    assert found.value == pytest.approx(1)
-    assert found[1:] == (1, None)
+    result = soft_pairwise_accuracy(human, human, rng=default_rng(1), draws=9)
+    assert result.value == pytest.approx(1)
+    assert result[1:] == (1, None)
 
 
 def test_one_system_makes_no_pairs() -> None:
     assert system_accuracy([[1, 2]], [[1, 2]]).reason == "no pairs"
-    found = soft_pairwise_accuracy([[1, 2]], [[1, 2]], rng=default_rng(1))
-    assert math.isnan(found.value)
-    assert found.reason == "no pairs"
+    result = soft_pairwise_accuracy([[1, 2]], [[1, 2]], rng=default_rng(1))
+    assert math.isnan(result.value)
+    assert result.reason == "no pairs"
 
 
 def test_no_draw_is_refused() -> None:

@@ -108,8 +108,8 @@ def test_four_items_discern_nothing() -> None:
 
 def test_a_pilot_of_one_step_has_the_power_of_its_shares() -> None:
     pilot = [1.0] * 10 + [-1.0] * 3 + [0.0] * 87
-    found = simulated_power(pilot, items=100, rng=default_rng(1))
-    assert found.low < sign_flip_power(100, drop=0.1, rise=0.03) < found.high
+    power = simulated_power(pilot, items=100, rng=default_rng(1))
+    assert power.low < sign_flip_power(100, drop=0.1, rise=0.03) < power.high
 
 
 def test_a_simulation_asks_the_test_that_is_named() -> None:
@@ -119,10 +119,10 @@ def test_a_simulation_asks_the_test_that_is_named() -> None:
         asked.append(np.shape(np.asarray(differences)))
         return PairedTest(0.0, 0.0, 0, 0, 0)
 
-    found = simulated_power([1, math.nan], items=7, rng=default_rng(1), test=never, draws=20)
+    power = simulated_power([1, math.nan], items=7, rng=default_rng(1), test=never, draws=20)
     assert asked == [(7,)] * 20
     # Of 20 none: the 95 % interval of Clopper and Pearson ends at 1 - .025^(1/20).
-    assert found == pytest.approx((0, 0, 1 - 0.025 ** (1 / 20)))
+    assert power == pytest.approx((0, 0, 1 - 0.025 ** (1 / 20)))
 
 
 @pytest.mark.parametrize(

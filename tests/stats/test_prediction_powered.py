@@ -29,12 +29,12 @@ class Coverage(NamedTuple):
 
 
 def _coverage(estimates: list[PoweredEstimate], *, truth: float) -> Coverage:
-    found = np.array([(e.low, e.high, e.plain_low, e.plain_high) for e in estimates]).T
+    estimate = np.array([(e.low, e.high, e.plain_low, e.plain_high) for e in estimates]).T
     return Coverage(
-        int(((found[0] <= truth) & (truth <= found[1])).sum()),
+        int(((estimate[0] <= truth) & (truth <= estimate[1])).sum()),
         np.array([e.value for e in estimates]),
         np.array([e.plain for e in estimates]),
-        float((found[1] - found[0]).mean() / (found[3] - found[2]).mean()),
+        float((estimate[1] - estimate[0]).mean() / (estimate[3] - estimate[2]).mean()),
     )
 
 
@@ -61,12 +61,12 @@ def test_intervals_hold_the_mean_and_a_better_judge_narrows_them(
     agreement: float, most: float
 ) -> None:
     rng = np.random.default_rng(1)
-    found = []
+    estimate = []
     for _ in range(DRAWS):
         scores = rng.normal(size=400)
         judged = _judge(scores, agreement=agreement, rng=rng)
-        found.append(powered_mean(_marked(scores, marks=30, rng=rng), judged))
-    coverage = _coverage(found, truth=0.0)
+        estimate.append(powered_mean(_marked(scores, marks=30, rng=rng), judged))
+    coverage = _coverage(estimate, truth=0.0)
     assert binomtest(coverage.held, DRAWS, 0.95).pvalue > 0.001
     assert _unbiased(coverage, truth=0.0)
     assert coverage.narrower < most
@@ -76,14 +76,14 @@ def test_intervals_hold_the_mean_and_a_better_judge_narrows_them(
 def test_items_of_a_cluster_hang_together_in_the_interval() -> None:
     rng = np.random.default_rng(2)
     inputs = np.repeat(np.arange(100), 4)
-    found, careless = [], []
+    estimate, careless = [], []
     for _ in range(DRAWS):
         scores = rng.normal(size=100)[inputs] + rng.normal(size=400)
         judged = _judge(scores, agreement=0.7, rng=rng)
         marks = np.where((rng.permutation(100) < 30)[inputs], scores, np.nan)
-        found.append(powered_mean(marks, judged, clusters=inputs))
+        estimate.append(powered_mean(marks, judged, clusters=inputs))
         careless.append(powered_mean(marks, judged))
-    coverage = _coverage(found, truth=0.0)
+    coverage = _coverage(estimate, truth=0.0)
     assert _covers(coverage)
     assert coverage.narrower < 0.95
     assert _coverage(careless, truth=0.0).held < 0.91 * DRAWS
@@ -91,15 +91,15 @@ def test_items_of_a_cluster_hang_together_in_the_interval() -> None:
 
 def test_unequal_chances_of_a_mark_are_made_up_for_by_weights() -> None:
     rng = np.random.default_rng(3)
-    found, careless = [], []
+    estimate, careless = [], []
     for _ in range(DRAWS):
         scores = rng.normal(size=400)
         judged = _judge(scores, agreement=0.7, rng=rng)
         chances = np.where(judged < 7, 0.25, 0.1)
         marks = np.where(rng.random(400) < chances, scores, np.nan)
-        found.append(powered_mean(marks, judged, weights=1 / chances))
+        estimate.append(powered_mean(marks, judged, weights=1 / chances))
         careless.append(powered_mean(marks, judged))
-    coverage = _coverage(found, truth=0.0)
+    coverage = _coverage(estimate, truth=0.0)
     assert binomtest(coverage.held, DRAWS, 0.95).pvalue > 0.001
     assert _unbiased(coverage, truth=0.0)
     assert coverage.narrower < 0.9
@@ -108,14 +108,14 @@ def test_unequal_chances_of_a_mark_are_made_up_for_by_weights() -> None:
 
 def test_a_judge_that_leans_to_one_system_leaves_the_difference_unbiased() -> None:
     rng = np.random.default_rng(4)
-    found = []
+    estimate = []
     for _ in range(DRAWS):
         inputs = rng.normal(size=300)
         scores = np.array([[0.5], [0.0]]) + inputs + rng.normal(size=(2, 300))
         judged = _judge(scores, agreement=0.8, rng=rng) + np.array([[-2.0], [2.0]])
         marks = np.where(rng.permutation(300) < 40, scores, np.nan)
-        found.append(powered_difference(marks, judged))
-    coverage = _coverage(found, truth=0.5)
+        estimate.append(powered_difference(marks, judged))
+    coverage = _coverage(estimate, truth=0.5)
     assert binomtest(coverage.held, DRAWS, 0.95).pvalue > 0.001
     assert _unbiased(coverage, truth=0.5)
     assert coverage.narrower < 0.9
@@ -123,16 +123,16 @@ def test_a_judge_that_leans_to_one_system_leaves_the_difference_unbiased() -> No
 
 def test_systems_may_be_marked_on_other_inputs() -> None:
     rng = np.random.default_rng(5)
-    found = []
+    estimate = []
     for _ in range(DRAWS):
         scores = np.array([[0.5], [0.0]]) + rng.normal(size=(2, 200))
         marks = np.stack([_marked(scores[0], marks=20, rng=rng), scores[1]])
         marks[1, 60:] = np.nan
-        found.append(powered_difference(marks, _judge(scores, agreement=0.8, rng=rng)))
-    coverage = _coverage(found, truth=0.5)
+        estimate.append(powered_difference(marks, _judge(scores, agreement=0.8, rng=rng)))
+    coverage = _coverage(estimate, truth=0.5)
     assert coverage.held >= 0.94 * DRAWS
     assert _unbiased(coverage, truth=0.5)
-    assert (found[0].marked, found[0].items, found[0].clusters) == (80, 400, 20)
+    assert (estimate[0].marked, estimate[0].items, estimate[0].clusters) == (80, 400, 20)
 
 
 def test_the_plain_case_is_that_of_ppi_plus_plus() -> None:
@@ -142,31 +142,31 @@ def test_the_plain_case_is_that_of_ppi_plus_plus() -> None:
     scores = rng.normal(3, 1, size=2000)
     judged = _judge(scores, agreement=0.8, rng=rng)
     marked, others = np.s_[:200], np.s_[200:]
-    found = powered_mean(np.where(np.arange(2000) < 200, scores, np.nan), judged)
+    estimate = powered_mean(np.where(np.arange(2000) < 200, scores, np.nan), judged)
     slope = np.cov(scores[marked], judged[marked])[0, 1] / judged[marked].var()
-    theirs = found.tuning * 1800 / 2000
+    theirs = estimate.tuning * 1800 / 2000
     assert theirs == pytest.approx(slope / (1 + 200 / 1800), rel=0.02)
     rest = scores[marked] - theirs * judged[marked]
-    assert found.value == pytest.approx(theirs * judged[others].mean() + rest.mean())
+    assert estimate.value == pytest.approx(theirs * judged[others].mean() + rest.mean())
     variance = theirs**2 * judged[others].var() / 1800 + rest.var() / 200
-    assert found.error == pytest.approx(math.sqrt(variance), rel=0.02)
+    assert estimate.error == pytest.approx(math.sqrt(variance), rel=0.02)
 
 
 def test_a_judge_that_always_says_the_same_leaves_people_alone() -> None:
     marks = [1.0, 2.0, 4.0, 5.0, math.nan, math.nan]
-    found = powered_mean(marks, [3.0] * 6)
+    estimate = powered_mean(marks, [3.0] * 6)
     expected = ttest_1samp(marks[:4], 0.0)
     interval = expected.confidence_interval(0.95)
-    assert (found.value, found.tuning, found.effective_marks) == (3.0, 0.0, 4.0)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert (found.plain_low, found.plain_high) == (found.low, found.high)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert found.floor == 0.0
+    assert (estimate.value, estimate.tuning, estimate.effective_marks) == (3.0, 0.0, 4.0)
+    assert (estimate.low, estimate.high) == pytest.approx((interval.low, interval.high))
+    assert (estimate.plain_low, estimate.plain_high) == (estimate.low, estimate.high)
+    assert estimate.p == pytest.approx(expected.pvalue)
+    assert estimate.floor == 0.0
 
 
 def test_the_judge_is_not_used_if_all_texts_are_marked() -> None:
-    found = powered_mean([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
-    assert (found.value, found.tuning) == pytest.approx((7 / 3, 0.0))
+    estimate = powered_mean([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    assert (estimate.value, estimate.tuning) == pytest.approx((7 / 3, 0.0))
 
 
 def test_a_difference_of_pairs_is_the_mean_of_their_differences() -> None:
@@ -190,19 +190,19 @@ def test_an_item_without_a_judgement_is_skipped() -> None:
 def test_weights_are_seen_in_proportion_only() -> None:
     marks, judged = [1.0, 2.0, 4.0, math.nan, math.nan], [1.0, 2.0, 2.0, 3.0, 2.0]
     weights = np.array([1.0, 2.0, 3.0, math.nan, 0.0])
-    found = powered_mean(marks, judged, weights=weights)
-    assert found == pytest.approx(powered_mean(marks, judged, weights=8 * weights))
-    assert found.plain == pytest.approx(17 / 6)
+    estimate = powered_mean(marks, judged, weights=weights)
+    assert estimate == pytest.approx(powered_mean(marks, judged, weights=8 * weights))
+    assert estimate.plain == pytest.approx(17 / 6)
 
 
 @pytest.mark.parametrize(
     ("marks", "plain"), [([math.nan, math.nan], math.nan), ([4.0, math.nan], 4.0)]
 )
 def test_too_few_marks_have_no_interval(marks: list[float], plain: float) -> None:
-    found = powered_mean(marks, [1.0, 2.0])
-    assert found.plain == pytest.approx(plain, nan_ok=True)
-    assert all(map(math.isnan, (found.low, found.plain_high, found.error, found.p)))
-    assert math.isnan(marks_needed(found))
+    estimate = powered_mean(marks, [1.0, 2.0])
+    assert estimate.plain == pytest.approx(plain, nan_ok=True)
+    assert all(map(math.isnan, (estimate.low, estimate.plain_high, estimate.error, estimate.p)))
+    assert math.isnan(marks_needed(estimate))
 
 
 def test_a_perfect_agreement_of_marks_leaves_no_error() -> None:
@@ -231,11 +231,11 @@ def test_so_many_more_marks_do_exclude_zero_about_every_other_time() -> None:
     needed = marks_needed(_pilot(value=0.4, error=0.2, floor=0.0))
     assert needed == pytest.approx(1, abs=1)
     more = 25 + int(needed)
-    found = [
+    estimate = [
         powered_mean(_marked(rng.normal(0.4, 1, 300), marks=more, rng=rng), np.zeros(300)).p
         for _ in range(400)
     ]
-    assert 0.4 < np.mean(np.array(found) < 0.05) < 0.6
+    assert 0.4 < np.mean(np.array(estimate) < 0.05) < 0.6
 
 
 def _pilot(*, value: float, error: float, floor: float) -> PoweredEstimate:
@@ -280,10 +280,12 @@ def test_wrong_shapes_are_refused() -> None:
 
 def test_a_system_without_marks_has_no_difference() -> None:
     marks = [[1.0, 2.0, 3.0, 5.0], [math.nan] * 4]
-    found = powered_difference(marks, [[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 1.0]])
-    assert (found.marked, found.clusters) == (4, 0)
-    assert all(map(math.isnan, (found.value, found.low, found.plain, found.tuning, found.p)))
-    assert math.isnan(marks_needed(found))
+    estimate = powered_difference(marks, [[1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 1.0]])
+    assert (estimate.marked, estimate.clusters) == (4, 0)
+    assert all(
+        map(math.isnan, (estimate.value, estimate.low, estimate.plain, estimate.tuning, estimate.p))
+    )
+    assert math.isnan(marks_needed(estimate))
     empty = powered_mean([], [])
     assert math.isnan(empty.value)
     assert math.isnan(empty.plain)
@@ -298,10 +300,10 @@ def test_one_tuning_for_several_systems_is_the_slope_within_them() -> None:
 
     # Of a judge without noise it is the scale; a slope over all systems would be below 0.
     assert tuning == pytest.approx(0.5, abs=0.02)
-    found = powered_mean(people[5], judged[5], tuning=tuning)
-    assert found.tuning == tuning
-    assert found.value == pytest.approx(5, abs=0.15)
-    assert found.effective_marks > 5 * found.marked
+    estimate = powered_mean(people[5], judged[5], tuning=tuning)
+    assert estimate.tuning == tuning
+    assert estimate.value == pytest.approx(5, abs=0.15)
+    assert estimate.effective_marks > 5 * estimate.marked
 
 
 def test_a_tuning_that_is_given_costs_no_degree_of_freedom() -> None:

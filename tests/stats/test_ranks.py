@@ -14,33 +14,33 @@ ROW = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=40)
 
 @given(ROW)
 def test_ranks_are_scipys(row: list[float]) -> None:
-    found = ranks(np.array(row))
+    counts = ranks(np.array(row))
     assert midranks(np.array(row)).tolist() == rankdata(row).tolist()
-    assert (found.least + 1).tolist() == rankdata(row, method="min").tolist()
-    assert found.distinct == len(set(row))
-    assert found.tied == sum(row.count(value) - 1 for value in row) / 2
+    assert (counts.least + 1).tolist() == rankdata(row, method="min").tolist()
+    assert counts.distinct == len(set(row))
+    assert counts.tied == sum(row.count(value) - 1 for value in row) / 2
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40))
 def test_pairs_are_counted_as_one_by_one(items: list[tuple[int, int]]) -> None:
     first, second = np.array(items, dtype=np.float64).T
-    one, other = np.triu_indices(len(items), k=1)
-    moves = first[one] - first[other], second[one] - second[other]
-    found = pair_counts(ranks(first), ranks(second))
-    assert found.pairs == one.size
-    assert found.discordant == np.sum(moves[0] * moves[1] < 0)
-    assert found.tied_first == np.sum(moves[0] == 0)
-    assert found.tied_second == np.sum(moves[1] == 0)
-    assert found.tied_both == np.sum((moves[0] == 0) & (moves[1] == 0))
+    rows, other = np.triu_indices(len(items), k=1)
+    moves = first[rows] - first[other], second[rows] - second[other]
+    counts = pair_counts(ranks(first), ranks(second))
+    assert counts.pairs == rows.size
+    assert counts.discordant == np.sum(moves[0] * moves[1] < 0)
+    assert counts.tied_first == np.sum(moves[0] == 0)
+    assert counts.tied_second == np.sum(moves[1] == 0)
+    assert counts.tied_both == np.sum((moves[0] == 0) & (moves[1] == 0))
 
 
 @pytest.mark.parametrize("items", [7, 8, 9, 16, 1000])
 def test_a_row_turned_round_has_every_pair_out_of_order(items: int) -> None:
     there = ranks(np.arange(items, dtype=np.float64))
     back = ranks(-np.arange(items, dtype=np.float64))
-    found = pair_counts(there, back)
-    assert found.discordant == found.pairs == items * (items - 1) // 2
-    assert found.tied_first == found.tied_second == found.tied_both == 0
+    counts = pair_counts(there, back)
+    assert counts.discordant == counts.pairs == items * (items - 1) // 2
+    assert counts.tied_first == counts.tied_second == counts.tied_both == 0
 
 
 def test_a_quotient_by_nothing_is_undefined_without_a_warning() -> None:

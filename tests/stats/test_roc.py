@@ -68,8 +68,8 @@ def test_draws_count_items_as_often_as_they_were_drawn() -> None:
     scores, positive = np.array([4.0, 3, 2, 1]), np.array([1.0, 0, 1, 0])
     counts = np.array([[1.0, 1, 1, 1], [2, 1, 1, 0], [0, 1, 1, 0]])
     assert auroc_effect(scores, positive)(counts) == pytest.approx([0.75, 2 / 3, 0])
-    found = caught_effect(scores, positive, false_alarms=0.2)(counts)
-    assert found == pytest.approx([0.5, 2 / 3, 0])
+    caught = caught_effect(scores, positive, false_alarms=0.2)(counts)
+    assert caught == pytest.approx([0.5, 2 / 3, 0])
     drawn = bootstrap(auroc_effect(scores, positive), items=4, rng=np.random.default_rng(1))
     assert drawn.estimate == 0.75
 

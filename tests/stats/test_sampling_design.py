@@ -102,16 +102,16 @@ def test_means_of_stratified_samples_are_unbiased_and_covered() -> None:
     rng = np.random.default_rng(3)
     scores = _population(rng)
     weights = np.repeat([3.0, 0.5, 1.0], [20, 100, 280])
-    found, plain = [], []
+    estimate, plain = [], []
     for _ in range(DRAWS):
         sample = stratified(STRATA, size=60, rng=rng, weights=weights)
         drawn = scores[sample.chosen]
-        found.append(weighted_mean(drawn, sample.inclusion[sample.chosen]))
+        estimate.append(weighted_mean(drawn, sample.inclusion[sample.chosen]))
         plain.append(drawn.mean())
-    values = np.array([one.value for one in found])
+    values = np.array([estimate.value for estimate in estimate])
     assert ttest_1samp(values, scores.mean()).pvalue > 0.001
     assert abs(np.mean(plain) - scores.mean()) > 0.15
-    held = sum(one.low <= scores.mean() <= one.high for one in found)
+    held = sum(estimate.low <= scores.mean() <= estimate.high for estimate in estimate)
     assert held >= 0.93 * DRAWS
 
 
@@ -123,8 +123,8 @@ def test_independent_chances_and_clusters_are_covered_at_the_stated_rate() -> No
     for _ in range(DRAWS):
         scores = rng.normal(size=100)[inputs] + 0.5 * rng.normal(size=300)
         drawn = rng.random(100)[inputs] < chances
-        found = weighted_mean(scores[drawn], chances[drawn], clusters=inputs[drawn])
-        held += int(found.low <= 0 <= found.high)
+        estimate = weighted_mean(scores[drawn], chances[drawn], clusters=inputs[drawn])
+        held += int(estimate.low <= 0 <= estimate.high)
         alone = weighted_mean(scores[drawn], chances[drawn])
         loose += int(alone.low <= 0 <= alone.high)
     assert 0.92 <= held / DRAWS <= 0.97
@@ -140,24 +140,24 @@ def test_a_sample_serves_a_prediction_powered_estimate() -> None:
         sample = stratified(STRATA, size=60, rng=rng)
         marks = np.full(400, np.nan)
         marks[sample.chosen] = scores[sample.chosen]
-        found = powered_mean(marks, judged, weights=1 / sample.inclusion)
-        held += int(found.low <= 0.9 <= found.high)  # .05 * 4 + .25 * 0 + .7 * 1
+        estimate = powered_mean(marks, judged, weights=1 / sample.inclusion)
+        held += int(estimate.low <= 0.9 <= estimate.high)  # .05 * 4 + .25 * 0 + .7 * 1
     assert held >= 0.92 * DRAWS
 
 
 def test_equal_chances_have_students_interval() -> None:
     values = [1.0, 2.0, 4.0, 5.0]
-    found = weighted_mean(values, [0.25] * 4, confidence=0.9)
+    estimate = weighted_mean(values, [0.25] * 4, confidence=0.9)
     expected = ttest_1samp(values, 0.0).confidence_interval(0.9)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert (found.items, found.clusters, found.effective) == (4, 4, 4.0)
+    assert (estimate.low, estimate.high) == pytest.approx((expected.low, expected.high))
+    assert (estimate.items, estimate.clusters, estimate.effective) == (4, 4, 4.0)
 
 
 def test_a_missing_value_is_skipped() -> None:
-    found = weighted_mean([1.0, math.nan, 4.0], [0.5, 0.5, 0.25], clusters=["a", "b", "b"])
-    assert found == weighted_mean([1.0, 4.0], [0.5, 0.25])
-    assert found.value == pytest.approx(3)
-    assert found.effective == pytest.approx(36 / 20)
+    estimate = weighted_mean([1.0, math.nan, 4.0], [0.5, 0.5, 0.25], clusters=["a", "b", "b"])
+    assert estimate == weighted_mean([1.0, 4.0], [0.5, 0.25])
+    assert estimate.value == pytest.approx(3)
+    assert estimate.effective == pytest.approx(36 / 20)
 
 
 def test_too_few_values_have_no_interval() -> None:

@@ -45,9 +45,9 @@ def test_it_is_the_mean_over_all_orders_and_sums_to_the_whole(worths: list[float
         for player in order:
             gains[player] += worths[mask | 1 << player] - worths[mask]
             mask |= 1 << player
-    found = shapley_values(worths)
-    assert found == pytest.approx(gains / len(orders), abs=1e-9)
-    assert found.sum() == pytest.approx(worths[-1] - worths[0], abs=1e-9)
+    worth_shares = shapley_values(worths)
+    assert worth_shares == pytest.approx(gains / len(orders), abs=1e-9)
+    assert worth_shares.sum() == pytest.approx(worths[-1] - worths[0], abs=1e-9)
 
 
 def test_twelve_who_each_add_their_own_get_it() -> None:

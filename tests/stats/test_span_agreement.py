@@ -29,16 +29,16 @@ GRADED = st.lists(st.tuples(SPAN, st.integers(0, 1)), max_size=5)
 
 
 def characters(spans: list[Span]) -> set[int]:
-    return {place for start, end in spans for place in range(start, end)}
+    return {offset for start, end in spans for offset in range(start, end)}
 
 
 def graded(
-    found: list[tuple[Span, int]], gold: list[tuple[Span, int]], *, partial: float = 0.5
+    predicted: list[tuple[Span, int]], gold: list[tuple[Span, int]], *, partial: float = 0.5
 ) -> Overlap:
     return graded_overlap(
-        [span for span, _ in found],
+        [span for span, _ in predicted],
         [span for span, _ in gold],
-        predicted_grades=[grade for _, grade in found],
+        predicted_grades=[grade for _, grade in predicted],
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
@@ -46,10 +46,10 @@ def graded(
 
 def test_characters_and_spans_are_counted_as_by_hand() -> None:
     # Found 0-6 and 10-12, gold 4-8, 6-9 and 10-12: 2 + 2 of 8 and 7 characters, 1 of 2 and 3 spans.
-    found, gold = [(0, 6), (10, 12)], [(4, 8), (6, 9), (10, 12)]
-    assert character_overlap(found, gold) == (4, 8, 7)
-    assert exact_overlap(found, gold) == (1, 2, 3)
-    assert micro([character_overlap(found, gold)]) == pytest.approx((4 / 8, 4 / 7, 8 / 15))
+    predicted, gold = [(0, 6), (10, 12)], [(4, 8), (6, 9), (10, 12)]
+    assert character_overlap(predicted, gold) == (4, 8, 7)
+    assert exact_overlap(predicted, gold) == (1, 2, 3)
+    assert micro([character_overlap(predicted, gold)]) == pytest.approx((4 / 8, 4 / 7, 8 / 15))
 
 
 def test_micro_figures_are_of_the_totals_and_macro_figures_means() -> None:
@@ -64,8 +64,8 @@ def test_a_text_without_any_span_is_agreed_on_and_counts_for_nothing_in_totals()
     nothing = character_overlap([], [])
     assert macro([nothing]) == (1, 1, 1)
     assert all(math.isnan(figure) for figure in micro([nothing]))
-    found = character_overlap([(0, 2)], [(0, 4)])
-    assert micro([found, nothing]) == micro([found])
+    predicted = character_overlap([(0, 2)], [(0, 4)])
+    assert micro([predicted, nothing]) == micro([predicted])
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -91,22 +91,23 @@ def test_another_severity_gets_half_a_point() -> None:
     assert graded([((0, 4), 0)], [((0, 6), 1)], partial=0).both == 0
 
 
-def wmt25(found: list[tuple[Span, int]], gold: list[tuple[Span, int]]) -> Overlap:
+def wmt25(predicted: list[tuple[Span, int]], gold: list[tuple[Span, int]]) -> Overlap:
     """Count character by character, as the task's description has it."""
     both, ours, theirs = 0.0, 0, 0
-    for place in range(LENGTH):
+    for offset in range(LENGTH):
         counts = [
             [
-                sum(start <= place < end and g == grade for (start, end), g in side)
+                sum(start <= offset < end and g == grade for (start, end), g in side)
                 for grade in (0, 1)
             ]
-            for side in (found, gold)
+            for side in (predicted, gold)
         ]
         ours += sum(counts[0])
         theirs += sum(counts[1])
         both += sum(map(min, *counts))
         left = [
-            sum(max(0, a - b) for a, b in zip(*way, strict=True)) for way in (counts, counts[::-1])
+            sum(max(0, a - b) for a, b in zip(*pairing, strict=True))
+            for pairing in (counts, counts[::-1])
         ]
         both += 0.5 * min(left)
     return Overlap(both, ours, theirs)
@@ -114,22 +115,22 @@ def wmt25(found: list[tuple[Span, int]], gold: list[tuple[Span, int]]) -> Overla
 
 @given(GRADED, GRADED)
 def test_graded_agreement_is_that_of_the_shared_task(
-    found: list[tuple[Span, int]], gold: list[tuple[Span, int]]
+    predicted: list[tuple[Span, int]], gold: list[tuple[Span, int]]
 ) -> None:
-    assert graded(found, gold) == wmt25(found, gold)
+    assert graded(predicted, gold) == wmt25(predicted, gold)
 
 
 @given(SPANS, SPANS)
-def test_a_sweep_counts_what_sets_of_characters_do(found: list[Span], gold: list[Span]) -> None:
-    ours, theirs = characters(found), characters(gold)
-    assert character_overlap(found, gold) == (len(ours & theirs), len(ours), len(theirs))
+def test_a_sweep_counts_what_sets_of_characters_do(predicted: list[Span], gold: list[Span]) -> None:
+    ours, theirs = characters(predicted), characters(gold)
+    assert character_overlap(predicted, gold) == (len(ours & theirs), len(ours), len(theirs))
 
 
 @given(SPANS, SPANS)
-def test_sides_swap_precision_and_recall(found: list[Span], gold: list[Span]) -> None:
+def test_sides_swap_precision_and_recall(predicted: list[Span], gold: list[Span]) -> None:
     for overlap in (character_overlap, exact_overlap):
-        one, other = micro([overlap(found, gold)]), micro([overlap(gold, found)])
-        assert (one.precision, one.recall, one.f1) == pytest.approx(
+        forward, other = micro([overlap(predicted, gold)]), micro([overlap(gold, predicted)])
+        assert (forward.precision, forward.recall, forward.f1) == pytest.approx(
             (other.recall, other.precision, other.f1), nan_ok=True
         )
 
@@ -143,11 +144,15 @@ def test_the_same_spans_agree_fully_and_disjoint_ones_not_at_all(spans: list[Spa
 
 
 @given(SPANS, SPANS)
-def test_cutting_a_span_in_two_changes_no_character(found: list[Span], gold: list[Span]) -> None:
+def test_cutting_a_span_in_two_changes_no_character(
+    predicted: list[Span], gold: list[Span]
+) -> None:
     cut = [
-        part for start, end in found for part in pairwise(sorted({start, (start + end) // 2, end}))
+        part
+        for start, end in predicted
+        for part in pairwise(sorted({start, (start + end) // 2, end}))
     ]
-    assert character_overlap(cut, gold) == character_overlap(found, gold)
+    assert character_overlap(cut, gold) == character_overlap(predicted, gold)
 
 
 def test_an_effect_in_the_sample_as_it_is_are_the_figures() -> None:

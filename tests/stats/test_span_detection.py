@@ -31,11 +31,13 @@ def test_no_errors_on_either_side_are_accurate_and_nothing_else() -> None:
 
 @given(COUNTS)
 def test_the_correlation_of_counts_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
-    found, gold = np.array(pairs).T
-    if len({*found}) > 1 and len({*gold}) > 1:
-        assert count_correlation(found, gold) == pytest.approx(spearmanr(found, gold).statistic)
+    predicted, gold = np.array(pairs).T
+    if len({*predicted}) > 1 and len({*gold}) > 1:
+        assert count_correlation(predicted, gold) == pytest.approx(
+            spearmanr(predicted, gold).statistic
+        )
     else:
-        assert math.isnan(count_correlation(found, gold))
+        assert math.isnan(count_correlation(predicted, gold))
 
 
 def test_two_texts_are_too_few_for_a_correlation() -> None:

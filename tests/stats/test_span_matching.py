@@ -16,13 +16,13 @@ SPANS = st.lists(SPAN, min_size=1, max_size=4)
 THRESHOLD = st.sampled_from([0.1, 0.3, 0.5, 0.75, 1.0])
 
 
-def best_way(found: list[Span], gold: list[Span], threshold: float) -> tuple[int, float]:
+def best_pairing(predicted: list[Span], gold: list[Span], threshold: float) -> tuple[int, float]:
     """Try every way: most pairs first, and then the largest sum of ratios."""
-    if len(found) > len(gold):
-        found, gold = gold, found
-    ratios = overlap_ratios(found, gold)
+    if len(predicted) > len(gold):
+        predicted, gold = gold, predicted
+    ratios = overlap_ratios(predicted, gold)
     tried = []
-    for columns in permutations(range(len(gold)), len(found)):
+    for columns in permutations(range(len(gold)), len(predicted)):
         kept = [
             float(ratios[row, column])
             for row, column in enumerate(columns)
@@ -34,23 +34,25 @@ def best_way(found: list[Span], gold: list[Span], threshold: float) -> tuple[int
 
 def test_pairs_are_as_worked_by_hand() -> None:
     # 0-10 overlaps 2-10 by .8 and 0-12 by 10/12; 20-24 overlaps 22-26 by 2/6, too little.
-    found = matching([(0, 10), (20, 24)], [(2, 10), (0, 12), (22, 26)])
-    assert found.pairs.tolist() == [[0, 1]]
-    assert found.ratios == pytest.approx([10 / 12])
+    predicted = matching([(0, 10), (20, 24)], [(2, 10), (0, 12), (22, 26)])
+    assert predicted.pairs.tolist() == [[0, 1]]
+    assert predicted.ratios == pytest.approx([10 / 12])
     assert matched_overlap([(0, 10), (20, 24)], [(2, 10), (0, 12), (22, 26)]) == (1, 2, 3)
 
 
 def test_two_pairs_are_better_than_one_that_overlaps_more() -> None:
     # 0-10 with 0-10 (1) leaves 4-10 without a partner; 0-10 with 0-7 and 4-10 with 0-10 pairs both.
-    found = matching([(0, 10), (4, 10)], [(0, 10), (0, 7)])
-    assert found.pairs.tolist() == [[0, 1], [1, 0]]
-    assert found.ratios == pytest.approx([0.7, 0.6])
+    predicted = matching([(0, 10), (4, 10)], [(0, 10), (0, 7)])
+    assert predicted.pairs.tolist() == [[0, 1], [1, 0]]
+    assert predicted.ratios == pytest.approx([0.7, 0.6])
 
 
 @given(SPANS, SPANS, THRESHOLD)
-def test_no_way_of_pairing_is_better(found: list[Span], gold: list[Span], threshold: float) -> None:
-    matched = matching(found, gold, threshold=threshold)
-    count, total = best_way(found, gold, threshold)
+def test_no_way_of_pairing_is_better(
+    predicted: list[Span], gold: list[Span], threshold: float
+) -> None:
+    matched = matching(predicted, gold, threshold=threshold)
+    count, total = best_pairing(predicted, gold, threshold)
     assert len(matched.pairs) == count
     assert matched.ratios.sum() == pytest.approx(total)
     assert len(np.unique(matched.pairs[:, 0])) == len(np.unique(matched.pairs[:, 1])) == count
@@ -58,11 +60,11 @@ def test_no_way_of_pairing_is_better(found: list[Span], gold: list[Span], thresh
 
 @given(SPANS, SPANS, THRESHOLD)
 def test_sides_swap_precision_and_recall(
-    found: list[Span], gold: list[Span], threshold: float
+    predicted: list[Span], gold: list[Span], threshold: float
 ) -> None:
-    one = micro([matched_overlap(found, gold, threshold=threshold)])
-    other = micro([matched_overlap(gold, found, threshold=threshold)])
-    assert (one.precision, one.recall) == pytest.approx((other.recall, other.precision))
+    forward = micro([matched_overlap(predicted, gold, threshold=threshold)])
+    other = micro([matched_overlap(gold, predicted, threshold=threshold)])
+    assert (forward.precision, forward.recall) == pytest.approx((other.recall, other.precision))
 
 
 @given(SPANS, THRESHOLD)

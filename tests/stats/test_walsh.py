@@ -13,7 +13,7 @@ VALUES = st.lists(st.integers(-4, 4), min_size=1, max_size=12)
 
 
 def plain(values: list[int]) -> list[float]:
-    return sorted((one + other) / 2 for one, other in combinations_with_replacement(values, 2))
+    return sorted((left + other) / 2 for left, other in combinations_with_replacement(values, 2))
 
 
 @given(VALUES)

@@ -35,13 +35,13 @@ def test_an_item_that_counts_twice_is_an_item_twice(
     clean: FloatArray, damaged: FloatArray, counts: FloatArray
 ) -> None:
     differences = clean - damaged
-    found = [effect(differences)(counts) for effect in (net_drop, rank_biserial, mean_drop)]
+    effects = [effect(differences)(counts) for effect in (net_drop, rank_biserial, mean_drop)]
     headroom = per_headroom(clean, damaged, low=1)(counts)
     assert headroom.shape == (4, 2, 3)
     for draw, row, column in np.ndindex(4, 2, 3):
         sample = repeated(differences[row, column], counts[draw])
         expected = difference_effects(sample)[4:]
-        values = [effect[draw, row, column] for effect in found]
+        values = [effect[draw, row, column] for effect in effects]
         assert values == pytest.approx(expected, nan_ok=True)
         before, after = (repeated(scores[row, column], counts[draw]) for scores in (clean, damaged))
         room = scale_effects(before, after, low=1, high=5).drop_per_headroom

@@ -19,7 +19,7 @@ def test_a_weight_counts_like_the_same_item_so_many_times(
     items: list[tuple[int, int, int]],
 ) -> None:
     first, second, weights = map(np.array, zip(*items, strict=True))
-    repeated = [np.repeat(one, weights) for one in (first, second)]
+    repeated = [np.repeat(scores, weights) for scores in (first, second)]
     for method in ("pearson", "spearman"):
         ours = weighted_correlation(first, second, weights=weights, method=method)
         if np.ptp(first) and np.ptp(second):
@@ -32,9 +32,9 @@ def test_a_weight_counts_like_the_same_item_so_many_times(
 def test_weights_of_many_draws_give_a_value_each() -> None:
     first, second = [1, 2, 3, 4], [1, 3, 2, 4]
     weights = [[1, 1, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 1]]
-    found = weighted_correlation(first, second, weights=weights)
-    assert found[:3] == pytest.approx([0.8, 1.0, -1.0])  # 1 - 6 * 2 / (4 * 15); 1, 3, 4; 3, 2
-    assert np.isnan(found[3])
+    coefficient = weighted_correlation(first, second, weights=weights)
+    assert coefficient[:3] == pytest.approx([0.8, 1.0, -1.0])  # 1 - 6 * 2 / (4 * 15); 1, 3, 4; 3, 2
+    assert np.isnan(coefficient[3])
 
 
 def test_no_items_have_no_correlation() -> None:

@@ -64,8 +64,8 @@ def test_a_text_is_judged_in_one_call_and_many_in_one_more() -> None:
 async def test_the_same_is_awaited_and_iterated() -> None:
     report = await spanjury.acheck("It is.", judges=["form"], aspects="fluency")
     assert_type(report, spanjury.TextReport)
-    async for one in spanjury.aevaluate([{"output": "It is."}], judges=["form"]):
-        assert_type(one, spanjury.TextReport)
+    async for text_report in spanjury.aevaluate([{"output": "It is."}], judges=["form"]):
+        assert_type(text_report, spanjury.TextReport)
     panel = await spanjury.open_panel(judges=["form"])
     assert_type(panel, HeldPanel)
     await panel.aclose()

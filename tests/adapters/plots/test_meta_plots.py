@@ -73,7 +73,7 @@ EMPTY: dict[str, Callable[[Path], None]] = {
 def words_of(path: Path) -> list[str]:
     """Return the texts of an SVG; a label of two lines is two."""
     root = ET.fromstring(path.read_bytes())  # it is ours
-    texts = [one.text for one in root.iter() if one.tag.endswith(("}text", "}tspan"))]
+    texts = [element.text for element in root.iter() if element.tag.endswith(("}text", "}tspan"))]
     return [text.strip() for text in texts if text and text.strip()]
 
 
@@ -232,10 +232,10 @@ def test_long_names_are_folded_and_stay_apart() -> None:
 def test_names_avoid_points_lines_and_each_other() -> None:
     points = [(50.0, 50.0), (52.0, 50.0), (50.0, 52.0)]
     line = ((50.0, 50.0), (100.0, 50.0))
-    places = place_labels(points, ["aaa"] * 3, size=7, frame=(0, 0, 200, 200), lines=[line])
+    spots = place_labels(points, ["aaa"] * 3, size=7, frame=(0, 0, 200, 200), lines=[line])
     boxes = [
         (x + right, y + up, x + right + 12, y + up + 8)
-        for (x, y), (right, up, _) in zip(points, places, strict=True)
+        for (x, y), (right, up, _) in zip(points, spots, strict=True)
     ]
     for number, box in enumerate(boxes):
         others = [(x, y, x, y) for x, y in points] + boxes[:number] + [(*line[0], *line[1])]

@@ -61,14 +61,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trained]:
 def windows(room: int) -> list[LabelledWindow]:
     return [
         LabelledWindow(
-            window=found.window,
-            words=(Label.SUPPORTED,) * len(found.window.words),
+            window=labelled.window,
+            words=(Label.SUPPORTED,) * len(labelled.window.words),
             sentence=Label.SUPPORTED,
             group=source,
         )
         for source in SOURCES
         for sentence in SENTENCES
-        for found in sentence_windows(sentence, {"Article": source}, room=room)
+        for labelled in sentence_windows(sentence, {"Article": source}, room=room)
     ]
 
 
@@ -79,14 +79,16 @@ def test_it_says_what_the_trainer_says(trained: Trained) -> None:
     with torch.inference_mode():
         tokens, sentences = trained.model(batch.ids, batch.mask, batch.kinds)
     by_word, by_sentence = tokens.softmax(-1).numpy(), sentences.softmax(-1).numpy()
-    readings = trained.reader.read([one.window for one in read])
+    readings = trained.reader.read([window.window for window in read])
     assert [reading.sentence for reading in readings] == pytest.approx(by_sentence, abs=NEAR)
-    for row, (reading, one) in enumerate(zip(readings, encoded, strict=True)):
-        assert np.array(reading.words) == pytest.approx(by_word[row][list(one.positions)], abs=NEAR)
+    for row, (reading, window) in enumerate(zip(readings, encoded, strict=True)):
+        assert np.array(reading.words) == pytest.approx(
+            by_word[row][list(window.positions)], abs=NEAR
+        )
 
 
 def test_it_says_the_same_of_a_window_alone_and_among_others(trained: Trained) -> None:
-    read = [one.window for one in windows(trained.reader.room)]
+    read = [encoded_window.window for encoded_window in windows(trained.reader.room)]
     together = trained.reader.read(read)
     for window, reading in zip(read, together, strict=True):
         (alone,) = trained.reader.read([window])

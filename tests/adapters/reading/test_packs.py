@@ -22,11 +22,11 @@ def test_each_sentence_sees_its_source_and_itself_in_order_and_nothing_else(
 ) -> None:
     seen: set[int] = set()
     for pack in packed(texts):
-        for place in set(pack.sentences[pack.sentences >= 0].tolist()):
-            assert place not in seen
-            seen.add(place)
-            source, sentence = texts[place]
-            (own,) = np.nonzero(pack.sentences == place)
+        for number in set(pack.sentences[pack.sentences >= 0].tolist()):
+            assert number not in seen
+            seen.add(number)
+            source, sentence = texts[number]
+            (own,) = np.nonzero(pack.sentences == number)
             assert tuple(pack.ids[own]) == sentence
             for step, piece in enumerate(own):
                 visible = tuple(pack.ids[pack.allowed[piece]])

@@ -46,9 +46,9 @@ def test_it_is_small_and_says_how_it_was_made() -> None:
 def test_it_says_the_same_of_a_window_alone_and_among_others() -> None:
     reader = open_reader(FOLDER)
     windows = [
-        one.window
+        sentence.window
         for text in ("The library stays open.", "Some say that the moon is red tonight.")
-        for one in sentence_windows(text, SOURCE)
+        for sentence in sentence_windows(text, SOURCE)
     ]
     assert reader.read(windows) == [reader.read([window])[0] for window in windows]
 
@@ -59,8 +59,8 @@ async def test_it_leaves_a_copy_and_a_paraphrase_alone() -> None:
 
 
 async def test_it_marks_what_the_source_says_nothing_of() -> None:
-    (found, *_) = await spans("A new cinema with six hundred seats will be built in Lisbon.")
-    assert found.interval is not None
-    assert found.probability is not None
-    assert found.probability > 0.5
-    assert "source" in found.explanation
+    (span, *_) = await spans("A new cinema with six hundred seats will be built in Lisbon.")
+    assert span.interval is not None
+    assert span.probability is not None
+    assert span.probability > 0.5
+    assert "source" in span.explanation

@@ -80,8 +80,8 @@ class TinyReader(torch.nn.Module):
 
 
 def tiny_tokenizer() -> Tokenizer:
-    known = {piece: number for number, piece in enumerate(PIECES)}
-    tokenizer = Tokenizer(WordPiece(known, unk_token="[UNK]"))
+    vocabulary = {piece: number for number, piece in enumerate(PIECES)}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
@@ -127,13 +127,13 @@ def by_torch(model: TinyReader, window: Window) -> WindowReading:
         words, sentence = model(ids, torch.ones_like(ids), kinds)
     shares = words.softmax(-1)[0].tolist()
     return WindowReading(
-        words=tuple(shares[place] for place in part.positions if place is not None),
+        words=tuple(shares[position] for position in part.positions if position is not None),
         sentence=sentence.softmax(-1)[0].tolist(),
     )
 
 
-def difference(one: WindowReading, other: WindowReading) -> float:
-    pairs = zip((*one.words, one.sentence), (*other.words, other.sentence), strict=True)
+def difference(left: WindowReading, other: WindowReading) -> float:
+    pairs = zip((*left.words, left.sentence), (*other.words, other.sentence), strict=True)
     return max(float(np.abs(np.subtract(a, b)).max()) for a, b in pairs)
 
 
@@ -320,15 +320,16 @@ def test_the_card_holds_what_the_judge_needs(reader: OnnxReader) -> None:
 
 def test_threads_share_a_model(reader: OnnxReader) -> None:
     (usual,) = reader.read([WINDOW])
-    said: list[list[WindowReading]] = []
+    readings: list[list[WindowReading]] = []
     threads = [
-        threading.Thread(target=lambda: said.append(reader.read([WINDOW] * 20))) for _ in range(4)
+        threading.Thread(target=lambda: readings.append(reader.read([WINDOW] * 20)))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert said == [[usual] * 20] * 4
+    assert readings == [[usual] * 20] * 4
 
 
 def test_readers_of_one_folder_load_it_once(folder: Path) -> None:

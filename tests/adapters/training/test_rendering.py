@@ -27,12 +27,15 @@ def pair(source: str, *, target: str = "Overall score: 5") -> TrainingPair:
 
 
 def test_the_loss_is_on_the_answer_and_its_end_token_only() -> None:
-    one = tiny_pairs()[0]
-    rendered = render(one, CHAT, limit=CONTEXT)
+    example = tiny_pairs()[0]
+    rendered = render(example, CHAT, limit=CONTEXT)
     assert rendered is not None
-    prompt = f"<|im_start|>user\n{one.messages[0].content}<|im_end|>\n<|im_start|>assistant\n"
+    prompt = f"<|im_start|>user\n{example.messages[0].content}<|im_end|>\n<|im_start|>assistant\n"
     asked = TOKENIZER(prompt, add_special_tokens=False)["input_ids"]
-    due = [*TOKENIZER(one.target, add_special_tokens=False)["input_ids"], TOKENIZER.eos_token_id]
+    due = [
+        *TOKENIZER(example.target, add_special_tokens=False)["input_ids"],
+        TOKENIZER.eos_token_id,
+    ]
     assert list(rendered.ids) == asked + due
     assert list(rendered.labels) == [IGNORED] * len(asked) + due
     assert not rendered.cut

@@ -39,7 +39,7 @@ def test_a_single_verdict_has_no_threshold() -> None:
 def test_a_threshold_is_a_probability_and_at_least_as_good_as_chance(
     rows: list[tuple[float, bool]],
 ) -> None:
-    chosen = best_threshold([one for one, _ in rows], [due for _, due in rows])
+    chosen = best_threshold([probability for probability, _ in rows], [due for _, due in rows])
     if chosen is None:
         assert len({due for _, due in rows}) == 1
         return
@@ -52,15 +52,15 @@ def test_the_probability_is_that_of_the_token_that_decides(base: str) -> None:
     asked = tiny_pairs()[0].messages
     pairs = [TrainingPair(messages=asked, target=f"Severity:{word}\nx") for word in (" 1", " 2")]
     examples = render_all(pairs, CHAT, limit=CONTEXT).examples
-    one, other = error_probabilities(model, examples, chat=CHAT, words=WORDS)
-    assert one == pytest.approx(other)  # nothing of the verdict itself is looked at
+    probability, other = error_probabilities(model, examples, chat=CHAT, words=WORDS)
+    assert probability == pytest.approx(other)  # nothing of the verdict itself is looked at
     ids = examples[0].ids
-    place = next(
+    index = next(
         at
         for at, both in enumerate(zip(*(e.ids for e in examples), strict=True))
         if len({*both}) > 1
     )
     with torch.inference_mode():
-        logits = model(input_ids=torch.tensor([ids[:place]])).logits[0, -1]
-    yes, no = (logits[example.ids[place]] for example in examples)
-    assert one == pytest.approx(float(torch.sigmoid(yes - no)), abs=1e-5)
+        logits = model(input_ids=torch.tensor([ids[:index]])).logits[0, -1]
+    yes, no = (logits[example.ids[index]] for example in examples)
+    assert probability == pytest.approx(float(torch.sigmoid(yes - no)), abs=1e-5)

@@ -43,7 +43,7 @@ def labelled(
     return LabelledWindow(
         window=Window(
             words=given,
-            kinds=tuple(1 + place % 2 for place in range(len(given))),
+            kinds=tuple(1 + index % 2 for index in range(len(given))),
             source=beside,
             source_kinds=(3,) * len(beside),
         ),
@@ -140,18 +140,18 @@ def test_a_wrong_sentence_has_more_evidence_than_a_right_one_of_its_group(
 
 def test_labels_stand_at_the_first_pieces_of_words(encoder: str) -> None:
     window = labelled("cats sat", "cs", sentence=Label.CONTRADICTED)
-    (one,) = encode([window], find_encoder(encoder).tokenizer(), limit=64)
-    assert one.positions == (1, 5)
-    assert one.labels == (1, 0)
-    assert one.kinds[:9] == (0, 1, 1, 1, 1, 2, 2, 2, 0)
-    assert set(one.kinds[9:-1]) == {3}
+    (encoded,) = encode([window], find_encoder(encoder).tokenizer(), limit=64)
+    assert encoded.positions == (1, 5)
+    assert encoded.labels == (1, 0)
+    assert encoded.kinds[:9] == (0, 1, 1, 1, 1, 2, 2, 2, 0)
+    assert set(encoded.kinds[9:-1]) == {3}
 
 
 def test_a_window_that_is_too_long_loses_the_end_of_its_source(encoder: str) -> None:
     window = labelled("a b c", "sss", source="word " * 50)
-    (one,) = encode([window], find_encoder(encoder).tokenizer(), limit=20)
-    assert len(one.ids) == 20
-    assert one.positions == (1, 2, 3)
+    (encoded,) = encode([window], find_encoder(encoder).tokenizer(), limit=20)
+    assert len(encoded.ids) == 20
+    assert encoded.positions == (1, 2, 3)
 
 
 def test_kinds_are_blanked_in_the_windows_that_drop_them(encoder: str) -> None:
@@ -164,21 +164,21 @@ def test_kinds_are_blanked_in_the_windows_that_drop_them(encoder: str) -> None:
 
 
 def test_an_epoch_has_each_window_once_and_twins_side_by_side() -> None:
-    lengths = tuple(10 + place % 7 for place in range(60))
-    groups = tuple(f"twins {place // 2}" for place in range(60))
+    lengths = tuple(10 + index % 7 for index in range(60))
+    groups = tuple(f"twins {index // 2}" for index in range(60))
     batches = epoch_batches(lengths, groups, batch_tokens=80, seed=4)
-    assert sorted(place for one in batches for place in one) == list(range(60))
-    assert all(len(one) * max(lengths[place] for place in one) <= 80 for one in batches)
-    order = [place for one in batches for place in one]
-    apart = sum(abs(order.index(place) - order.index(place + 1)) > 1 for place in range(0, 60, 2))
+    assert sorted(index for encoded in batches for index in encoded) == list(range(60))
+    assert all(len(encoded) * max(lengths[index] for index in encoded) <= 80 for encoded in batches)
+    order = [index for encoded in batches for index in encoded]
+    apart = sum(abs(order.index(index) - order.index(index + 1)) > 1 for index in range(0, 60, 2))
     assert apart == 0
     assert batches != epoch_batches(lengths, groups, batch_tokens=80, seed=5)
 
 
 WINDOWS = [
-    one
+    encoded
     for number in range(12)
-    for one in (
+    for encoded in (
         labelled("a cat sat", "sss", group=f"g{number}"),
         labelled("a dog sat", "sas", sentence=Label.ABSENT, group=f"g{number}"),
     )
@@ -239,8 +239,8 @@ def test_training_learns_which_word_is_new(encoder: str, tmp_path: Path) -> None
     assert finished
     assert progress.validations[-1][1] < progress.validations[0][1]
     clean, damaged = word_probability(trainer.model, list(trainer.windows[:2]))
-    place = trainer.windows[0].positions[1]
-    assert damaged[place, 2] > 0.5 > clean[place, 2]
+    index = trainer.windows[0].positions[1]
+    assert damaged[index, 2] > 0.5 > clean[index, 2]
 
 
 def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
@@ -260,8 +260,8 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
     assert finished
     due = through_losses(through, whole)
     assert [loss for _, loss in again.losses] == pytest.approx([loss for _, loss in due], rel=1e-4)
-    for one, other in zip(through.model.parameters(), second.model.parameters(), strict=True):
-        assert torch.allclose(one, other, atol=1e-5)
+    for encoded, other in zip(through.model.parameters(), second.model.parameters(), strict=True):
+        assert torch.allclose(encoded, other, atol=1e-5)
 
 
 def through_losses(trainer: TokenTrainer, folder: Path) -> list[tuple[int, float]]:
@@ -286,9 +286,11 @@ def test_training_ends_when_validation_gets_no_better(encoder: str, tmp_path: Pa
 
 def test_words_and_positions_are_not_changed(encoder: str, tmp_path: Path) -> None:
     trainer = made_trainer(encoder, tmp_path, options=OPTIONS, validation=False)
-    names = [name for name, one in trainer.model.named_parameters() if not one.requires_grad]
+    names = [
+        name for name, encoded in trainer.model.named_parameters() if not encoded.requires_grad
+    ]
     assert len(names) == 2
-    before = {name: one.clone() for name, one in trainer.model.named_parameters()}
+    before = {name: encoded.clone() for name, encoded in trainer.model.named_parameters()}
     run(trainer)
     after = dict(trainer.model.named_parameters())
     assert all(torch.equal(before[name], after[name]) for name in names)

@@ -28,7 +28,7 @@ EXAMPLES = render_all(tiny_pairs(), CHAT, limit=CONTEXT).examples
 
 
 def trainer(
-    base: str, folder: Path, *, size: int, said: list[str] | None = None, max_steps: int = 1
+    base: str, folder: Path, *, size: int, lines: list[str] | None = None, max_steps: int = 1
 ) -> Trainer:
     model = find_base(base).load(device=CPU)
     with fixed_seed(1, device=CPU):
@@ -40,7 +40,7 @@ def trainer(
         padding=CHAT.padding,
         options=TrainingOptions(micro_batch_size=size, batch_size=8, max_steps=max_steps),
         checkpoints=CheckpointFile(path=folder / "checkpoint", belongs_to={}),
-        tell=lambda _, line: said.append(line) if said is not None and line else None,
+        tell=lambda _, line: lines.append(line) if lines is not None and line else None,
         stopped=lambda: False,
     )
 
@@ -54,21 +54,23 @@ def test_an_example_loses_the_mean_over_its_answers_tokens_however_long_it_is(ba
     batch = stacked(EXAMPLES[:3], padding=CHAT.padding, device=CPU)
     due = 0.0
     with torch.inference_mode():
-        for one in EXAMPLES[:3]:
-            logits = model(input_ids=torch.tensor([one.ids])).logits[0]
-            answer = torch.tensor(one.ids[one.answer :])
-            predicted = logits[one.answer - 1 : -1]
+        for example in EXAMPLES[:3]:
+            logits = model(input_ids=torch.tensor([example.ids])).logits[0]
+            answer = torch.tensor(example.ids[example.answer :])
+            predicted = logits[example.answer - 1 : -1]
             due += cross_entropy(predicted, answer, reduction="mean").item()
         assert answer_loss(model, batch).item() == pytest.approx(due, rel=1e-5)
 
 
 def test_explanations_weigh_less_than_what_is_decided(base: str) -> None:
     model = find_base(base).load(device=CPU)
-    (one,) = [replace(EXAMPLES[0], light=len(EXAMPLES[0].ids) - 3)]
-    batch = stacked([one], padding=CHAT.padding, device=CPU, explanation_weight=0.5)
+    (example,) = [replace(EXAMPLES[0], light=len(EXAMPLES[0].ids) - 3)]
+    batch = stacked([example], padding=CHAT.padding, device=CPU, explanation_weight=0.5)
     with torch.inference_mode():
-        logits = model(input_ids=torch.tensor([one.ids])).logits[0, one.answer - 1 : -1]
-        losses = cross_entropy(logits, torch.tensor(one.ids[one.answer :]), reduction="none")
+        logits = model(input_ids=torch.tensor([example.ids])).logits[0, example.answer - 1 : -1]
+        losses = cross_entropy(
+            logits, torch.tensor(example.ids[example.answer :]), reduction="none"
+        )
         # Of the last three tokens two explain, and the last ends the answer.
         weighed = float(losses[:-3].sum() + 0.5 * losses[-3:-1].sum() + losses[-1])
         due = weighed / (len(losses) - 1)
@@ -83,16 +85,16 @@ def test_a_step_is_the_same_however_it_is_split(base: str, tmp_path: Path) -> No
         one_trainer.checkpoints.path.parent.mkdir()
     first, second = whole.run(), parts.run()
     assert first.losses[0][1] == pytest.approx(second.losses[0][1], rel=1e-5)
-    for one, other in zip(weights(whole), weights(parts), strict=True):
+    for example, other in zip(weights(whole), weights(parts), strict=True):
         # AdamW's first step is the gradient's sign times the rate; tiny gradients round.
-        assert (one - other).abs().mean() < 1e-6
+        assert (example - other).abs().mean() < 1e-6
 
 
 def test_a_micro_batch_that_exceeds_memory_is_halved_with_a_warning(
     base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    one_trainer = trainer(base, tmp_path, size=8, said=said, max_steps=1)
+    lines: list[str] = []
+    one_trainer = trainer(base, tmp_path, size=8, lines=lines, max_steps=1)
     forward = type(one_trainer.model).forward
 
     def scarce(self: PeftModel, *, input_ids: torch.Tensor, **rest: object) -> object:
@@ -103,7 +105,7 @@ def test_a_micro_batch_that_exceeds_memory_is_halved_with_a_warning(
     monkeypatch.setattr(type(one_trainer.model), "forward", scarce)
     progress = one_trainer.run()
     assert (progress.step, progress.micro_batch_size) == (1, 2)
-    assert said == [
+    assert lines == [
         "out of memory: 4 examples at once from now on",
         "out of memory: 2 examples at once from now on",
     ]
@@ -111,8 +113,8 @@ def test_a_micro_batch_that_exceeds_memory_is_halved_with_a_warning(
     plenty = trainer(base, tmp_path / "plenty", size=2, max_steps=1)
     (tmp_path / "plenty").mkdir()
     plenty.run()
-    for one, other in zip(weights(one_trainer), weights(plenty), strict=True):
-        assert torch.equal(one, other)
+    for example, other in zip(weights(one_trainer), weights(plenty), strict=True):
+        assert torch.equal(example, other)
 
 
 def test_an_example_that_never_fits_is_an_error_that_says_what_to_do(
@@ -139,7 +141,7 @@ def test_every_example_is_learnt_from_once_an_epoch(
 ) -> None:
     options = TrainingOptions(batch_size=batch, epochs=epochs, seed=seed)
     plan = Plan(examples=examples, options=options)
-    seen = [place for step in range(plan.steps) for place in plan.batch(step)]
+    seen = [index for step in range(plan.steps) for index in plan.batch(step)]
     assert sorted(seen) == sorted([*range(examples)] * epochs)
     assert Plan(examples=examples, options=options).batch(plan.steps - 1) == plan.batch(
         plan.steps - 1
@@ -198,8 +200,8 @@ def test_progress_is_kept_by_a_checkpoint(base: str, tmp_path: Path) -> None:
     kept = again.checkpoints.load(model=again.model, optimizer=optimizer)
     assert kept == progress
     assert isinstance(kept, Progress)
-    for one, other in zip(weights(one_trainer), weights(again), strict=True):
-        assert torch.equal(one, other)
+    for example, other in zip(weights(one_trainer), weights(again), strict=True):
+        assert torch.equal(example, other)
 
 
 def test_examples_are_kept_apart_from_their_filling() -> None:

@@ -80,10 +80,10 @@ def test_the_adapter_by_itself_is_the_same_model(learnt: Path) -> None:
     cpu = torch.device("cpu")
     _, adapted = load_model(str(learnt / "adapter"), device=cpu, attention="sdpa")
     _, whole = load_model(str(learnt), device=cpu, attention="sdpa")
-    for (name, one), other in zip(
+    for (name, left), other in zip(
         adapted.state_dict().items(), whole.state_dict().values(), strict=True
     ):
-        assert torch.equal(one, other), name
+        assert torch.equal(left, other), name
 
 
 def test_a_trained_folder_holds_safetensors_a_card_and_no_checkpoint(learnt: Path) -> None:
@@ -138,8 +138,8 @@ def test_training_that_was_stopped_goes_on_to_the_same_weights(base: str, tmp_pa
     assert second.progress.losses == third.progress.losses
 
 
-def same(one: Path, other: Path) -> None:
-    weights = load_file(one / "model.safetensors"), load_file(other / "model.safetensors")
+def same(left: Path, other: Path) -> None:
+    weights = load_file(left / "model.safetensors"), load_file(other / "model.safetensors")
     assert weights[0].keys() == weights[1].keys()
     for name, weight in weights[0].items():
         assert torch.equal(weight, weights[1][name]), name

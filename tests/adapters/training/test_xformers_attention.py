@@ -61,23 +61,23 @@ def stand_in() -> StandIn:
 
 
 def models(base: str) -> tuple[Any, Any]:
-    found = find_base(base)
+    base_model = find_base(base)
     return (
-        found.load(device=CPU, attention="sdpa"),
-        found.load(device=CPU, attention="xformers-stand-in"),
+        base_model.load(device=CPU, attention="sdpa"),
+        base_model.load(device=CPU, attention="xformers-stand-in"),
     )
 
 
 def test_the_loss_and_its_gradient_are_those_of_sdpa(base: str, stand_in: StandIn) -> None:
     examples = render_all(tiny_pairs(), CHAT, limit=CONTEXT).examples
     batch = stacked(examples, padding=CHAT.padding, device=CPU)
-    found = []
+    base_model = []
     for model in models(base):
         loss = answer_loss(model, batch)
         loss.backward()  # type: ignore[no-untyped-call]  # not annotated
-        found.append((loss.item(), model.model.layers[0].self_attn.k_proj.weight.grad))
-    assert found[0][0] == pytest.approx(found[1][0], rel=1e-5)
-    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-3, atol=1e-4)
+        base_model.append((loss.item(), model.model.layers[0].self_attn.k_proj.weight.grad))
+    assert base_model[0][0] == pytest.approx(base_model[1][0], rel=1e-5)
+    torch.testing.assert_close(base_model[0][1], base_model[1][1], rtol=1e-3, atol=1e-4)
     assert all(isinstance(bias, Causal) for bias in stand_in.biases)
 
 
@@ -97,7 +97,7 @@ def test_texts_are_continued_as_by_sdpa(base: str, stand_in: StandIn) -> None:
         write(model, prompts, ends=frozenset(), padding=2, dropped=lambda _: False)
         for model in models(base)
     )
-    assert [one.ids for one in plain] == [one.ids for one in other]
+    assert [batch.ids for batch in plain] == [batch.ids for batch in other]
     assert stand_in.biases
 
 

@@ -56,11 +56,11 @@ def test_a_score_is_what_the_hidden_states_say(bert: str) -> None:
     output, reference = "the cat ran", "dogs ran home"
     tokens = [tiny_tokenizer()(text)["input_ids"] for text in (output, reference)]
 
-    found = BERTScore(model=bert, layer=1).score_segments(
+    scores = BERTScore(model=bert, layer=1).score_segments(
         [Sample(output=output, references=(reference,))]
     )
 
-    assert found == pytest.approx([_f1(bert, *tokens)], abs=1e-6)
+    assert scores == pytest.approx([_f1(bert, *tokens)], abs=1e-6)
 
 
 def test_robertas_tokenizer_reads_the_first_word_like_any_other(bert: str, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_robertas_tokenizer_reads_the_first_word_like_any_other(bert: str, tmp_p
     ).save_pretrained(folder)
     metric = BERTScore(model=str(folder), layer=1)
 
-    found = metric.score_segments([Sample(output="cat", references=(" cat at",))])
+    scores = metric.score_segments([Sample(output="cat", references=(" cat at",))])
 
-    assert found == pytest.approx([_f1(bert, [0, 11, 2], [0, 11, 8, 9, 2])], abs=1e-6)
+    assert scores == pytest.approx([_f1(bert, [0, 11, 2], [0, 11, 8, 9, 2])], abs=1e-6)
     assert metric.score_segments([Sample(output=" ", references=("",))]) == [1.0]
 
 
@@ -117,8 +117,8 @@ def test_neither_batch_nor_company_changes_a_score(bert: str) -> None:
     alone = [BERTScore(model=bert).score_segments([sample])[0] for sample in SAMPLES]
 
     for size in (1, 3, 64):
-        found = BERTScore(model=bert, batch_size=size).score_segments(SAMPLES * 3)
-        assert found == pytest.approx(alone * 3, abs=1e-5)
+        scores = BERTScore(model=bert, batch_size=size).score_segments(SAMPLES * 3)
+        assert scores == pytest.approx(alone * 3, abs=1e-5)
 
 
 def test_threads_share_one_model(bert: str) -> None:
@@ -126,9 +126,9 @@ def test_threads_share_one_model(bert: str) -> None:
     expected = BERTScore(model=bert).score_segments(SAMPLES)
 
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(metric.score_segments, [SAMPLES] * 8))
+        scores = list(threads.map(metric.score_segments, [SAMPLES] * 8))
 
-    assert all(scores == pytest.approx(expected, abs=1e-5) for scores in found)
+    assert all(scores == pytest.approx(expected, abs=1e-5) for scores in scores)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_texts_beyond_the_window_are_cut_and_counted(bert: str) -> None:
 def test_whatever_the_texts_scores_are_within_their_bounds(
     texts: tuple[str, str], idf: bool, minilm_metrics: dict[bool, BERTScore]
 ) -> None:
-    found = minilm_metrics[idf].score_segments([Sample(output=texts[0], references=texts[1:])])
+    scores = minilm_metrics[idf].score_segments([Sample(output=texts[0], references=texts[1:])])
 
-    assert -1 <= found[0] <= 1
+    assert -1 <= scores[0] <= 1
 
 
 @pytest.fixture(scope="module")

@@ -90,10 +90,10 @@ def test_a_device_that_is_not_there_is_refused(bert: str, device: str) -> None:
 
 @pytest.mark.parametrize("kind", [AutoModelForCausalLM, AutoModelForSeq2SeqLM])
 def test_a_model_without_the_head_that_is_needed_is_refused(bert: str, kind: type) -> None:
-    found = find_checkpoint("x", bert, download=False, device="cpu")
+    checkpoint = find_checkpoint("x", bert, download=False, device="cpu")
 
     with pytest.raises(ConfigError, match="its files lack|cannot be loaded"):
-        found.load(kind)
+        checkpoint.load(kind)
 
 
 def test_a_model_without_a_tokenizer_is_refused(bert: str, tmp_path: Path) -> None:
@@ -173,6 +173,6 @@ def test_a_value_is_made_once_and_a_failure_tried_again() -> None:
 
 
 def test_batches_hold_like_with_like_and_no_more_than_they_may() -> None:
-    found = list(batches([1, 9, 2, 8, 2], size=3, tokens=12))
+    checkpoint = list(batches([1, 9, 2, 8, 2], size=3, tokens=12))
 
-    assert found == [[1], [3], [2, 4, 0]]
+    assert checkpoint == [[1], [3], [2, 4, 0]]

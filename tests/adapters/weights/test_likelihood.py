@@ -44,7 +44,7 @@ def _log_likelihood(folder: str, read: str, written: str, *, first: int) -> floa
     with torch.no_grad():
         logits = model(torch.tensor([tokenizer(read)["input_ids"]]), labels=labels).logits
     logprobs = torch.log_softmax(logits, dim=-1)[0]
-    chosen = [float(logprobs[place, token]) for place, token in enumerate(labels[0].tolist())]
+    chosen = [float(logprobs[index, token]) for index, token in enumerate(labels[0].tolist())]
     return sum(chosen[first:]) / len(chosen[first:])
 
 
@@ -89,8 +89,8 @@ def test_batches_change_no_score(bart: str, kind: type[BARTScore]) -> None:
     expected = kind(model=bart, batch_size=64).score_segments(SAMPLES)
 
     for size in (1, 2):
-        found = kind(model=bart, batch_size=size).score_segments(SAMPLES)
-        assert found == pytest.approx(expected, abs=1e-5)
+        scores = kind(model=bart, batch_size=size).score_segments(SAMPLES)
+        assert scores == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", [BARTScore, BARTScoreFromSource, Prism, PrismFromSource])
@@ -167,9 +167,9 @@ def test_a_translator_is_given_its_languages(translator: str) -> None:
         logprobs = torch.log_softmax(model(**read, labels=written).logits, dim=-1)[0]
     chosen = logprobs.gather(1, written.T)[1:]  # without the language
 
-    found = metric.score_segments([Sample(output="cats", source="dog")])
+    scores = metric.score_segments([Sample(output="cats", source="dog")])
 
-    assert found == pytest.approx([float(chosen.mean())], abs=1e-5)
+    assert scores == pytest.approx([float(chosen.mean())], abs=1e-5)
 
 
 def test_a_translator_without_a_language_is_refused(translator: str) -> None:

@@ -63,18 +63,18 @@ def _sample(output: str, reference: str) -> Sample:
 def test_the_distance_of_words_is_the_work_of_moving_them(
     vectors: str, output: str, reference: str, distance: float
 ) -> None:
-    found = WMD(vectors=vectors).score_segments([_sample(output, reference)])
+    scores = WMD(vectors=vectors).score_segments([_sample(output, reference)])
 
-    assert found == pytest.approx([distance], abs=1e-7)
+    assert scores == pytest.approx([distance], abs=1e-7)
 
 
 def test_words_move_between_a_models_tokens_too(bert: str) -> None:
-    found = WMD(model=bert).score_segments([_sample("cat dogs", "dogs"), _sample("mat", "mat")])
+    scores = WMD(model=bert).score_segments([_sample("cat dogs", "dogs"), _sample("mat", "mat")])
 
     weights = AutoModel.from_pretrained(bert).get_input_embeddings().weight.detach().numpy()
     cat, dogs = (weights[tiny_tokenizer()(word)["input_ids"][1]] for word in ("cat", "dogs"))
     chord = np.linalg.norm(cat / np.linalg.norm(cat) - dogs / np.linalg.norm(dogs))
-    assert found == pytest.approx([chord / 2, 0.0], abs=1e-6)
+    assert scores == pytest.approx([chord / 2, 0.0], abs=1e-6)
 
 
 def test_the_rarest_words_of_a_long_text_are_left_out(vectors: str) -> None:
@@ -108,9 +108,9 @@ def test_a_distance_needs_one_kind_of_vectors(vectors: str, bert: str) -> None:
 def test_the_cost_of_transport_is_that_of_the_linear_programme() -> None:
     rng = np.random.default_rng(3)
     for n, m in [(1, 1), (3, 5), (8, 4)]:
-        places, others = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
+        points, others = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
         shares, parts = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
-        unit = [heap / np.linalg.norm(heap, axis=1, keepdims=True) for heap in (places, others)]
+        unit = [heap / np.linalg.norm(heap, axis=1, keepdims=True) for heap in (points, others)]
         cost = np.linalg.norm(unit[0][:, None] - unit[1][None], axis=-1)
         leaving = np.kron(np.eye(n), np.ones(m))
         coming = np.kron(np.ones(n), np.eye(m))
@@ -118,13 +118,13 @@ def test_the_cost_of_transport_is_that_of_the_linear_programme() -> None:
             cost.ravel(), A_eq=np.vstack([leaving, coming]), b_eq=np.concatenate([shares, parts])
         )
 
-        found = transport_cost((places, 7 * shares), (others, parts))
+        scores = transport_cost((points, 7 * shares), (others, parts))
 
-        assert found == pytest.approx(best.fun, abs=1e-9)
+        assert scores == pytest.approx(best.fun, abs=1e-9)
 
 
 def test_a_movers_score_is_what_the_hidden_states_say(bert: str) -> None:
-    (found,) = MoverScore(model=bert, idf=False, layers=2).score_segments([_sample("cat", "dogs")])
+    (scores,) = MoverScore(model=bert, idf=False, layers=2).score_segments([_sample("cat", "dogs")])
 
     vectors = []
     for word in ("cat", "dogs"):  # <s> word </s>
@@ -137,7 +137,7 @@ def test_a_movers_score_is_what_the_hidden_states_say(bert: str) -> None:
         pooled = torch.cat([low, (last[0] + last[1]) / 2, high])
         vectors.append(pooled / pooled.norm())
     # One word to one word: there is but one way.
-    assert found == pytest.approx(1 - float((vectors[0] - vectors[1]).norm()), abs=1e-6)
+    assert scores == pytest.approx(1 - float((vectors[0] - vectors[1]).norm()), abs=1e-6)
 
 
 def test_a_text_is_moved_least_to_itself(minilm: str) -> None:
@@ -153,17 +153,17 @@ def test_a_text_is_moved_least_to_itself(minilm: str) -> None:
 
 
 def test_outputs_equal_to_their_references_are_all_best(bert: str) -> None:
-    found = MoverScore(model=bert).score_segments([_sample(text, text) for text in TEXTS])
+    scores = MoverScore(model=bert).score_segments([_sample(text, text) for text in TEXTS])
 
-    assert found == pytest.approx([1.0] * len(TEXTS), abs=1e-6)
+    assert scores == pytest.approx([1.0] * len(TEXTS), abs=1e-6)
 
 
 def test_batches_change_no_score(bert: str) -> None:
     expected = MoverScore(model=bert, batch_size=64).score_segments(SAMPLES)
 
     for size in (1, 3):
-        found = MoverScore(model=bert, batch_size=size).score_segments(SAMPLES)
-        assert found == pytest.approx(expected, abs=1e-5)
+        scores = MoverScore(model=bert, batch_size=size).score_segments(SAMPLES)
+        assert scores == pytest.approx(expected, abs=1e-5)
 
 
 def test_words_of_every_text_have_no_weight() -> None:

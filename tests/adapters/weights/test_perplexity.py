@@ -40,9 +40,9 @@ def _loss(folder: str, ids: list[int], *, ignored: int = 0) -> float:
 
 
 def test_within_a_window_it_is_the_models_own_loss(llama: str) -> None:
-    (found,) = Perplexity(model=llama).score_segments(SAMPLES[:1])
+    (score,) = Perplexity(model=llama).score_segments(SAMPLES[:1])
 
-    assert found == pytest.approx(math.exp(_loss(llama, [START, *_words(TEXTS[0])])), rel=1e-5)
+    assert score == pytest.approx(math.exp(_loss(llama, [START, *_words(TEXTS[0])])), rel=1e-5)
 
 
 def test_without_a_start_the_first_token_is_not_predicted(llama: str) -> None:
@@ -63,10 +63,10 @@ def test_a_long_text_is_read_through_a_window_that_moves(llama: str) -> None:
     total = 7 * _loss(llama, words[:8]) + 2 * _loss(llama, words[12:], ignored=4)
     total += sum(4 * _loss(llama, words[at : at + 8], ignored=4) for at in (4, 8))
 
-    ((found, tokens),) = metric.statistics([Sample(output=WORDS)])
+    ((score, tokens),) = metric.statistics([Sample(output=WORDS)])
 
     assert tokens == 17
-    assert found == pytest.approx(total, rel=1e-5)
+    assert score == pytest.approx(total, rel=1e-5)
     assert "|window:8|stride:4|" in metric.signature
 
 
@@ -94,8 +94,8 @@ def test_batches_change_no_score(llama: str) -> None:
     expected = Perplexity(model=llama, batch_size=64).score_segments(samples)
 
     for size in (1, 3):
-        found = Perplexity(model=llama, batch_size=size).score_segments(samples)
-        assert found == pytest.approx(expected, rel=1e-5)
+        score = Perplexity(model=llama, batch_size=size).score_segments(samples)
+        assert score == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_score_is_finite_whatever_the_loss(llama: str) -> None:

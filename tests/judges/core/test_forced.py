@@ -10,34 +10,39 @@ def reply(*tokens: tuple[str, float]) -> Reply:
     )
 
 
-def laid(said: Reply, text: str) -> list[tuple[str, float]]:
-    return [(text[token.start : token.end], token.logprob) for token in forced_logprobs(said, text)]
+def laid(reply_given: Reply, text: str) -> list[tuple[str, float]]:
+    return [
+        (text[token.start : token.end], token.logprob)
+        for token in forced_logprobs(reply_given, text)
+    ]
 
 
 def test_tokens_lie_where_they_were_written_and_the_mark_of_the_end_nowhere() -> None:
-    said = reply(("It", -1.0), (" rains", -2.0), (".", -0.5), ("", -0.1))
-    assert laid(said, "It rains.") == [("It", -1.0), (" rains", -2.0), (".", -0.5)]
+    reply_given = reply(("It", -1.0), (" rains", -2.0), (".", -0.5), ("", -0.1))
+    assert laid(reply_given, "It rains.") == [("It", -1.0), (" rains", -2.0), (".", -0.5)]
 
 
 def test_bytes_of_a_character_count_for_the_token_behind_them() -> None:
-    said = reply(("a", -1.0), ("\ufffd", -2.0), ("\ufffd", -3.0), ("b", -0.5))
-    assert laid(said, "a\u201cb") == [("a", -1.0), ("\u201cb", -5.5)]
+    reply_given = reply(("a", -1.0), ("\ufffd", -2.0), ("\ufffd", -3.0), ("b", -0.5))
+    assert laid(reply_given, "a\u201cb") == [("a", -1.0), ("\u201cb", -5.5)]
 
 
 def test_the_same_word_twice_has_two_places() -> None:
-    said = reply(("a", -1.0), (" a", -2.0))
-    tokens = forced_logprobs(said, "a a")
+    reply_given = reply(("a", -1.0), (" a", -2.0))
+    tokens = forced_logprobs(reply_given, "a a")
     assert [(token.start, token.end) for token in tokens] == [(0, 1), (1, 3)]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply_given",
     [
         Reply(text="It rains."),
         reply(("I", -1.0), (" cannot", -1.0), (" say", -1.0)),
         reply(("It", -1.0), (" rai", -1.0)),
     ],
 )
-def test_a_model_that_writes_something_else_cannot_be_asked_for_likelihoods(said: Reply) -> None:
+def test_a_model_that_writes_something_else_cannot_be_asked_for_likelihoods(
+    reply_given: Reply,
+) -> None:
     with pytest.raises(PermanentModelError, match="how likely a given text is"):
-        forced_logprobs(said, "It rains.")
+        forced_logprobs(reply_given, "It rains.")

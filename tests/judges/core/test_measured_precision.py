@@ -82,4 +82,4 @@ def test_a_file_that_cannot_be_read_is_named(shouting: object) -> None:
 @pytest.mark.parametrize(("name", "judge"), [("grounding", GroundingJudge), ("form", FormJudge)])
 def test_our_own_file_can_be_read(name: str, judge: object) -> None:
     assert files("spanjury.judges.rules").joinpath(FILE).is_file()
-    assert all(one.spans >= 1 for one in measured_precision(name, judge))
+    assert all(figure.spans >= 1 for figure in measured_precision(name, judge))

@@ -128,7 +128,10 @@ def test_a_variable_that_names_a_file_hides_no_path(
 
 
 def test_messages_lose_what_looks_like_a_key_as_well() -> None:
-    said = "at http://me:pass@host/v1?api_key=abc&x=1 with Bearer abc and sk-abcdefghijklmnopqrst"
+    message = (
+        "at http://me:pass@host/v1?api_key=abc&x=1 with Bearer abc and sk-abcdefghijklmnopqrst"
+    )
     assert (
-        scrub(said) == f"at http://{MASK}@host/v1?api_key={MASK}&x=1 with Bearer {MASK} and {MASK}"
+        scrub(message)
+        == f"at http://{MASK}@host/v1?api_key={MASK}&x=1 with Bearer {MASK} and {MASK}"
     )

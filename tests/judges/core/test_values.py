@@ -223,8 +223,8 @@ def test_usage_adds_up() -> None:
 
 
 @given(st.lists(st.text()), st.lists(st.text()))
-def test_fingerprints_differ_where_texts_do(one: list[str], other: list[str]) -> None:
-    assert (fingerprint(*one) == fingerprint(*other)) is (one == other)
+def test_fingerprints_differ_where_texts_do(texts: list[str], other: list[str]) -> None:
+    assert (fingerprint(*texts) == fingerprint(*other)) is (texts == other)
 
 
 def test_a_fingerprint_takes_lone_surrogates() -> None:

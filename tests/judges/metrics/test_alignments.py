@@ -51,18 +51,18 @@ def test_too_long_texts_are_refused() -> None:
 def test_every_shared_ngram_is_found_wherever_it_stands(
     left: list[str], right: list[str], n: int
 ) -> None:
-    places = {
+    starts_of = {
         words: tuple(at for at in range(len(left)) if tuple(left[at : at + n]) == words)
         for at in range(len(right) - n + 1)
         if (words := tuple(right[at : at + n]))
     }
-    found = ngram_matches(left, right, n=n)
-    assert {match.words: match.output for match in found} == {
-        words: starts for words, starts in places.items() if starts
+    matches = ngram_matches(left, right, n=n)
+    assert {match.words: match.output for match in matches} == {
+        words: starts for words, starts in starts_of.items() if starts
     }
     swapped = {match.words: match.output for match in ngram_matches(right, left, n=n)}
-    assert {match.words: match.reference for match in found} == swapped
-    assert [match.output[0] for match in found] == sorted(match.output[0] for match in found)
+    assert {match.words: match.reference for match in matches} == swapped
+    assert [match.output[0] for match in matches] == sorted(match.output[0] for match in matches)
 
 
 def test_ngrams_that_overlap_themselves_count_at_each_place() -> None:
@@ -80,7 +80,7 @@ def test_an_ngram_of_no_words_is_refused() -> None:
 def test_words_stand_at_their_offsets(text: str) -> None:
     words = marked_words(text)
     assert all(text[word.start : word.end].casefold() == word.folded for word in words)
-    assert all(one.end <= other.start for one, other in pairwise(words))
+    assert all(word.end <= other.start for word, other in pairwise(words))
     assert all(word.start < word.end for word in words)
 
 

@@ -31,8 +31,8 @@ def counted(left: str, right: str, order: int) -> list[int]:
 def batch(pairs: list[tuple[str, str]], *, order: int) -> list[list[list[int]]]:
     texts = [text for pair in pairs for text in pair]
     sizes = np.array([len(text) for text in texts]).reshape(-1, 2)
-    found: list[list[list[int]]] = batch_gram_counts(flat_ids(texts), sizes, order=order).tolist()
-    return found
+    counts: list[list[list[int]]] = batch_gram_counts(flat_ids(texts), sizes, order=order).tolist()
+    return counts
 
 
 @given(pairs=PAIRS, order=st.integers(1, 7))
@@ -45,8 +45,8 @@ def test_alphabets_and_texts_of_any_size_are_counted() -> None:
     rng = np.random.default_rng(1)
     many = "".join(map(chr, rng.integers(0x4E00, 0x9FFF, size=20_000)))
     pairs = [(many, many[5:]), ("abc", "bcd"), (many[:9000], many[8000:]), ("", "")]
-    found = batch(pairs, order=6)
-    assert found == [[counted(*pair, n) for n in range(1, 7)] for pair in pairs]
+    counts = batch(pairs, order=6)
+    assert counts == [[counted(*pair, n) for n in range(1, 7)] for pair in pairs]
 
 
 def long_pair(words: int) -> list[Sample]:

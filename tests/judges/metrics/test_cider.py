@@ -18,7 +18,9 @@ def slow_cider(samples: list[Sample], *, clipped: bool) -> list[float]:
     held = Counter(
         gram
         for sample in samples
-        for gram in {gram for one in sample.references for n in ORDERS for gram in grams(one, n)}
+        for gram in {
+            gram for reference in sample.references for n in ORDERS for gram in grams(reference, n)
+        }
     )
 
     def vector(text: str, n: int) -> dict[tuple[str, ...], float]:
@@ -42,9 +44,11 @@ def slow_cider(samples: list[Sample], *, clipped: bool) -> list[float]:
 
     return [
         10.0
-        * sum(similarity(one.output, other, n) for other in one.references for n in ORDERS)
-        / (4 * len(one.references))
-        for one in samples
+        * sum(
+            similarity(reference.output, other, n) for other in reference.references for n in ORDERS
+        )
+        / (4 * len(reference.references))
+        for reference in samples
     ]
 
 

@@ -57,15 +57,15 @@ def test_self_bleu_is_the_mean_of_nltk_s_bleu(texts: list[list[str]], max_order:
     with warnings.catch_warnings(action="ignore"):
         expected = fmean(
             sentence_bleu(
-                texts[:place] + texts[place + 1 :],
+                texts[:index] + texts[index + 1 :],
                 text,
                 weights=(1 / max_order,) * max_order,
                 smoothing_function=smoothed,
             )
-            for place, text in enumerate(texts)
+            for index, text in enumerate(texts)
         )
-    found = SelfBleu(max_order=max_order).score_corpus(samples(*map(" ".join, texts)))
-    assert found == pytest.approx(expected, abs=1e-9)
+    scores = SelfBleu(max_order=max_order).score_corpus(samples(*map(" ".join, texts)))
+    assert scores == pytest.approx(expected, abs=1e-9)
 
 
 @given(TEXTS)

@@ -64,10 +64,10 @@ def test_character_is_to_the_last_bit_that_of_python(pairs: list[tuple[str, str]
 def test_texts_of_usual_lengths_have_the_values_of_python(
     metric: Eed | Character, sign: str
 ) -> None:
-    pairs = [(f"{one.output} {sign}", one.references[0]) for one in SAMPLES]
+    pairs = [(f"{sample.output} {sign}", sample.references[0]) for sample in SAMPLES]
     joined = [
-        (f"{one} {two}", f"{reference} {other}")
-        for (one, reference), (two, other) in pairwise(pairs)
+        (f"{sample} {two}", f"{reference} {other}")
+        for (sample, reference), (two, other) in pairwise(pairs)
     ]
     samples = samples_of(pairs + joined)
     assert metric.score_segments(samples) == in_python(metric, samples)
@@ -102,9 +102,11 @@ def test_costs_that_32_bits_do_not_hold_are_left_to_python() -> None:
 @needs_kernels
 @pytest.mark.parametrize("words", [65, 130, 400, 2_100])
 def test_texts_of_many_words_are_searched_as_far_as_in_python(words: int) -> None:
-    known = [f"w{number % 150}" for number in range(words)]
-    late = [*known[words // 3 :], *known[: words // 3], "x"]
-    samples = samples_of([(" ".join(late), " ".join(known)), (" ".join(known[::2]), "w1 w0 w3")])
+    vocabulary = [f"w{number % 150}" for number in range(words)]
+    late = [*vocabulary[words // 3 :], *vocabulary[: words // 3], "x"]
+    samples = samples_of(
+        [(" ".join(late), " ".join(vocabulary)), (" ".join(vocabulary[::2]), "w1 w0 w3")]
+    )
     assert Character().score_segments(samples) == in_python(Character(), samples)
 
 

@@ -48,8 +48,8 @@ def test_error_rates_are_those_of_jiwer() -> None:
     outputs = [sample.output for sample in SAMPLES]
     wanted = [sample.references[0] for sample in SAMPLES]
     each = list(zip(wanted, outputs, strict=True))
-    assert Wer().score_segments(SAMPLES) == pytest.approx([jiwer.wer(*one) for one in each])
-    assert Cer().score_segments(SAMPLES) == pytest.approx([jiwer.cer(*one) for one in each])
+    assert Wer().score_segments(SAMPLES) == pytest.approx([jiwer.wer(*sample) for sample in each])
+    assert Cer().score_segments(SAMPLES) == pytest.approx([jiwer.cer(*sample) for sample in each])
     assert Wer().score_corpus(SAMPLES) == pytest.approx(jiwer.wer(wanted, outputs))
     assert Cer().score_corpus(SAMPLES) == pytest.approx(jiwer.cer(wanted, outputs))
 
@@ -76,9 +76,12 @@ def test_ter_of_a_worked_example() -> None:
     ],
 )
 def test_ter_is_that_of_sacrebleu(metric: Ter, oracle: TER) -> None:
-    expected = [oracle.sentence_score(one.output, list(one.references)) for one in SEVERAL]
-    assert metric.score_segments(SEVERAL) == pytest.approx([one.score for one in expected])
-    outputs, first = ([one.output for one in SAMPLES], [one.references[0] for one in SAMPLES])
+    expected = [oracle.sentence_score(sample.output, list(sample.references)) for sample in SEVERAL]
+    assert metric.score_segments(SEVERAL) == pytest.approx([sample.score for sample in expected])
+    outputs, first = (
+        [sample.output for sample in SAMPLES],
+        [sample.references[0] for sample in SAMPLES],
+    )
     corpus = oracle.corpus_score(outputs[:60], [first[:60]]).score
     assert metric.score_corpus(SAMPLES[:60]) == pytest.approx(corpus)
 
@@ -192,10 +195,10 @@ def slow_eed(output: str, reference: str) -> float:
 @both_roads
 def test_eed_is_what_its_recurrence_says_for_pairs_of_all_lengths_at_once() -> None:
     samples = [
-        Sample(output=_plain(one.output), references=(_plain(one.references[0]),))
-        for one in SAMPLES[:60]
+        Sample(output=_plain(sample.output), references=(_plain(sample.references[0]),))
+        for sample in SAMPLES[:60]
     ]
-    expected = [slow_eed(one.output, one.references[0]) for one in samples]
+    expected = [slow_eed(sample.output, sample.references[0]) for sample in samples]
     assert Eed().score_segments(samples) == pytest.approx(expected, abs=1e-12)
 
 

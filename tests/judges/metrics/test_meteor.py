@@ -37,18 +37,18 @@ def wordnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_synonyms_are_the_single_words_of_all_synsets(wordnet: Path) -> None:
-    found = read_wordnet(wordnet)
-    assert found.version == "3.0"
-    assert found.synonyms("car") == {"car", "auto"}
-    assert found.synonyms("glad") == {"glad", "Happy"}
-    assert found.synonyms("tree") == frozenset()
+    read = read_wordnet(wordnet)
+    assert read.version == "3.0"
+    assert read.synonyms("car") == {"car", "auto"}
+    assert read.synonyms("glad") == {"glad", "Happy"}
+    assert read.synonyms("tree") == frozenset()
 
 
 def test_forms_of_a_word_are_found_by_suffix_and_by_exception(wordnet: Path) -> None:
-    found = read_wordnet(wordnet)
-    assert found.synonyms("cars") == {"car", "auto"}
-    assert found.synonyms("gladdest") == {"glad", "Happy"}
-    assert found.synonyms("gladder") == frozenset()
+    read = read_wordnet(wordnet)
+    assert read.synonyms("cars") == {"car", "auto"}
+    assert read.synonyms("gladdest") == {"glad", "Happy"}
+    assert read.synonyms("gladder") == frozenset()
 
 
 def test_an_archive_of_nltk_is_read_as_it_is(

@@ -155,9 +155,11 @@ def test_a_signature_has_no_version_of_ours_and_changes_with_every_option() -> N
             for value in other_values(option):
                 with suppress(ValueError, ConfigError):
                     changed.append((factory(**{key: value}), value))
-            assert all(isinstance(one, SegmentMetric | CorpusMetric) for one, _ in changed), name
-            others = [one for one, value in changed if value != option.default]
-            signatures = [getattr(one, "signature", usual) for one in others]
+            assert all(isinstance(metric, SegmentMetric | CorpusMetric) for metric, _ in changed), (
+                name
+            )
+            others = [metric for metric, value in changed if value != option.default]
+            signatures = [getattr(metric, "signature", usual) for metric in others]
             assert usual not in signatures, (name, key)
 
 
@@ -233,11 +235,11 @@ def test_more_damage_never_looks_better_over_a_corpus() -> None:
 def test_a_score_depends_on_the_samples_beside_it_only_where_the_card_says_so() -> None:
     varied = varied_samples(30)
     for named in comparing():
-        alone = [segment_scores(named, [one])[0] for one in varied]
+        alone = [segment_scores(named, [metric])[0] for metric in varied]
         assert (segment_scores(named, varied) != alone) == named.card.batch_dependent, named.name
     for named in of_segments():
         if not named.card.batch_dependent:
-            alone = [segment_scores(named, [one])[0] for one in corpus()]
+            alone = [segment_scores(named, [metric])[0] for metric in corpus()]
             assert segment_scores(named, corpus()) == pytest.approx(alone, abs=1e-12), named.name
 
 
@@ -278,8 +280,8 @@ def test_a_metric_can_be_sent_to_another_process() -> None:
 
 
 def test_long_texts_are_scored() -> None:
-    one = varied_samples(1, seed=1)[0]
-    long = Sample(output=one.output * 40, references=(one.references[0] * 40,))
+    metric = varied_samples(1, seed=1)[0]
+    long = Sample(output=metric.output * 40, references=(metric.references[0] * 40,))
     for named in comparing():
         if named.card.name not in SLOW:
             require_bounds(named, segment_scores(named, [long]))

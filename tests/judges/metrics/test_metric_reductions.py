@@ -62,8 +62,8 @@ class SharedLetters:
 )
 def test_scores_over_references_become_one(reduction: str, expected: list[float]) -> None:
     metric = SharedLetters()
-    found = over_references(metric, RAGGED, card=CARD, reduction=reduction)  # type: ignore[arg-type]
-    assert found == pytest.approx(expected)
+    scores = over_references(metric, RAGGED, card=CARD, reduction=reduction)  # type: ignore[arg-type]
+    assert scores == pytest.approx(expected)
     assert metric.calls == [4]
 
 
@@ -91,16 +91,16 @@ def test_a_sample_without_a_reference_is_named(references: str) -> None:
 @pytest.mark.parametrize("reduction", ["best", "worst", "mean"])
 def test_an_undefined_score_leaves_its_reduction_undefined(reduction: str) -> None:
     sample = Sample(output="a", references=("a", "?", "b"))
-    (found,) = over_references(SharedLetters(), [sample], card=CARD, reduction=reduction)  # type: ignore[arg-type]
-    assert math.isnan(found)
+    (scores,) = over_references(SharedLetters(), [sample], card=CARD, reduction=reduction)  # type: ignore[arg-type]
+    assert math.isnan(scores)
 
 
 def test_neither_direction_has_a_best() -> None:
     neither = replace(CARD, direction="neither")
     with pytest.raises(ConfigError, match="shared has no best score"):
         over_references(SharedLetters(), RAGGED, card=neither)
-    found = over_references(SharedLetters(), RAGGED, card=neither, reduction="mean")
-    assert found == pytest.approx([5 / 3, 1])
+    scores = over_references(SharedLetters(), RAGGED, card=neither, reduction="mean")
+    assert scores == pytest.approx([5 / 3, 1])
 
 
 def test_unknown_reductions_are_refused_with_the_choices() -> None:

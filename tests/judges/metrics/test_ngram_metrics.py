@@ -57,8 +57,10 @@ def test_segments_and_corpora_have_the_scores_of_sacrebleu(
     metric = SacreBleu(smoothing=smoothing, tokenize=tokenize)
     name = "none" if tokenize == "whitespace" else tokenize
     by_segment = BLEU(smooth_method=smoothing, tokenize=name, effective_order=True)
-    expected = [by_segment.sentence_score(one.output, list(one.references)) for one in SAMPLES]
-    assert metric.score_segments(SAMPLES) == KEPT([one.score for one in expected], abs=1e-9)
+    expected = [
+        by_segment.sentence_score(sample.output, list(sample.references)) for sample in SAMPLES
+    ]
+    assert metric.score_segments(SAMPLES) == KEPT([sample.score for sample in expected], abs=1e-9)
     by_corpus = BLEU(smooth_method=smoothing, tokenize=name, force=True)
     corpus = by_corpus.corpus_score(OUTPUTS, REFERENCES)
     assert metric.score_corpus(ONE_EACH) == KEPT(corpus.score, abs=1e-9)
@@ -92,8 +94,8 @@ def test_chrf_of_a_worked_example() -> None:
     ],
 )
 def test_chrf_is_that_of_sacrebleu(metric: Chrf, oracle: CHRF) -> None:
-    expected = [oracle.sentence_score(one.output, list(one.references)) for one in SAMPLES]
-    assert metric.score_segments(SAMPLES) == KEPT([one.score for one in expected], abs=1e-9)
+    expected = [oracle.sentence_score(sample.output, list(sample.references)) for sample in SAMPLES]
+    assert metric.score_segments(SAMPLES) == KEPT([sample.score for sample in expected], abs=1e-9)
     corpus = oracle.corpus_score(OUTPUTS, REFERENCES).score
     assert metric.score_corpus(ONE_EACH) == KEPT(corpus, abs=1e-9)
 

@@ -67,8 +67,8 @@ def _textstat_with_our_syllables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def score(metric: SegmentMetric, text: str) -> float:
-    (found,) = metric.score_segments([Sample(output=text)])
-    return found
+    (value,) = metric.score_segments([Sample(output=text)])
+    return value
 
 
 def test_the_formulas_by_hand() -> None:
@@ -141,8 +141,8 @@ def test_letters_with_accents_are_letters_and_other_scripts_have_one_syllable() 
 @given(TEXTS)
 def test_syllables_of_a_text_are_added_up_as_by_textstat(text: str) -> None:
     syllables = syllables_of("")
-    found = [syllables[word] for word in word_list(text)]
-    assert sum(found) == counts.count_syllables(text, "en_US")
+    value = [syllables[word] for word in word_list(text)]
+    assert sum(value) == counts.count_syllables(text, "en_US")
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_complex_words_are_those_of_textstat(text: str) -> None:
 @given(text=TEXTS)
 def test_values_are_within_their_bounds(metric: SegmentMetric, text: str) -> None:
     name = metric.signature.partition("|")[0]
-    found = score(metric, text)
-    assert LOWEST[name] <= found < 1e9 if name in LOWEST else -1e9 < found <= 121.22
+    value = score(metric, text)
+    assert LOWEST[name] <= value < 1e9 if name in LOWEST else -1e9 < value <= 121.22
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature)

@@ -46,8 +46,8 @@ def test_unr_is_the_mean_over_lengths() -> None:
 
 def test_nid_is_one_less_the_entropy_of_the_words_over_its_maximum() -> None:
     # a a b c: entropy 1.5 bits, of at most 2.
-    found = Nid().score_segments(samples("a a b c", "a a a", "a b c"))
-    assert found == pytest.approx([0.25, 1.0, 0.0])
+    scores = Nid().score_segments(samples("a a b c", "a a a", "a b c"))
+    assert scores == pytest.approx([0.25, 1.0, 0.0])
 
 
 @given(st.lists(st.sampled_from("abcde"), min_size=2, max_size=30))

@@ -30,7 +30,7 @@ LINES = [
 )
 def test_values_are_those_of_rouge_score(kind: str, metric: type[Rouge1], *, stem: bool) -> None:
     oracle = RougeScorer([kind], use_stemmer=stem)
-    rows = [oracle.score(one.references[0], one.output)[kind] for one in LINES]
+    rows = [oracle.score(sample.references[0], sample.output)[kind] for sample in LINES]
     assert metric(stem=stem).score_segments(LINES) == [row.fmeasure for row in rows]
     recall = metric(stem=stem, measure="recall").score_segments(LINES)
     assert recall == [row.recall for row in rows]
@@ -45,13 +45,13 @@ def test_values_are_those_of_rouge_score(kind: str, metric: type[Rouge1], *, ste
 def test_the_reference_with_the_best_f_counts_as_in_rouge_score(
     kind: str, metric: type[Rouge1], card: str
 ) -> None:
-    references = tuple(one.references[0] for one in LINES)
+    references = tuple(sample.references[0] for sample in LINES)
     several = [
-        replace(one, references=references[at : at + 3]) for at, one in enumerate(LINES[:-3])
+        replace(sample, references=references[at : at + 3]) for at, sample in enumerate(LINES[:-3])
     ]
     several.append(Sample(output="a b c d e f", references=("a", "a b c d x y")))
     oracle = RougeScorer([kind])
-    rows = [oracle.score_multi(one.references, one.output)[kind] for one in several]
+    rows = [oracle.score_multi(sample.references, sample.output)[kind] for sample in several]
     measures: dict[Measure, list[float]] = {
         "recall": [row.recall for row in rows],
         "precision": [row.precision for row in rows],
@@ -59,15 +59,15 @@ def test_the_reference_with_the_best_f_counts_as_in_rouge_score(
     }
     result = metric_cards()[card]
     for measure, values in measures.items():
-        one = metric(measure=measure)
-        assert over_references(one, several, card=result) == values
-        assert ("best-f" in one.signature) == (measure != "f")
+        sample = metric(measure=measure)
+        assert over_references(sample, several, card=result) == values
+        assert ("best-f" in sample.signature) == (measure != "f")
     highest = [
         max(
-            metric(measure="recall").score_segments([replace(one, references=(each,))])[0]
-            for each in one.references
+            metric(measure="recall").score_segments([replace(sample, references=(each,))])[0]
+            for each in sample.references
         )
-        for one in several
+        for sample in several
     ]
     assert measures["recall"] != highest  # else nothing was chosen
 
@@ -187,5 +187,5 @@ def test_rouge_2_agrees_with_people_as_published(shared_data: Path) -> None:
     for aspect, published in AGREEMENT.items():
         people = np.reshape([row["scores"][aspect] for row in rows], (100, 16))
         varied = [(a, b) for a, b in zip(scores, people, strict=True) if len(set(b)) > 1]
-        found = [(spearmanr(a, b)[0], kendalltau(a, b)[0]) for a, b in varied]
-        assert np.mean(found, axis=0) == pytest.approx(published, abs=5e-4)
+        correlations = [(spearmanr(a, b)[0], kendalltau(a, b)[0]) for a, b in varied]
+        assert np.mean(correlations, axis=0) == pytest.approx(published, abs=5e-4)

@@ -23,7 +23,7 @@ def named(metric: Metric, card: MetricCard = ANY) -> NamedMetric:
 
 
 def texts(count: int) -> list[Sample]:
-    return [Sample(output="a" * (place % 7) + "b") for place in range(count)]
+    return [Sample(output="a" * (index % 7) + "b") for index in range(count)]
 
 
 async def test_a_corpus_in_chunks_gets_the_scores_of_the_whole() -> None:
@@ -47,7 +47,7 @@ async def test_results_come_in_the_order_of_the_metrics_and_are_shown_as_they_ar
     shown: list[MetricScores] = []
     asked = [named(Share()), named(Whole())]
     scores = await run_metrics(asked, texts(3), show=shown.append)
-    assert [one.named for one in scores] == asked
+    assert [score.named for score in scores] == asked
     assert len(shown) == 2
     assert scores[1].corpus == 3.0
     assert scores[1].segments is None

@@ -60,8 +60,8 @@ MANY = 9  # samples, so that texts are cut piece by piece
 
 
 def words_of(corpus: Corpus, *, side: Side, cut: Cut) -> list[list[str]]:
-    texts, known = corpus.once(numbered, side=side, cut=cut), word_strings(corpus)
-    return [[known[number] for number in text.tolist()] for text in texts.apart]
+    texts, strings = corpus.once(numbered, side=side, cut=cut), word_strings(corpus)
+    return [[strings[number] for number in text.tolist()] for text in texts.apart]
 
 
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
@@ -123,17 +123,17 @@ def test_a_corpus_of_single_references_is_that_of_its_pairs() -> None:
 )
 def test_copied_fragments_of_many_outputs_are_those_of_each(pairs: list[tuple[str, str]]) -> None:
     samples = [Sample(output=output, source=source) for output, source in pairs] * MANY
-    found = [fragment_lengths(output.split(), source.split()) for output, source in pairs]
+    lengths = [fragment_lengths(output.split(), source.split()) for output, source in pairs]
     sizes = [max(1, len(output.split())) for output, _ in pairs]
     assert (
         Coverage(tokens="blanks").score_segments(samples)
-        == [sum(lengths) / size for lengths, size in zip(found, sizes, strict=True)] * MANY
+        == [sum(lengths) / size for lengths, size in zip(lengths, sizes, strict=True)] * MANY
     )
     assert (
         Density(tokens="blanks").score_segments(samples)
         == [
             sum(length**2 for length in lengths) / size
-            for lengths, size in zip(found, sizes, strict=True)
+            for lengths, size in zip(lengths, sizes, strict=True)
         ]
         * MANY
     )
@@ -154,8 +154,8 @@ def test_ngrams_are_counted_whatever_the_number_of_different_words(alphabet: int
     shared = batch_gram_counts(tokens, sizes, order=4)[:, :, 2].tolist()
     assert shared == [
         [
-            sum(min(one.count(run), other.count(run)) for run in set(one))
-            for one, other in zip(ours, theirs, strict=True)
+            sum(min(left.count(run), other.count(run)) for run in set(left))
+            for left, other in zip(ours, theirs, strict=True)
         ]
         for ours, theirs in zip(runs[::2], runs[1::2], strict=True)
     ]
@@ -189,10 +189,10 @@ def test_scores_are_the_same_alone_and_beside_other_metrics(
     together = measured_together(metrics, samples)
     for named, part in zip(metrics, together, strict=True):
         alone = measured(named, samples)
-        for one, other in ((part.segments, alone.segments), ([part.whole], [alone.whole])):
+        for runs, other in ((part.segments, alone.segments), ([part.whole], [alone.whole])):
             same = [
                 a == b or (a is not None and b is not None and math.isclose(a, b, abs_tol=1e-12))
-                for a, b in zip(one or (), other or (), strict=True)
+                for a, b in zip(runs or (), other or (), strict=True)
             ]
             assert all(same), named.name
 

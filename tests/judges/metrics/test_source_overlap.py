@@ -102,7 +102,7 @@ def test_scores_are_within_their_bounds(metric: SegmentMetric, output: str, sour
 
 
 def test_long_texts_are_measured() -> None:
-    book = " ".join(f"word{place * place % 997}" for place in range(100_000))
+    book = " ".join(f"word{n * n % 997}" for n in range(100_000))
     text = [sample(book, f"{book[5:]} {book}")]
     assert Coverage().score_segments(text) == [1]
     assert Abstractness(order=2).score_segments(text) == [0]

@@ -18,7 +18,9 @@ def edits(output: list[str], reference: list[str]) -> int:
 
 @given(output=FEW, references=st.lists(FEW, min_size=1, max_size=3))
 def test_edits_are_those_of_sacrebleu(output: list[str], references: list[list[str]]) -> None:
-    assert fewest_edits(output, references) == min(edits(output, one) for one in references)
+    assert fewest_edits(output, references) == min(
+        edits(output, reference) for reference in references
+    )
 
 
 @pytest.mark.heavy
@@ -56,8 +58,8 @@ def test_edits_at_the_borders_are_those_of_sacrebleu(
 @settings(max_examples=50)
 def test_an_alignment_is_that_of_sacrebleu(output: str, reference: str) -> None:
     distance, trace = BeamEditDistance([*reference])([*output])
-    found = band_alignment(output, reference)
-    assert found.edits == distance
+    alignment = band_alignment(output, reference)
+    assert alignment.edits == distance
     # the steps that take a word of the output, and those that take one of the reference
-    assert found.wrong == [step != " " for step in trace if step != "i"]
-    assert found.missed == [step != " " for step in trace if step != "d"]
+    assert alignment.wrong == [step != " " for step in trace if step != "i"]
+    assert alignment.missed == [step != " " for step in trace if step != "d"]

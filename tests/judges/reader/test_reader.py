@@ -105,8 +105,8 @@ async def test_an_unsupported_clause_shows_the_related_one_of_the_source(
 ) -> None:
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
     assert span.text == "John Major"
-    assert [place.text for place in span.evidence] == evidence
-    assert all(ARTICLE[place.start : place.end] == place.text for place in span.evidence)
+    assert [item.text for item in span.evidence] == evidence
+    assert all(ARTICLE[item.start : item.end] == item.text for item in span.evidence)
 
 
 async def test_nothing_is_quoted_from_a_source_without_shared_words() -> None:

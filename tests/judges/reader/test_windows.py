@@ -157,7 +157,7 @@ def test_windows_are_the_same_in_every_process() -> None:
         "source = ' '.join(f'Unit {n} sold part {n % 7} to plant {n % 5}.' for n in range(90));"
         "print(*cut('Plant 3 bought parts 2, 4 and 6 of units 11, 12 and 13.', {'A': source}))"
     )
-    said = {
+    readings = {
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
@@ -167,7 +167,7 @@ def test_windows_are_the_same_in_every_process() -> None:
         ).stdout
         for seed in range(4)
     }
-    assert len(said) == 1
+    assert len(readings) == 1
 
 
 def test_a_megabyte_is_cut_in_time_in_proportion() -> None:

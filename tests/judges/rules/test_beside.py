@@ -26,13 +26,13 @@ async def judged(output: str, inputs: dict[str, str]) -> Report:
 async def test_a_name_that_the_source_lacks_is_shown_the_sentence_about_the_same() -> None:
     output = "The harbour council approved the new ferry terminal of Jane Roe."
     (span,) = (await judged(output, INPUTS)).spans
-    (place,) = span.evidence
+    (evidence,) = span.evidence
     assert (span.text, span.category) == ("Jane Roe", "unsupported name")
-    assert (place.input, place.text) == (
+    assert (evidence.input, evidence.text) == (
         "Context [2]",
         "The harbour council approved the new ferry terminal.",
     )
-    assert INPUTS["Context [2]"][place.start : place.end] == place.text
+    assert INPUTS["Context [2]"][evidence.start : evidence.end] == evidence.text
 
 
 async def test_unsupported_topics_have_no_evidence() -> None:
@@ -44,9 +44,9 @@ def test_the_words_must_be_three_and_half_of_all() -> None:
     source = join_inputs({"Article": "A ferry carried sheep over the lake. It rained."})
     lakes = ("ferry", "carried", "sheep")
     assert same_subject(lakes[:2], source=source) is None
-    found = same_subject([*lakes, "dogs", "cats", "hens"], source=source)
-    assert found is not None
-    assert found.text == "A ferry carried sheep over the lake."
+    passage = same_subject([*lakes, "dogs", "cats", "hens"], source=source)
+    assert passage is not None
+    assert passage.text == "A ferry carried sheep over the lake."
     assert same_subject([*lakes, "dogs", "cats", "hens", "cows"], source=source) is None
 
 
@@ -64,9 +64,9 @@ def test_no_place_reaches_from_one_input_into_the_next() -> None:
 
 def test_the_first_of_equally_similar_sentences_is_shown() -> None:
     inputs = {"A": "No. Ferries carried sheep.", "B": "Ferries carried sheep."}
-    found = same_subject(["ferries", "carried", "sheep"], source=join_inputs(inputs))
-    assert found is not None
-    assert (found.input, found.start) == ("A", 4)
+    passage = same_subject(["ferries", "carried", "sheep"], source=join_inputs(inputs))
+    assert passage is not None
+    assert (passage.input, passage.start) == ("A", 4)
 
 
 def test_a_sentence_that_is_a_page_long_shows_nothing() -> None:

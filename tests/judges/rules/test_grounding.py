@@ -203,9 +203,9 @@ async def test_the_score_is_the_documented_formula() -> None:
     # Claims: Acme, sold, cars (weight 1 each; Acme begins the sentence) and 1,300 (2).
     # Trigrams "acme sold 1300", "sold 1300 cars": 0 of 2. Content pairs: "acme sold" of 3;
     # "sold 1300", "1300 cars" are not in the source. Content triples: 0 of 2.
-    found = find_support("Acme sold 1,300 cars.", index_source(ARTICLE))
-    assert found.supported == pytest.approx(3 / 5)
-    assert found.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
+    support = find_support("Acme sold 1,300 cars.", index_source(ARTICLE))
+    assert support.supported == pytest.approx(3 / 5)
+    assert support.joined == pytest.approx((0 + 1 / 3 + 0) / 3)
     # Two fifths of the claims are not known, and one number is contradicted.
     log_odds = 0.32 + 0.5 * 2 / 5 - 2.1 * (1 / 9) ** 3
     right = (1 - 0.95) * (1 - 1 / (1 + math.exp(-log_odds)))

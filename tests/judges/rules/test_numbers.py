@@ -40,6 +40,6 @@ WORDS = ("one", "two", "ten", "twenty", "hundred", "million", "and", "dozen", "m
 
 @given(st.lists(st.sampled_from(WORDS)))
 def test_numbers_never_overlap(folded: list[str]) -> None:
-    found = list(numbers(folded))
-    assert all(left.stop <= right.first for left, right in pairwise(found))
-    assert all(number.first < number.stop <= len(folded) for number in found)
+    read = list(numbers(folded))
+    assert all(left.stop <= right.first for left, right in pairwise(read))
+    assert all(number.first < number.stop <= len(folded) for number in read)

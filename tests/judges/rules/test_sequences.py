@@ -21,10 +21,10 @@ def test_two_and_three_words_in_a_row_are_held_as_they_stand() -> None:
 
 @given(WORDS, WORDS, st.sampled_from((2, 3)))
 def test_short_and_long_sources_are_searched_with_one_result(
-    source: list[str], said: list[str], size: int
+    source: list[str], words: list[str], size: int
 ) -> None:
     short = Sequences(source, signs=signs_of({*source}))
-    assert short.held(said, size=size) == Sequences(source, signs=None).held(said, size=size)
+    assert short.held(words, size=size) == Sequences(source, signs=None).held(words, size=size)
 
 
 def test_there_are_signs_for_every_word_of_a_short_source_and_no_more() -> None:

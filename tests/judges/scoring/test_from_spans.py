@@ -22,9 +22,9 @@ SPENT = Usage(prompt=7)
 
 
 async def test_the_score_is_what_the_spans_make_whatever_the_judge_says() -> None:
-    said = Report(score=5, spans=(WRONG,), rationale="fine", reply="Excellent", usage=SPENT)
-    report = await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT)
-    assert report == replace(said, score=1)
+    judged = Report(score=5, spans=(WRONG,), rationale="fine", reply="Excellent", usage=SPENT)
+    report = await FromSpans(judge=FixedJudge(says=judged)).assess(segment(), ASPECT)
+    assert report == replace(judged, score=1)
 
 
 async def test_no_errors_and_the_best_label_are_the_best_score() -> None:
@@ -33,8 +33,8 @@ async def test_no_errors_and_the_best_label_are_the_best_score() -> None:
 
 
 async def test_a_judge_that_only_scores_gives_nothing_to_compute_a_score_from() -> None:
-    said = Report(score=3, rationale="middling", reply="Fair", usage=SPENT)
-    report = await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT)
+    judged = Report(score=3, rationale="middling", reply="Fair", usage=SPENT)
+    report = await FromSpans(judge=FixedJudge(says=judged)).assess(segment(), ASPECT)
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert "scores 3, but names no error" in report.reason
     assert (report.reply, report.usage) == ("Fair", SPENT)
@@ -42,12 +42,12 @@ async def test_a_judge_that_only_scores_gives_nothing_to_compute_a_score_from() 
 
 async def test_errors_of_which_no_quotation_is_in_the_text_make_no_score() -> None:
     lost = ErrorSpan(text="the moon is cheese", explanation="invented", severity=5)
-    said = Report(score=1, spans=(lost,) * 8, reply="Unacceptable", usage=SPENT)
-    judge = FromSpans(judge=FixedJudge(says=said))
+    judged = Report(score=1, spans=(lost,) * 8, reply="Unacceptable", usage=SPENT)
+    judge = FromSpans(judge=FixedJudge(says=judged))
     report = await judge.assess(segment(), ASPECT)
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert "8 quote what the text does not contain" in report.reason
-    assert (report.spans, report.reply, report.usage) == (said.spans, "Unacceptable", SPENT)
+    assert (report.spans, report.reply, report.usage) == (judged.spans, "Unacceptable", SPENT)
     again = await judge.rescore(segment(), ASPECT, [lost])
     assert (again.report.outcome, again.method) == (Outcome.ABSTAINED, RescoringMethod.COMPUTED)
     mixed = await judge.rescore(segment(), ASPECT, [lost, WRONG])
@@ -57,8 +57,8 @@ async def test_errors_of_which_no_quotation_is_in_the_text_make_no_score() -> No
 
 
 async def test_an_unscored_report_gets_no_score() -> None:
-    said = Report(outcome=Outcome.UNPARSEABLE, reason="prose", spans=(WRONG,))
-    assert await FromSpans(judge=FixedJudge(says=said)).assess(segment(), ASPECT) == said
+    judged = Report(outcome=Outcome.UNPARSEABLE, reason="prose", spans=(WRONG,))
+    assert await FromSpans(judge=FixedJudge(says=judged)).assess(segment(), ASPECT) == judged
 
 
 async def test_errors_of_the_judge_are_raised() -> None:

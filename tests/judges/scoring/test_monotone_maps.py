@@ -102,8 +102,8 @@ def shifted(spans: list[ErrorSpan], by: int) -> list[ErrorSpan]:
 def worsened(draw: st.DrawFn) -> Changed:
     before = draw(LISTS)
     after = shifted(before, draw(st.integers(0, 4)))
-    for place in draw(st.sets(st.integers(0, 5))):
-        after[place:place] = [draw(errors())]
+    for index in draw(st.sets(st.integers(0, 5))):
+        after[index:index] = [draw(errors())]
     return Changed(mild=before, grave=[*after, CRITICAL] if draw(st.booleans()) else after)
 
 
@@ -113,22 +113,23 @@ def test_no_map_ever_goes_the_wrong_way(span_map: SpanMap, lists: Changed, aspec
         span_map.score(TEXT, spans, aspect=aspect) for spans in (lists.mild, lists.grave)
     )
     scores = [aspect.scale.low, grave, mild, aspect.scale.high]
-    known = [score for score in scores if score is not None]
-    assert known == sorted(known)
+    defined = [score for score in scores if score is not None]
+    assert defined == sorted(defined)
 
 
 @given(st.one_of(chosen(), fitted()), LISTS, st.sampled_from([-1, 1]))
 def test_a_change_by_one_step_is_a_change_by_two_steps(
-    span_map: SpanMap, spans: list[ErrorSpan], way: int
+    span_map: SpanMap, spans: list[ErrorSpan], direction: int
 ) -> None:
     scores = [
-        span_map.score(TEXT, shifted(spans, way * steps), aspect=ASPECT) for steps in (0, 1, 2)
+        span_map.score(TEXT, shifted(spans, direction * steps), aspect=ASPECT)
+        for steps in (0, 1, 2)
     ]
-    known = [score for score in scores if score is not None]
-    assert len(known) in {0, len(scores)}  # no severity decides on having a score
-    if known:
-        assert known == sorted(known, reverse=way > 0)
-        assert known[0] == known[1] or known[0] != known[2]
+    defined = [score for score in scores if score is not None]
+    assert len(defined) in {0, len(scores)}  # no severity decides on having a score
+    if defined:
+        assert defined == sorted(defined, reverse=direction > 0)
+        assert defined[0] == defined[1] or defined[0] != defined[2]
 
 
 @given(st.one_of(chosen(), fitted()), st.sampled_from(ASPECTS))

@@ -125,13 +125,13 @@ def test_real_error_lists_never_move_the_score_the_wrong_way(
             lists += [list(spans[1:]), []]
             scores = [SpanMap().score(row.output, changed, aspect=consistency) for changed in lists]
             *changed, fewer, none = scores
-            ordered = [one for one in (none, fewer, scores[2]) if one is not None]
+            ordered = [score for score in (none, fewer, scores[2]) if score is not None]
             assert ordered == sorted(ordered, reverse=True)
-            known = [one for one in changed if one is not None]
-            assert len(known) in {0, len(changed)}
-            if known:
-                assert known == sorted(known, reverse=True)
-                much_milder, milder, same, graver, much_graver = known
+            defined = [score for score in changed if score is not None]
+            assert len(defined) in {0, len(changed)}
+            if defined:
+                assert defined == sorted(defined, reverse=True)
+                much_milder, milder, same, graver, much_graver = defined
                 moves[milder > same, much_milder > same] += 1
                 moves[graver < same, much_graver < same] += 1
     assert moves[True, False] == 0  # one step changes the score and two do not

@@ -35,9 +35,9 @@ def rows(file: str) -> list[ExampleRow]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_an_example_file_has_twelve_rows_or_more_with_ids_of_their_own(file: str) -> None:
-    found = rows(file)
-    assert len(found) >= 12
-    assert len({row["id"] for row in found}) == len(found)
+    examples = rows(file)
+    assert len(examples) >= 12
+    assert len({row["id"] for row in examples}) == len(examples)
 
 
 @pytest.mark.parametrize("file", FILES)

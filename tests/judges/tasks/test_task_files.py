@@ -50,10 +50,10 @@ def test_an_aspect_of_the_same_name_replaces_the_known_one_and_keeps_its_aliases
         'definition = "Mine."\ninputs = ["document"]\n'
     )
     catalogue = Catalogue.load(written(tmp_path, text))
-    found = catalogue.aspect("summarization", "factual consistency")
-    assert (found.name, found.definition, found.kind) == ("consistency", "Mine.", "content")
-    assert found.inputs == ("Article",)
-    assert found.worst == ""
+    aspect = catalogue.aspect("summarization", "factual consistency")
+    assert (aspect.name, aspect.definition, aspect.kind) == ("consistency", "Mine.", "content")
+    assert aspect.inputs == ("Article",)
+    assert aspect.worst == ""
     assert len(catalogue.aspects("summarization")) == len(Catalogue.load().aspects("summarization"))
 
 

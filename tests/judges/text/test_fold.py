@@ -20,7 +20,7 @@ TEXTS = st.text(
 
 
 def test_two_spellings_of_one_passage_fold_to_the_same() -> None:
-    for one, other in [
+    for left, other in [
         ("“Yes,” he said", "'yes,' HE SAID"),
         ("``with al qaeda''", '"with al qaeda"'),
         ("a – b", "a-b"),
@@ -40,15 +40,15 @@ def test_two_spellings_of_one_passage_fold_to_the_same() -> None:
         ("❤\ufe0f", "❤"),
         ("full ｗｉｄｔｈ：", "full width:"),
     ]:
-        assert fold(one) == fold(other), (one, other)
+        assert fold(left) == fold(other), (left, other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "other"),
     [("resume", "résumé"), ("cat", "cats"), ("a b", "ab"), ("1.5", "15"), ("he's", "hes")],
 )
-def test_different_words_fold_to_different_strings(one: str, other: str) -> None:
-    assert fold(one) != fold(other)
+def test_different_words_fold_to_different_strings(left: str, other: str) -> None:
+    assert fold(left) != fold(other)
 
 
 def test_ascii_folds_as_it_does_among_other_characters() -> None:
@@ -87,11 +87,11 @@ def test_every_part_of_a_folded_text_comes_from_what_folds_to_it(text: str) -> N
 def test_the_map_leads_to_the_code_points_of_the_original() -> None:
     text = "İ ‘ﬁne’ …  Straße 😀 end"
     folded = fold_with_map(text)
-    found = folded.text.index("strasse")
-    first, last = folded.origin(found, end=found + len("strasse"))
+    begin = folded.text.index("strasse")
+    first, last = folded.origin(begin, end=begin + len("strasse"))
     assert text[first:last] == "Straße"
-    found = folded.text.index("end")
-    first, last = folded.origin(found, end=found + 3)
+    begin = folded.text.index("end")
+    first, last = folded.origin(begin, end=begin + 3)
     assert text[first:last] == "end"
 
 

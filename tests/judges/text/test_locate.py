@@ -16,8 +16,8 @@ ARTICLE = (
 
 
 def found(text: str, quote: str) -> tuple[str, Located] | None:
-    place = Locator(text).find(quote)
-    return None if place is None else (text[place.start : place.end], place.located)
+    passage = Locator(text).find(quote)
+    return None if passage is None else (text[passage.start : passage.end], passage.located)
 
 
 @pytest.mark.parametrize(
@@ -145,19 +145,19 @@ def test_a_quote_of_a_few_letters_is_never_found_by_similarity() -> None:
 
 def test_a_repeated_quote_takes_one_occurrence_after_the_other_and_then_the_last() -> None:
     locator = Locator("no. No! no? NO")
-    places = [locator.find("no") for _ in range(3)]
-    assert [place.start for place in places if place] == [0, 8, 8]
+    passages = [locator.find("no") for _ in range(3)]
+    assert [passage.start for passage in passages if passage] == [0, 8, 8]
     shouted = [locator.find("'No'") for _ in range(4)]
-    assert [place.start for place in shouted if place] == [4, 12, 12, 12]
+    assert [passage.start for passage in shouted if passage] == [4, 12, 12, 12]
 
 
 def test_parts_of_words_are_taken_one_after_the_other_and_after_whole_words() -> None:
     locator = Locator("cats, bats, rats")
-    places = [locator.find("ats") for _ in range(4)]
-    assert [place.start for place in places if place] == [1, 7, 13, 13]
+    passages = [locator.find("ats") for _ in range(4)]
+    assert [passage.start for passage in passages if passage] == [1, 7, 13, 13]
     mixed = Locator("a cat, cats, a cat")
-    places = [mixed.find("cat") for _ in range(3)]
-    assert [place.start for place in places if place] == [2, 15, 15]
+    passages = [mixed.find("cat") for _ in range(3)]
+    assert [passage.start for passage in passages if passage] == [2, 15, 15]
 
 
 def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
@@ -213,8 +213,8 @@ def test_a_quote_that_is_not_in_the_text_is_kept_and_counts_as_hallucinated() ->
 def test_odd_texts_and_quotes_do_no_harm() -> None:
     for text in ["", " ", "\0", "\ud800", "\u0301", "\u200d", "'", "…"]:
         for quote in ["a", "\0", "\udfff", "\u0301", "\u200b", '""', "...", "a...b", "*"]:
-            place = Locator(text).find(quote)
-            assert place is None or 0 <= place.start < place.end <= len(text), (text, quote)
+            passage = Locator(text).find(quote)
+            assert passage is None or 0 <= passage.start < passage.end <= len(text), (text, quote)
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_thousands_of_misquotations_are_found_without_reading_the_text_for_each(
     for number in range(quotes):
         first = number * (20_000 - length) // quotes
         quoted = words[first : first + length]
-        place = locator.find(" ".join([*quoted[:-2], "zzz", quoted[-1]]))
-        assert place is not None
-        assert text[place.start : place.end].startswith(" ".join(quoted[:-2]))
+        passage = locator.find(" ".join([*quoted[:-2], "zzz", quoted[-1]]))
+        assert passage is not None
+        assert text[passage.start : passage.end].startswith(" ".join(quoted[:-2]))
         assert locator.find(f"{number} {'0123456789' * 3}") is None
     assert read < 6_000_000  # of 2000 times 150,000 characters

@@ -102,10 +102,10 @@ def test_any_quotes_in_any_text_give_offsets_that_hit_their_text(
 def test_a_quote_cut_from_the_text_is_always_exact(cut: tuple[str, str]) -> None:
     text, part = cut
     for _ in range(3):
-        place = Locator(text).find(part)
-        assert place is not None
-        assert place.located is Located.EXACT
-        assert text[place.start : place.end] == part
+        passage = Locator(text).find(part)
+        assert passage is not None
+        assert passage.located is Located.EXACT
+        assert text[passage.start : passage.end] == part
 
 
 @fuzz
@@ -115,16 +115,16 @@ def test_a_respelled_quote_is_found_at_a_place_that_folds_like_it(
 ) -> None:
     text, part = cut
     quote = data.draw(respelled(part))
-    place = Locator(text).find(quote)
-    if place is not None and place.located is Located.EXACT:
-        assert text[place.start : place.end] == quote
+    passage = Locator(text).find(quote)
+    if passage is not None and passage.located is Located.EXACT:
+        assert text[passage.start : passage.end] == quote
         return
     start = text.index(part)
     whole = all(edge_is_clean(text, index) for index in (start, start + len(part)))
     if fold(quote) and fold(quote) == fold(part) and whole:
-        assert place is not None
-        assert place.located is Located.NORMALISED
-        assert fold(text[place.start : place.end]) == fold(quote)
+        assert passage is not None
+        assert passage.located is Located.NORMALISED
+        assert fold(text[passage.start : passage.end]) == fold(quote)
 
 
 def edge_is_clean(text: str, index: int) -> bool:
@@ -164,8 +164,8 @@ def test_a_long_damaged_quote_gives_offsets_that_hit_their_text(
 def test_occurrences_are_given_out_once_each_and_in_order(cut: tuple[str, str], times: int) -> None:
     text, part = cut
     locator = Locator(text)
-    places = [locator.find(part) for _ in range(times)]
-    starts = [place.start for place in places if place is not None]
+    passages = [locator.find(part) for _ in range(times)]
+    starts = [passage.start for passage in passages if passage is not None]
     assert len(starts) == times
     distinct = list(dict.fromkeys(starts))
     assert starts == distinct + distinct[-1:] * (times - len(distinct))

@@ -28,9 +28,9 @@ QUESTION = {"Question": "When did the bridge open?", "Context": "The bridge open
     ],
 )
 def test_an_output_that_answers_nothing_has_its_category(output: str, category: str) -> None:
-    found = non_answer(output, QUESTION)
-    assert found is not None
-    assert (found.category, found.severity) == (category, 5 if category == "empty output" else 4)
+    answer = non_answer(output, QUESTION)
+    assert answer is not None
+    assert (answer.category, answer.severity) == (category, 5 if category == "empty output" else 4)
     assert nothing_to_read(output, QUESTION).startswith(category)
 
 

@@ -216,9 +216,9 @@ def test_the_critical_error_of_an_empty_text_has_no_place() -> None:
     ],
 )
 def test_the_weight_of_an_error_is_replaced_and_nothing_else(explanation: str, result: str) -> None:
-    said = reworded(explanation, generator_for(1, "rule", "id"), level=5)
-    opening = next(opening for opening in openings(5) if said.startswith(opening))
-    assert said == f"{opening} {result}".rstrip()
+    reworded_text = reworded(explanation, generator_for(1, "rule", "id"), level=5)
+    opening = next(opening for opening in openings(5) if reworded_text.startswith(opening))
+    assert reworded_text == f"{opening} {result}".rstrip()
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])

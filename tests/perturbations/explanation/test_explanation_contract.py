@@ -72,13 +72,11 @@ def changed(
         return None
 
 
-def apart(place: ErrorSpan | Word, others: Sequence[ErrorSpan]) -> bool:
-    assert place.start is not None
-    assert place.end is not None
+def apart(item: ErrorSpan | Word, others: Sequence[ErrorSpan]) -> bool:
+    assert item.start is not None
+    assert item.end is not None
     return not any(
-        place.start < other[1] and other[0] < place.end
-        for span in others
-        if (other := span.interval)
+        item.start < other[1] and other[0] < item.end for span in others if (other := span.interval)
     )
 
 
@@ -130,8 +128,8 @@ def test_severities_move_one_way_by_no_more_than_was_asked_for(
     for rule, sign in ((soften_severity, -1), (worsen_severity, 1)):
         result = changed(rule, errors, seed, {"by": by, "only": only})
         if result is None:
-            known = {span.severity for span in errors.spans} - {None}
-            assert known <= {1 if sign < 0 else 5}
+            severities = {span.severity for span in errors.spans} - {None}
+            assert severities <= {1 if sign < 0 else 5}
             continue
         shifts = [
             sign * (b.severity - a.severity)
@@ -168,13 +166,13 @@ def test_k_false_errors_come_after_the_others_and_have_a_place(
     if result is None:
         assert not errors.output.strip()
         return
-    known, false = result[: len(errors.spans)], result[len(errors.spans) :]
-    assert known == errors.spans
+    severities, false = result[: len(errors.spans)], result[len(errors.spans) :]
+    assert severities == errors.spans
     assert len(false) == k
     assert all(span.interval and span.severity and span.explanation for span in false)
     assert all(span.text == span.text.strip() for span in false)
-    if sum(apart(word, known) for word in words(errors.output)) >= k:
-        assert all(apart(span, result[:i]) for i, span in enumerate(result) if i >= len(known))
+    if sum(apart(word, severities) for word in words(errors.output)) >= k:
+        assert all(apart(span, result[:i]) for i, span in enumerate(result) if i >= len(severities))
 
 
 @given(errors=error_lists(), seed=SEEDS, replacing=st.booleans())
@@ -189,7 +187,7 @@ def test_a_critical_error_is_the_whole_text(errors: ErrorList, seed: int, replac
 def test_an_option_of_another_rule_is_refused(
     name: str, rule: ExplanationPerturbation, options: Mapping[str, object]
 ) -> None:
-    found = ErrorSpan(text="", explanation=name, severity=3)
-    errors = ErrorList(output="One two.", spans=(found,))
+    error = ErrorSpan(text="", explanation=name, severity=3)
+    errors = ErrorList(output="One two.", spans=(error,))
     with pytest.raises(PerturbationError, match="unexpected keyword argument 'volume'"):
         rule.changed(errors, generator_for(1, "rule", "id"), **options, volume=11)

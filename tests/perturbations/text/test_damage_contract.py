@@ -124,9 +124,9 @@ def edits_for(name: str, k: int) -> int:
     return 1 if name in ONE_EDIT else 2 * k if name in TWO_EDITS_EACH else k
 
 
-def untouched(text: str, places: tuple[tuple[int, int], ...]) -> Iterator[str]:
+def untouched(text: str, intervals: tuple[tuple[int, int], ...]) -> Iterator[str]:
     reached = 0
-    for start, end in (*places, (len(text), len(text))):
+    for start, end in (*intervals, (len(text), len(text))):
         yield text[reached:start]
         reached = end
 

@@ -47,8 +47,8 @@ def test_k_errors_are_k_edits_that_do_not_meet(text: str, k: int, seed: int) -> 
 
 @needs_package
 def test_every_kind_of_error_comes_up() -> None:
-    found = {damaged(TEXT, k=1, seed=seed).edits[0] for seed in range(300)}
-    sizes = {(edit.end - edit.start, len(edit.text)) for edit in found}
+    edits = {damaged(TEXT, k=1, seed=seed).edits[0] for seed in range(300)}
+    sizes = {(edit.end - edit.start, len(edit.text)) for edit in edits}
     assert sizes == {(0, 1), (1, 0), (1, 1), (2, 2)}
 
 

@@ -26,8 +26,12 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Report, Scale
 from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.services.marked_texts import JudgedText, MarkedSource, read_marked
-from spanjury.orchestration.services.panels import find_aspect
+from spanjury.orchestration.services.judging.panels import find_aspect
+from spanjury.orchestration.services.people.marked_texts import (
+    JudgedText,
+    MarkedSource,
+    read_marked,
+)
 from spanjury.orchestration.studies.calibration.findings import alarms
 from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
 from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect

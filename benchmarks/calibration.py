@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import default_rng
 
-from spanjury.orchestration.services.panels import find_aspect
+from spanjury.orchestration.services.judging.panels import find_aspect
 from spanjury.orchestration.studies.calibration.enough import enough
 from spanjury.orchestration.studies.calibration.findings import (
     AspectFindings,

@@ -14,8 +14,8 @@ from statistics import median
 
 from benchmarks.recorded_judges import SEATS
 
-from spanjury.orchestration.services.marked_texts import MarkedSource
-from spanjury.orchestration.services.panel_cascade import fit_panel_cascade
+from spanjury.orchestration.services.people.marked_texts import MarkedSource
+from spanjury.orchestration.services.people.panel_cascade import fit_panel_cascade
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascade_findings import Kept
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.distil import harms_of
-from spanjury.orchestration.services.exam_texts import DEMO
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.judging.exam_texts import DEMO
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.training.distil import harms_of
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of

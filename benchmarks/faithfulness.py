@@ -18,7 +18,7 @@ from spanjury.judges.core import Report, SeatReport
 from spanjury.judges.scoring import FromSpans
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.services.faithfulness_record import read_changes
+from spanjury.orchestration.services.exams.faithfulness_record import read_changes
 from spanjury.orchestration.studies.faithfulness.changes import Change
 from spanjury.orchestration.studies.faithfulness.findings import Finding, findings_of
 from spanjury.orchestration.studies.faithfulness.trials import Case, Condition, trials

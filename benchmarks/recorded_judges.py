@@ -41,7 +41,7 @@ from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
-from spanjury.orchestration.services.panels import find_aspect, open_panel
+from spanjury.orchestration.services.judging.panels import find_aspect, open_panel
 
 __all__ = ["CORPORA", "DATA", "MODELS", "SEATS", "read_rows", "write_recorded"]
 

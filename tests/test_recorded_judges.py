@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.orchestration.services.marked_texts import MarkedSource
-from spanjury.orchestration.services.panel_study import study_panel
+from spanjury.orchestration.services.people.marked_texts import MarkedSource
+from spanjury.orchestration.services.people.panel_study import study_panel
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 
 ROOT = Path(__file__).parents[1]

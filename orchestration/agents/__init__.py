@@ -6,6 +6,6 @@ They need asyncio, as pydantic-ai does.
 from spanjury.orchestration.agents.repairing import arepair, repair
 from spanjury.orchestration.agents.toolset import jury_toolset
 from spanjury.orchestration.agents.validator import jury_validator
-from spanjury.orchestration.services.repair import Repair, RepairRound
+from spanjury.orchestration.services.judging.repair import Repair, RepairRound
 
 __all__ = ["Repair", "RepairRound", "arepair", "jury_toolset", "jury_validator", "repair"]

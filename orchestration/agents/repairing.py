@@ -9,11 +9,11 @@ from spanjury.judges.agent.outside_model import OutsideModel
 from spanjury.judges.core import Aspect
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services import repair as service
-from spanjury.orchestration.services.check import Source
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.repair import Repair, WriterModel
-from spanjury.orchestration.services.synchronous import synchronous
+from spanjury.orchestration.services.judging import repair as service
+from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.judging.panels import Judges, Models
+from spanjury.orchestration.services.judging.repair import Repair, WriterModel
+from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.wiring.config import PanelConfig
 
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pydantic_ai import RunContext
 
-from spanjury.orchestration.services.check import Source
+from spanjury.orchestration.services.judging.check import Source
 
 D = TypeVar("D")
 

@@ -9,9 +9,9 @@ from pydantic_ai import ModelRetry, RunContext
 from spanjury.judges.core import Aspect, ConfigError, JudgeError, Outcome
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.check import acheck
-from spanjury.orchestration.services.feedback import feedback_on
-from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.services.judging.check import acheck
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.services.serving.feedback import feedback_on
 from spanjury.orchestration.studies.failing.conditions import parse_condition
 from spanjury.orchestration.wiring.config import PanelConfig
 

@@ -13,7 +13,7 @@ from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.session import Session, require_coverage
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import spent
-from spanjury.orchestration.services.cluster import (
+from spanjury.orchestration.services.runs.cluster import (
     ChunkRecord,
     ClusterJob,
     ClusterStop,

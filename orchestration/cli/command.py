@@ -26,7 +26,7 @@ from typer.models import ParameterInfo
 from spanjury.judges.core import PluginError
 from spanjury.orchestration.cli.exits import exits
 from spanjury.orchestration.cli.flag_values import plainly_taken
-from spanjury.orchestration.services.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
+from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"

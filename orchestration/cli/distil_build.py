@@ -16,7 +16,7 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
-    from spanjury.orchestration.services import distil, token_set
+    from spanjury.orchestration.services.training import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.studies.distillation.tokens import summary as token_summary
     from spanjury.orchestration.wiring import config

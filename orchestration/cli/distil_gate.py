@@ -21,15 +21,15 @@ with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import job as jobs
-    from spanjury.orchestration.services import marked_texts
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
-    from spanjury.orchestration.services.gate import (
+    from spanjury.orchestration.services.judging import job as jobs
+    from spanjury.orchestration.services.people import marked_texts
+    from spanjury.orchestration.services.training.gate import (
         exams,
         material,
         trained_model,
     )
-    from spanjury.orchestration.services.gate import job as gates
+    from spanjury.orchestration.services.training.gate import job as gates
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers

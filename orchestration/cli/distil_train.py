@@ -19,8 +19,8 @@ from spanjury.orchestration.cli.flags.run import LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import logging
-    from spanjury.orchestration.services import token_train
-    from spanjury.orchestration.services import train as service
+    from spanjury.orchestration.services.training import token_train
+    from spanjury.orchestration.services.training import train as service
     from spanjury.orchestration.studies.distillation.tokens import token_files
     from spanjury.orchestration.wiring import training as wiring
 

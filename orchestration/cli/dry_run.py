@@ -9,14 +9,14 @@ from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.job_session import plan_job
 from spanjury.orchestration.engine.metering import REPLY, in_words
-from spanjury.orchestration.services.dry_run import (
+from spanjury.orchestration.services.judging.dry_run import (
     SAMPLE,
     Reckoning,
     measured,
     reckoned,
     require_keys,
 )
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.job import Job
 from spanjury.stats.estimation import TotalEstimate
 
 

@@ -21,8 +21,9 @@ with lazily():
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
-    from spanjury.orchestration.services import cluster, runs
-    from spanjury.orchestration.services import job as jobs
+    from spanjury.orchestration.services.judging import job as jobs
+    from spanjury.orchestration.services.runs import cluster
+    from spanjury.orchestration.services.runs import run_folder as runs
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 

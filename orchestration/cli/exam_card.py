@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.study import Require, exit_if_missed
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services import exam_card
+    from spanjury.orchestration.services.exams import exam_card
     from spanjury.orchestration.studies import card as study
 
 

@@ -13,8 +13,8 @@ from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
-    from spanjury.orchestration.services import job as jobs
-    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.services.judging import job as jobs
+    from spanjury.orchestration.services.runs import run_folder as runs
     from spanjury.orchestration.wiring import exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.gates import GateFlags
-from spanjury.orchestration.services.failing_rows import lines_of_rows, write_sarif
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.failing_rows import lines_of_rows, write_sarif
+from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.studies.failing.gate import Gate
 from spanjury.orchestration.studies.failing.lines import (
     annotations,

@@ -23,13 +23,14 @@ from spanjury.orchestration.cli.run_view import View
 from spanjury.orchestration.cli.session import Session, require_coverage
 from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job, Plan, plan
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job, Plan, plan
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
     from spanjury.orchestration.cli import gated_run
-    from spanjury.orchestration.services import failing_rows, fitted_in_use, runs
+    from spanjury.orchestration.services.judging import failing_rows, fitted_in_use
+    from spanjury.orchestration.services.runs import run_folder as runs
 
 
 def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:

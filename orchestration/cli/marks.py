@@ -12,7 +12,7 @@ from spanjury.orchestration.cli.exits import ERROR, say, say_each
 
 with lazily():
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.services.marks import (
+    from spanjury.orchestration.services.people.marks import (
         comparison,
         exporting,
         importing,

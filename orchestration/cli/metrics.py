@@ -19,7 +19,7 @@ with lazily():
 
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import metric_card
-    from spanjury.orchestration.services import metric_pages
+    from spanjury.orchestration.services.runs import metric_pages
     from spanjury.orchestration.wiring import metrics
 
 Json = Annotated[bool, Flag("Print JSON instead of a table.")]

@@ -21,8 +21,8 @@ with lazily():
 
     from spanjury.judges.metrics import scores as corpus
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.services import metric_scores
-    from spanjury.orchestration.services import metrics as service
+    from spanjury.orchestration.services.judging import metric_scores
+    from spanjury.orchestration.services.judging import metrics as service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

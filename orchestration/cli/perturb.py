@@ -16,7 +16,7 @@ with lazily():
     import anyio
 
     from spanjury.orchestration.cli import logging
-    from spanjury.orchestration.services import perturb as service
+    from spanjury.orchestration.services.exams import perturb as service
 
 
 def perturb(

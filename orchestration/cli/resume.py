@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
 
 with lazily():
     from spanjury.orchestration.cli import job_session, logging
-    from spanjury.orchestration.services import runs
+    from spanjury.orchestration.services.runs import run_folder as runs
     from spanjury.orchestration.wiring import runs as run_folders
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]

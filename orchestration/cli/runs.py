@@ -13,7 +13,7 @@ from spanjury.orchestration.cli.exits import ERROR, say, say_each
 from spanjury.orchestration.cli.listing import ListFlags, Listing, print_listing
 
 with lazily():
-    from spanjury.orchestration.services import run_list
+    from spanjury.orchestration.services.runs import run_list
     from spanjury.orchestration.wiring import repair as repairing
     from spanjury.orchestration.wiring import runs as run_folders
 

@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.listing import ListFlags, print_listing
 from spanjury.orchestration.cli.runs import Home, counted, listing_of
 
 with lazily():
-    from spanjury.orchestration.services import pruning, run_list
+    from spanjury.orchestration.services.runs import pruning, run_list
 
 
 def prune(

@@ -13,7 +13,7 @@ from spanjury.orchestration.cli.flags.data import Columns
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import numbers
-    from spanjury.orchestration.services.sampling import drawing
+    from spanjury.orchestration.services.people.sampling import drawing
 
 
 def sample(

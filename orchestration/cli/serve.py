@@ -24,7 +24,7 @@ from spanjury.orchestration.cli.flags.run import LimitFlags
 
 with lazily():
     from spanjury.orchestration.cli import logging
-    from spanjury.orchestration.services.batches import batch as batches
+    from spanjury.orchestration.services.serving.batches import batch as batches
     from spanjury.orchestration.wiring import config as configs
     from spanjury.orchestration.wiring import panel_files
 

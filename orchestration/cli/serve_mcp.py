@@ -28,7 +28,7 @@ with lazily():
     from spanjury.orchestration.servers import listening, tokens
     from spanjury.orchestration.servers.mcp import http as over_http
     from spanjury.orchestration.servers.mcp import server, stdio
-    from spanjury.orchestration.services import panels
+    from spanjury.orchestration.services.judging import panels
     from spanjury.orchestration.wiring import config as configs
 
 _BY_SIGNAL = 128

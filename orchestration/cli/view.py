@@ -23,10 +23,10 @@ with lazily():
     from spanjury.orchestration.report.view import page as pages
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import run as server
-    from spanjury.orchestration.services.marks import book, marked_run
-    from spanjury.orchestration.services.sampling import sampled
-    from spanjury.orchestration.services.view import page_file, sources
-    from spanjury.orchestration.services.view import view as views
+    from spanjury.orchestration.services.people.marks import book, marked_run
+    from spanjury.orchestration.services.people.sampling import sampled
+    from spanjury.orchestration.services.viewing import page_file, sources
+    from spanjury.orchestration.services.viewing import view as views
     from spanjury.orchestration.wiring import marks as marks_files
 
 _LARGE_FILE = 10_000_000

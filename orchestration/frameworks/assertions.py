@@ -9,10 +9,10 @@ from unittest import SkipTest
 from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
-from spanjury.orchestration.services.check import Source, acheck
-from spanjury.orchestration.services.panels import Judges, Models
-from spanjury.orchestration.services.synchronous import run_synchronously
-from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.services.judging.check import Source, acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
+from spanjury.orchestration.services.judging.synchronous import run_synchronously
+from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 
 Record = Callable[[str, object], None]

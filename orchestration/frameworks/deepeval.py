@@ -8,8 +8,8 @@ from deepeval.test_case import LLMTestCase
 from spanjury.judges.core import ConfigError, Result
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, why_unscored
-from spanjury.orchestration.services.check import Source, acheck
-from spanjury.orchestration.services.synchronous import run_synchronously
+from spanjury.orchestration.services.judging.check import Source, acheck
+from spanjury.orchestration.services.judging.synchronous import run_synchronously
 
 
 class SpanjuryMetric(BaseMetric):

@@ -9,8 +9,8 @@ from inspect_ai.solver import TaskState
 from spanjury.judges.core import ConfigError, Outcome
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import report_in_words, texts_of
-from spanjury.orchestration.services.check import Source, acheck
-from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.services.judging.check import Source, acheck
+from spanjury.orchestration.services.judging.text_report import TextReport
 
 
 @scorer(metrics={"*": [mean(), stderr()]})

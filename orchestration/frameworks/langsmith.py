@@ -9,8 +9,8 @@ from langsmith.schemas import Example, Run
 from spanjury.judges.core import ConfigError, PanelReport
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, texts_of
-from spanjury.orchestration.services.check import acheck
-from spanjury.orchestration.services.synchronous import run_synchronously
+from spanjury.orchestration.services.judging.check import acheck
+from spanjury.orchestration.services.judging.synchronous import run_synchronously
 
 
 class SpanjuryRunEvaluator(RunEvaluator):

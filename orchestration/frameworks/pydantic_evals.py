@@ -11,7 +11,7 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from spanjury.judges.core import ConfigError, Decision, JudgeError, PanelReport
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, no_verdict, texts_of
-from spanjury.orchestration.services.check import Source, acheck
+from spanjury.orchestration.services.judging.check import Source, acheck
 
 # A panel that is open cannot be written into a file, and pydantic need not look into it.
 _OpenPanel = Annotated[Panel, GetPydanticSchema(lambda _source, _handler: any_schema())]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanjury.judges.core import Decision, ErrorSpan, PanelReport, one_line
 from spanjury.orchestration.engine.summary import risk_of
-from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.services.judging.text_report import TextReport
 
 
 def in_words(report: PanelReport) -> str:

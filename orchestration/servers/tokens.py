@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 import msgspec
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.services.quotas import Quotas
+from spanjury.orchestration.services.serving.quotas import Quotas
 
 VARIABLE = "SPANJURY_SERVE_TOKEN"
 """Environment variable that holds the token of the tenant `SOLE`."""

@@ -38,20 +38,20 @@ __all__ = [
 ]
 
 _ENGINE = "spanjury.orchestration.engine"
-_SERVICES = "spanjury.orchestration.services"
+_JUDGING = "spanjury.orchestration.services.judging"
 _RUNNING = {
     "FailurePolicy": f"{_ENGINE}.stopping",
     "Limits": f"{_ENGINE}.metering",
-    "TextReport": f"{_SERVICES}.text_report",
-    "TextReports": f"{_SERVICES}.text_reports",
-    "acheck": f"{_SERVICES}.check",
-    "aevaluate": f"{_SERVICES}.evaluation",
-    "check": f"{_SERVICES}.check",
-    "evaluate": f"{_SERVICES}.evaluation",
-    "find_aspect": f"{_SERVICES}.panels",
-    "open_panel": f"{_SERVICES}.panels",
-    "read_segments": f"{_SERVICES}.panels",
-    "score_metric": f"{_SERVICES}.metrics",
+    "TextReport": f"{_JUDGING}.text_report",
+    "TextReports": f"{_JUDGING}.text_reports",
+    "acheck": f"{_JUDGING}.check",
+    "aevaluate": f"{_JUDGING}.evaluation",
+    "check": f"{_JUDGING}.check",
+    "evaluate": f"{_JUDGING}.evaluation",
+    "find_aspect": f"{_JUDGING}.panels",
+    "open_panel": f"{_JUDGING}.panels",
+    "read_segments": f"{_JUDGING}.panels",
+    "score_metric": f"{_JUDGING}.metrics",
 }
 _MODULES = frozenset({"agents", "exams", "frameworks"})
 

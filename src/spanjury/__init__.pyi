@@ -17,16 +17,16 @@ from spanjury.judges.core import Segment as Segment
 from spanjury.judges.core import Task as Task
 from spanjury.orchestration.engine.metering import Limits as Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
-from spanjury.orchestration.services.check import acheck as acheck
-from spanjury.orchestration.services.check import check as check
-from spanjury.orchestration.services.evaluation import aevaluate as aevaluate
-from spanjury.orchestration.services.evaluation import evaluate as evaluate
-from spanjury.orchestration.services.metrics import score_metric as score_metric
-from spanjury.orchestration.services.panels import find_aspect as find_aspect
-from spanjury.orchestration.services.panels import open_panel as open_panel
-from spanjury.orchestration.services.panels import read_segments as read_segments
-from spanjury.orchestration.services.text_report import TextReport as TextReport
-from spanjury.orchestration.services.text_reports import TextReports as TextReports
+from spanjury.orchestration.services.judging.check import acheck as acheck
+from spanjury.orchestration.services.judging.check import check as check
+from spanjury.orchestration.services.judging.evaluation import aevaluate as aevaluate
+from spanjury.orchestration.services.judging.evaluation import evaluate as evaluate
+from spanjury.orchestration.services.judging.metrics import score_metric as score_metric
+from spanjury.orchestration.services.judging.panels import find_aspect as find_aspect
+from spanjury.orchestration.services.judging.panels import open_panel as open_panel
+from spanjury.orchestration.services.judging.panels import read_segments as read_segments
+from spanjury.orchestration.services.judging.text_report import TextReport as TextReport
+from spanjury.orchestration.services.judging.text_reports import TextReports as TextReports
 
 __version__: str
 

@@ -4,7 +4,7 @@ from spanjury.orchestration.engine.stopping import StopToken as StopToken
 from spanjury.orchestration.report import Report as Report
 from spanjury.orchestration.report import Section as Section
 from spanjury.orchestration.report import table as table
-from spanjury.orchestration.services.exam_texts import DEMO as DEMO
+from spanjury.orchestration.services.judging.exam_texts import DEMO as DEMO
 from spanjury.orchestration.services.exams.agreement import ameta as ameta
 from spanjury.orchestration.services.exams.agreement import meta as meta
 from spanjury.orchestration.services.exams.comparisons import acompare as acompare
@@ -15,8 +15,8 @@ from spanjury.orchestration.services.exams.discernment import adiscernment as ad
 from spanjury.orchestration.services.exams.discernment import discernment as discernment
 from spanjury.orchestration.services.exams.faithfulness import afaithfulness as afaithfulness
 from spanjury.orchestration.services.exams.faithfulness import faithfulness as faithfulness
-from spanjury.orchestration.services.perturb import aperturb as aperturb
-from spanjury.orchestration.services.perturb import perturb as perturb
+from spanjury.orchestration.services.exams.perturb import aperturb as aperturb
+from spanjury.orchestration.services.exams.perturb import perturb as perturb
 from spanjury.orchestration.services.exams.repair import arepair as arepair
 from spanjury.orchestration.services.exams.repair import repair as repair
 from spanjury.orchestration.services.exams.robustness import arobustness as arobustness
@@ -31,7 +31,7 @@ from spanjury.orchestration.services.exams.study import scope_of as scope_of
 from spanjury.orchestration.services.exams.study_report import StudyReport as StudyReport
 from spanjury.orchestration.services.exams.study_report import exam_report as exam_report
 from spanjury.orchestration.studies.card import Measure as Measure
-from spanjury.orchestration.services.perturb import PerturbedTexts as PerturbedTexts
+from spanjury.orchestration.services.exams.perturb import PerturbedTexts as PerturbedTexts
 from spanjury.orchestration.services.exams.calibration import acalibrate as acalibrate
 from spanjury.orchestration.services.exams.calibration import calibrate as calibrate
 from spanjury.orchestration.services.exams.panels import apanel_cascade as apanel_cascade

@@ -13,8 +13,8 @@ from spanjury.orchestration.servers.http.app import create_app
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
 from spanjury.orchestration.servers.tokens import Tokens
-from spanjury.orchestration.services.batches.batch import BatchPlan
-from spanjury.orchestration.services.batches.records import BatchStore
+from spanjury.orchestration.services.serving.batches.batch import BatchPlan
+from spanjury.orchestration.services.serving.batches.records import BatchStore
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 __all__ = [

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from spanjury.orchestration.services.marks.mark import Mark, MarkedSpan, mark_json
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, mark_json
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.wiring.marks import MarksStore
 
 ASPECTS = ("consistency", "fluency")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spanjury.judges.core import Decision, Outcome
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.studies.span_bench.answers import Answer, Failure, FoundSpan
 from spanjury.orchestration.studies.span_bench.gold import BenchText, bench_text
 

@@ -5,9 +5,9 @@ from functools import cache
 
 from spanjury.judges.core import Aspect, Segment
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services import distil as distilling
-from spanjury.orchestration.services.exam_texts import DEMO
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.judging.exam_texts import DEMO
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.training import distil as distilling
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
 from spanjury.perturbations.recipe import find_recipe

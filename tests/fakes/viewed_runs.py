@@ -10,8 +10,8 @@ from anyio.from_thread import start_blocking_portal
 from fakes.command import call
 
 from spanjury.orchestration.servers.view.app import create_app
-from spanjury.orchestration.services.view.sources import find_runs
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.services.viewing.view import View
 
 __all__ = ["ARTICLE", "ROWS", "TOKEN", "judge", "open_run", "results", "served", "write_rows"]
 

@@ -21,7 +21,7 @@ from loopback.rewriting import RewritingServer, by_evidence
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from spanjury.orchestration.services.train import training_data
+from spanjury.orchestration.services.training.train import training_data
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

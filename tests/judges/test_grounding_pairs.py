@@ -17,7 +17,7 @@ from grounding_pairs import (
     read_rows,
 )
 
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.judging.panels import read_segments
 
 # Floors and a ceiling for the default panel, all rows and those of `test`: raise them when it
 # gets better. Precision is of all reported spans, those on faithful texts included.

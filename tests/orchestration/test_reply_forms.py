@@ -15,7 +15,7 @@ from loopback.server import LoopbackServer
 
 from spanjury.adapters.models.circuit import ALIKE, Guard
 from spanjury.judges.core import Memory, Outcome, Report
-from spanjury.orchestration.services.panels import panel_config
+from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from spanjury.judges.core import Decision, Ground, Located, Outcome, StopReason
-from spanjury.orchestration.services.batches.records import BatchState
+from spanjury.orchestration.services.serving.batches.records import BatchState
 
 _PROBABILITY = "Probability of an error, 0 to 1; null if no judge states one."
 

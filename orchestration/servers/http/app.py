@@ -19,7 +19,7 @@ from spanjury.orchestration.servers.http.problems import (
     answer_quota,
 )
 from spanjury.orchestration.servers.http.service import Service
-from spanjury.orchestration.services.quotas import QuotaError
+from spanjury.orchestration.services.serving.quotas import QuotaError
 
 
 def create_app(service: Service) -> Gate:

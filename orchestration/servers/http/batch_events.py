@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 from anyio import Event, create_task_group, move_on_after, sleep
 
-from spanjury.orchestration.services.batches.batch import Batch
+from spanjury.orchestration.services.serving.batches.batch import Batch
 
 KEEP_ALIVE = 15.0
 """Seconds without news after which a comment is sent, so that no proxy closes the stream."""

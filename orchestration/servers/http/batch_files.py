@@ -11,7 +11,7 @@ from spanjury.judges.core import StoreError
 from spanjury.orchestration.servers.http.bodies import CLOSE, discard, stream_body
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
-from spanjury.orchestration.services.batches.records import BatchFolder
+from spanjury.orchestration.services.serving.batches.records import BatchFolder
 
 _GZIP = b"\x1f\x8b"
 _PIECE = 2**16

@@ -14,7 +14,7 @@ from time import perf_counter
 from anyio import Event
 
 from spanjury.orchestration.servers.http.problems import ProblemError
-from spanjury.orchestration.services.turns import Turns, has_share
+from spanjury.orchestration.services.serving.turns import Turns, has_share
 
 _AT_ONCE = 0.02
 """Seconds of work under way a lane beyond which no check begins: it would end no sooner, and the

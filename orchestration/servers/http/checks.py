@@ -21,8 +21,8 @@ from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
-from spanjury.orchestration.services import check as checking
-from spanjury.orchestration.services.text_report import TextReport
+from spanjury.orchestration.services.judging import check as checking
+from spanjury.orchestration.services.judging.text_report import TextReport
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from spanjury.orchestration.services.turns import has_share
+from spanjury.orchestration.services.serving.turns import has_share
 
 Refusal = Callable[[Scope], Response | None]
 """Returns the answer to a request that is not let in, by its head; None if it is."""

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from spanjury.orchestration.services.quotas import QuotaError
+from spanjury.orchestration.services.serving.quotas import QuotaError
 
 MEDIA_TYPE = "application/problem+json"
 BASE = "/problems/"

@@ -20,7 +20,7 @@ from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceSettings
 from spanjury.orchestration.servers.listening import BACKLOG, listening, require_access, url_of
-from spanjury.orchestration.services.batches.records import BatchStore
+from spanjury.orchestration.services.serving.batches.records import BatchStore
 
 if sys.platform != "win32":
     import resource

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spanjury.orchestration.servers.tokens import Tokens
-from spanjury.orchestration.services.batches.batch import BatchPlan
+from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.wiring.config import PanelConfig
 
 

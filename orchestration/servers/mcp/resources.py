@@ -14,7 +14,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
-from spanjury.orchestration.services.agent_tools import list_aspects
+from spanjury.orchestration.services.serving.agent_tools import list_aspects
 from spanjury.orchestration.wiring.metrics import find_card, metric_cards
 
 T = TypeVar("T")

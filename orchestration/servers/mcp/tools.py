@@ -18,9 +18,18 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from spanjury.judges.core import EvaluationError, hide
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services import agent_tools, check
-from spanjury.orchestration.services.agent_reports import AspectCard, TextCheck, TextComparison
-from spanjury.orchestration.services.agent_texts import card_lines, check_lines, comparison_lines
+from spanjury.orchestration.services.judging import check
+from spanjury.orchestration.services.serving import agent_tools
+from spanjury.orchestration.services.serving.agent_reports import (
+    AspectCard,
+    TextCheck,
+    TextComparison,
+)
+from spanjury.orchestration.services.serving.agent_texts import (
+    card_lines,
+    check_lines,
+    comparison_lines,
+)
 
 MOST_CHARACTERS = 200_000
 """The most that the texts of one call have together: rules read them in a second, the encoder in

@@ -17,7 +17,7 @@ from spanjury.orchestration.servers.view.answers import (
     text_of_query,
 )
 from spanjury.orchestration.servers.view.guard import guarded
-from spanjury.orchestration.services.view.view import MOST_DETAILS, View
+from spanjury.orchestration.services.viewing.view import MOST_DETAILS, View
 
 T = TypeVar("T")
 

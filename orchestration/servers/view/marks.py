@@ -16,20 +16,20 @@ from spanjury.orchestration.servers.view.answers import (
     number_of_query,
     text_of_query,
 )
-from spanjury.orchestration.services.marks.book import (
+from spanjury.orchestration.services.people.marks.book import (
     ChangedMarkError,
     MarkBook,
     Text,
     UnknownKeyError,
     nothing_marked,
 )
-from spanjury.orchestration.services.marks.mark import annotator_name
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.view.marking import RowKey
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.people.marks.mark import annotator_name
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.viewing.marking import RowKey
+from spanjury.orchestration.services.viewing.view import View
 
 with lazily():
-    from spanjury.orchestration.services.marks import comparison
+    from spanjury.orchestration.services.people.marks import comparison
     from spanjury.orchestration.studies.agreement import people_tables
     from spanjury.orchestration.studies.agreement.spans import estimates
 

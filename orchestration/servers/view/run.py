@@ -15,7 +15,7 @@ from aiohttp import web
 
 from spanjury.orchestration.servers.listening import listening, url_of
 from spanjury.orchestration.servers.view.app import create_app
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.viewing.view import View
 
 _HOST = "127.0.0.1"
 _CLOSING_SECONDS = 1.0

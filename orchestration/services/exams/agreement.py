@@ -11,9 +11,9 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 with lazily():
     import anyio
 
-    from spanjury.orchestration.services import agreement, agreement_report
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.marks import comparison
+    from spanjury.orchestration.services.people import agreement, agreement_report
+    from spanjury.orchestration.services.people.marks import comparison
     from spanjury.orchestration.studies.agreement import findings, scorers, tables
 
 _STATISTICS = "Statistics"

@@ -9,8 +9,8 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
 with lazily():
-    from spanjury.orchestration.services import calibrate as calibrating
     from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.people import calibrate as calibrating
     from spanjury.orchestration.studies.calibration import fitting, tables
     from spanjury.orchestration.wiring import calibrations
 

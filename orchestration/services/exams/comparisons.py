@@ -10,8 +10,8 @@ from spanjury.orchestration.services.exams.study import FileStudy, Parameter, fr
 
 with lazily():
     from spanjury.orchestration.report import json
-    from spanjury.orchestration.services import exam_scores, scorers
-    from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.exams import exam_scores, study_report
+    from spanjury.orchestration.services.judging import scorers
     from spanjury.orchestration.studies.comparison import comparison, runs, tables
 
 

@@ -24,8 +24,8 @@ with lazily():
 
     from spanjury.orchestration import report
     from spanjury.orchestration.report import files
-    from spanjury.orchestration.services import conditions, exam_scores, exam_texts
-    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.exams import exam_scores, study_report, terms
+    from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import (
         cautions,
         conclusions,

@@ -23,8 +23,8 @@ with lazily():
 
     from spanjury.orchestration import report
     from spanjury.orchestration.report import files, json
-    from spanjury.orchestration.services import conditions, exam_texts, faithfulness_record
-    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.exams import faithfulness_record, study_report, terms
+    from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.studies.faithfulness import changes as changed
     from spanjury.orchestration.studies.faithfulness import (

@@ -10,14 +10,10 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
 with lazily():
-    from spanjury.orchestration.services import (
-        panel_cascade as cascading,
-    )
-    from spanjury.orchestration.services import (
-        panel_study as studying,
-    )
-    from spanjury.orchestration.services import seat_prices
     from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.people import panel_cascade as cascading
+    from spanjury.orchestration.services.people import panel_study as studying
+    from spanjury.orchestration.services.people import seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
         cascade_findings,

@@ -6,8 +6,8 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, from_python
 
 with lazily():
-    from spanjury.orchestration.services import ranking
     from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.people import ranking
     from spanjury.orchestration.studies.ranking import tables
 
 

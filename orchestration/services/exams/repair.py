@@ -18,9 +18,9 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
-    from spanjury.orchestration.services import conditions
-    from spanjury.orchestration.services import repair as repairs
     from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.judging import conditions
+    from spanjury.orchestration.services.judging import repair as repairs
     from spanjury.orchestration.studies.repair import (
         attempts,
         exam,

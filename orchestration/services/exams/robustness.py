@@ -16,8 +16,8 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
-    from spanjury.orchestration.services import conditions, exam_scores
-    from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.exams import exam_scores, study_report, terms
+    from spanjury.orchestration.services.judging import conditions
     from spanjury.orchestration.studies.discernment import score_arrays
     from spanjury.orchestration.studies.robustness import (
         attacked_texts,

@@ -23,8 +23,8 @@ with lazily():
 
     from spanjury.judges import tasks
     from spanjury.orchestration.report import files
-    from spanjury.orchestration.services import exam_texts
     from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.studies.span_bench import (
         bench,

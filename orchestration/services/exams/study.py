@@ -27,21 +27,16 @@ from typing import (
 
 from spanjury.judges.core import Aspect, ConfigError, PluginError, Result, Segment
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.flag import Flag
+from spanjury.orchestration.services.exams.flag import Flag
 
 with lazily():
     import anyio
 
     from spanjury.judges import tasks
     from spanjury.orchestration.engine import metering, progress, stopping, summary
-    from spanjury.orchestration.services import (
-        exam_texts,
-        marked_texts,
-        panels,
-        session,
-        synchronous,
-    )
     from spanjury.orchestration.services.exams import study_report, terms
+    from spanjury.orchestration.services.judging import exam_texts, panels, session, synchronous
+    from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.wiring import config, plugins
 

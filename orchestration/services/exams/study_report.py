@@ -18,8 +18,8 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.exam_card import exam_record
-from spanjury.orchestration.services.exam_scores import SCORES, ExamScores, write_scores
+from spanjury.orchestration.services.exams.exam_card import exam_record
+from spanjury.orchestration.services.exams.exam_scores import SCORES, ExamScores, write_scores
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.judging import Examinee
 

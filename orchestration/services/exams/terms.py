@@ -6,8 +6,8 @@ from pathlib import Path
 
 from spanjury.judges.core import Aspect
 from spanjury.orchestration.report.files import make_folder
-from spanjury.orchestration.services.exam_texts import Texts, texts_of
-from spanjury.orchestration.services.panels import Judges, Models, panel_config
+from spanjury.orchestration.services.judging.exam_texts import Texts, texts_of
+from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 PanelSource = PanelConfig | Path | str

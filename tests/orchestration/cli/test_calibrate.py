@@ -8,8 +8,8 @@ import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
 
-from spanjury.orchestration.services.marks.mark import Mark
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.mark import Mark
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.studies.sampling.chances import SAMPLING
 
 QUICK = ("--draws", "100")

@@ -134,7 +134,7 @@ def test_every_flag_is_in_the_full_help_once() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["exam", "--help"], ["evaluate", "--jugde"]])
 def test_help_and_a_mistyped_flag_load_nothing_heavy(arguments: list[str]) -> None:
-    heavy = "litellm, numpy, scipy, rich.console, spanjury.orchestration.services.evaluate"
+    heavy = "litellm, numpy, scipy, rich.console, spanjury.orchestration.services.judging.evaluate"
     program = (
         "import sys\n"
         "from types import ModuleType\n"

@@ -12,7 +12,7 @@ from fakes.tiny_judge import save_judge_base
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.train import training_data
+from spanjury.orchestration.services.training.train import training_data
 from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import read_split
 

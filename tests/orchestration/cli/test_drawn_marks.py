@@ -11,9 +11,13 @@ from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
 
 from spanjury import exams
-from spanjury.orchestration.services.marked_texts import MarkedSource, read_marked, read_unmarked
-from spanjury.orchestration.services.marks.mark import Mark
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marked_texts import (
+    MarkedSource,
+    read_marked,
+    read_unmarked,
+)
+from spanjury.orchestration.services.people.marks.mark import Mark
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 
 TEXTS, DRAWN = 40, 24
 ASPECT = "consistency"

@@ -9,7 +9,7 @@ from loopback.reading import ReadingServer, deceived, honest
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.exam_texts import DEMO
+from spanjury.orchestration.services.judging.exam_texts import DEMO
 
 Spanjury = Callable[..., Result]
 

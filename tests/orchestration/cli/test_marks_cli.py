@@ -10,8 +10,8 @@ from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
 
 from spanjury.adapters.runs.marks_store import backup_of
-from spanjury.orchestration.services.marks.mark import Mark
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.mark import Mark
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 
 QUICK = ("--draws", "0", "--no-progress")
 SOURCE = "The mill by the river burnt down on Monday night. No one was hurt."

@@ -8,7 +8,7 @@ from fakes.command import call
 from typer.testing import Result
 
 from spanjury.judges.core import ConfigError, Segment
-from spanjury.orchestration.services.panels import read_segments
+from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_source
 
 ARTICLE = "The bridge opened in 1932 and was painted grey by the city."

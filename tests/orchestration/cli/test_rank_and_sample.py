@@ -9,8 +9,8 @@ import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks
 
-from spanjury.orchestration.services.marks.mark import Mark
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.mark import Mark
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 
 SOURCE = "The mill by the river {} burnt down on Monday night. No one was hurt. It cost {} euros."
 GOOD, BAD = "The mill by the river {} burnt down on Monday.", "The mill by the {} burnt on Friday."

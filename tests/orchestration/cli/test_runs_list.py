@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.runs import shown_age, shown_size
-from spanjury.orchestration.services.run_list import read_entry
+from spanjury.orchestration.services.runs.run_list import read_entry
 from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of
 
 ROWS = [{"id": str(n), "task": "summarization", "output": f"Text {n}."} for n in range(4)]

@@ -12,7 +12,7 @@ from fakes.command import call, complaint
 from fakes.result_files import result, write_results
 
 from spanjury.judges.core import ConfigError, Result
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.seats import named_seats, seat_prices
 

@@ -11,8 +11,8 @@ from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services import job as jobs
-from spanjury.orchestration.services.job import Job, plan
+from spanjury.orchestration.services.judging import job as jobs
+from spanjury.orchestration.services.judging.job import Job, plan
 from spanjury.orchestration.wiring.config import PanelConfig
 
 REPLY = chat("No Error\n\nOverall score: Good")

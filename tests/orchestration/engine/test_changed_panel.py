@@ -9,8 +9,8 @@ import anyio
 import pytest
 from loopback.chaos import ChaosServer, judged_text
 
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 ROWS = 10

@@ -33,11 +33,16 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.cluster_job import ChunkEnd, ClusterJob, chunk_json, read_end
-from spanjury.orchestration.services.cluster_ledger import Ledger
-from spanjury.orchestration.services.cluster_worker import ChunkWorker
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.cluster_job import (
+    ChunkEnd,
+    ClusterJob,
+    chunk_json,
+    read_end,
+)
+from spanjury.orchestration.services.runs.cluster_ledger import Ledger
+from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 

@@ -11,7 +11,7 @@ from fakes.logs import capture_logs, forget_handlers
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.logging import log_to
 from spanjury.orchestration.engine.families import Families, FamilyWatch, model_of
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.seats import warn_of_one_family
 

@@ -12,7 +12,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 pytestmark = pytest.mark.anyio

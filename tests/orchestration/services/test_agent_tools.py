@@ -10,10 +10,14 @@ import pytest
 from fakes.judges import FixedJudge
 
 from spanjury.judges.core import Aspect, ConfigError, JudgeError, Report, Segment
-from spanjury.orchestration.services.agent_reports import TextCheck, TextComparison
-from spanjury.orchestration.services.agent_texts import check_lines, comparison_lines
-from spanjury.orchestration.services.agent_tools import check_text, compare_texts, list_aspects
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.judging.panels import open_panel
+from spanjury.orchestration.services.serving.agent_reports import TextCheck, TextComparison
+from spanjury.orchestration.services.serving.agent_texts import check_lines, comparison_lines
+from spanjury.orchestration.services.serving.agent_tools import (
+    check_text,
+    compare_texts,
+    list_aspects,
+)
 
 pytestmark = pytest.mark.anyio
 

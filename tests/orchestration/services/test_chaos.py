@@ -17,8 +17,8 @@ from fakes.logs import capture_logs
 from loopback.chaos import WHOLE, ChaosServer, Kind, Opinion, judged_text
 
 from spanjury.judges.core import Result
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 Row = dict[str, Any]

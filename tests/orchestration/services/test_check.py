@@ -8,7 +8,7 @@ from fakes.judges import FixedJudge, WaitingJudge
 
 import spanjury
 from spanjury.judges.core import Decision, JudgeError, Outcome, Report
-from spanjury.orchestration.services.check import request_of
+from spanjury.orchestration.services.judging.check import request_of
 from spanjury.orchestration.wiring.config import PanelConfig
 
 SOURCE = "The bridge opened in 1932."

@@ -29,16 +29,16 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.cluster_job import (
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.cluster_job import (
     ChunkRecord,
     ClusterJob,
     chunk_json,
     read_end,
 )
-from spanjury.orchestration.services.cluster_ledger import Ledger
-from spanjury.orchestration.services.cluster_worker import ChunkWorker
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.runs.cluster_ledger import Ledger
+from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
@@ -319,7 +319,7 @@ import sys
 from contextlib import asynccontextmanager
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services import cluster_worker
-from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.wiring.cluster import cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 

@@ -27,15 +27,15 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Bound, Limits, Spending
-from spanjury.orchestration.services import cluster_ledger
-from spanjury.orchestration.services.cluster_job import ClusterJob, chunk_json, read_end
-from spanjury.orchestration.services.cluster_ledger import (
+from spanjury.orchestration.services.runs import cluster_ledger
+from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
+from spanjury.orchestration.services.runs.cluster_ledger import (
     ClusterStop,
     Ledger,
     WorkerMeter,
     stop_note,
 )
-from spanjury.orchestration.services.cluster_worker import ChunkWorker
+from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig

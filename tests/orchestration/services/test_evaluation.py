@@ -18,8 +18,8 @@ import spanjury
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services import batch_thread
-from spanjury.orchestration.services.panels import panel_config
+from spanjury.orchestration.services.judging import batch_thread
+from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
 RULES = ("grounding", "form")
@@ -59,7 +59,7 @@ async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
             super().__init__(*args, **options)  # type: ignore[arg-type]  # handed through
             made.append(self)
 
-    monkeypatch.setattr("spanjury.orchestration.services.evaluation.BatchThread", Noted)
+    monkeypatch.setattr("spanjury.orchestration.services.judging.evaluation.BatchThread", Noted)
     reports = cast(
         "AsyncGenerator[spanjury.TextReport]", spanjury.aevaluate(rows(20_000), judges=RULES)
     )

@@ -12,7 +12,7 @@ from loopback.server import LoopbackServer
 from spanjury.judges.core import Outcome, PanelReport, Segment
 from spanjury.judges.core.passages import passages_apart
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.panels import find_aspect, open_panel
+from spanjury.orchestration.services.judging.panels import find_aspect, open_panel
 from spanjury.orchestration.wiring.config import ModelConfig
 
 ANSWER = "The harbour bridge was closed on Friday because of the storm, and it will open in May."

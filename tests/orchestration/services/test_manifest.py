@@ -7,8 +7,8 @@ import pytest
 
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import parse_shard
-from spanjury.orchestration.services import runs
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs import run_folder as runs
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.specs import parse_seat
 

@@ -13,7 +13,7 @@ if is_absent("rouge_score_rs"):
     pytest.skip("the metrics' libraries are not installed", allow_module_level=True)
 
 from spanjury.judges.core import DataError, Sample
-from spanjury.orchestration.services.metrics import score_metric
+from spanjury.orchestration.services.judging.metrics import score_metric
 from spanjury.orchestration.wiring.metric_pages import metric_page
 
 OUTPUT = "The cats sat; the café's cat ran."

@@ -21,10 +21,10 @@ from spanjury import exams
 from spanjury.judges.core import Aspect, ConfigError, Report, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.replay import Recorder
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
-from spanjury.orchestration.services.panels import open_panel
-from spanjury.orchestration.services.runs import manifest_of, read_job
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.judging.panels import open_panel
+from spanjury.orchestration.services.runs.run_folder import manifest_of, read_job
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.panels import open_configured_panel

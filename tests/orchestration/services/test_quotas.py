@@ -7,7 +7,7 @@ from fakes.memory import DictMemory
 
 from spanjury.judges.core import Usage
 from spanjury.orchestration.engine.metering import Spending
-from spanjury.orchestration.services.quotas import QuotaError, Quotas, TenantLedger
+from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
 
 pytestmark = pytest.mark.anyio
 

@@ -14,9 +14,9 @@ from fakes.noting_judge import NotingJudge
 from fakes.ray_cluster import ON_RAY, SMALL, Cluster, ray_cluster
 
 from spanjury.judges.core import ConfigError, EvaluationError
-from spanjury.orchestration.services.cluster import ChunkRecord, ClusterJob, run_on_cluster
-from spanjury.orchestration.services.evaluate import run
-from spanjury.orchestration.services.job import Job
+from spanjury.orchestration.services.judging.evaluate import run
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.cluster import ChunkRecord, ClusterJob, run_on_cluster
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 skip_without("ray")

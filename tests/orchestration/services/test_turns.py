@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.orchestration.services.turns import Turns, has_share
+from spanjury.orchestration.services.serving.turns import Turns, has_share
 
 COSTS = st.floats(0.01, 100.0)
 WORK = st.lists(st.tuples(st.sampled_from("abc"), COSTS), max_size=40)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import DataError, Outcome, RescoringMethod
-from spanjury.orchestration.services.faithfulness_record import read_changes, write_changes
+from spanjury.orchestration.services.exams.faithfulness_record import read_changes, write_changes
 from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, ListOutcome
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,

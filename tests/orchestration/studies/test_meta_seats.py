@@ -11,7 +11,7 @@ import pytest
 
 from spanjury.judges.core import Segment
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.metrics import score_metric
+from spanjury.orchestration.services.judging.metrics import score_metric
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
     MetaFindings,

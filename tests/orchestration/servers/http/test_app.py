@@ -17,7 +17,7 @@ from spanjury.orchestration.servers.http.problems import KINDS
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceSettings
 from spanjury.orchestration.servers.tokens import read_tokens
-from spanjury.orchestration.services.batches.batch import BatchPlan
+from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 

@@ -15,8 +15,8 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.servers.http import batch_events
 from spanjury.orchestration.servers.http.batch_files import read_results
-from spanjury.orchestration.services.batches.batch import Batch, BatchPlan
-from spanjury.orchestration.services.batches.records import (
+from spanjury.orchestration.services.serving.batches.batch import Batch, BatchPlan
+from spanjury.orchestration.services.serving.batches.records import (
     BatchFolder,
     BatchRecord,
     BatchState,

@@ -18,7 +18,7 @@ from loopback.server import LoopbackServer
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.servers.tokens import Tokens, read_tokens
-from spanjury.orchestration.services.batches.batch import BatchPlan
+from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from spanjury.judges.core import Judge, JudgeError
 from spanjury.orchestration.servers.mcp.server import panel_server
-from spanjury.orchestration.services.panels import open_panel
+from spanjury.orchestration.services.judging.panels import open_panel
 
 pytestmark = [
     pytest.mark.anyio,

@@ -8,8 +8,8 @@ import pytest
 from fakes.viewed_runs import TOKEN, judge, open_run, served, write_rows
 
 from spanjury.orchestration.servers.view.marks import mark_routes
-from spanjury.orchestration.services.marks.book import MarkBook
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.book import MarkBook
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.wiring.marks import MarksStore
 
 ANNA: dict[str, str | int] = {"annotator": "anna", "number": 0}

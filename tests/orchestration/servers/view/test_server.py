@@ -16,7 +16,7 @@ from fakes.viewed_runs import ROWS, TOKEN, judge, open_run, results, served, wri
 from spanjury.judges.core import StoreError
 from spanjury.orchestration.report.view.page import view_page
 from spanjury.orchestration.servers.view.answers import Refused, answer
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.viewing.view import View
 
 
 @pytest.fixture(scope="module")

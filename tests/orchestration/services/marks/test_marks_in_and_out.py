@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, DataError
-from spanjury.orchestration.services.marks.exporting import write_marks
-from spanjury.orchestration.services.marks.importing import Imported, import_marks
-from spanjury.orchestration.services.marks.mark import (
+from spanjury.orchestration.services.people.marks.exporting import write_marks
+from spanjury.orchestration.services.people.marks.importing import Imported, import_marks
+from spanjury.orchestration.services.people.marks.mark import (
     Mark,
     MarkedSpan,
     Origin,
@@ -21,8 +21,8 @@ from spanjury.orchestration.services.marks.mark import (
     mark_json,
     mark_of_json,
 )
-from spanjury.orchestration.services.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.marks.readings import read_readings
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.readings import read_readings
 
 OUTPUTS = ("The 🐕 sat.", "A cat, a cat.", "Übel", "The 🐕 sat.")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)

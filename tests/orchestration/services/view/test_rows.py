@@ -9,7 +9,7 @@ import pytest
 from fakes.viewed_runs import ARTICLE, ROWS, judge, open_run, results, write_rows
 
 from spanjury.judges.core import ConfigError, DataError, Segment
-from spanjury.orchestration.services.view.marking import Marked, RowKey
+from spanjury.orchestration.services.viewing.marking import Marked, RowKey
 
 Json = dict[str, Any]
 

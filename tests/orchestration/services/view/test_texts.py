@@ -9,8 +9,8 @@ import pytest
 from fakes.viewed_runs import ROWS, judge, open_run, results, write_rows
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError
-from spanjury.orchestration.services.view.sources import find_runs
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.services.viewing.view import View
 
 HOSTILE = (
     "</script><script>alert(1)</script>\u202e\u2028\x00 \ud83d\ude00\u00e9 \t\u0627\u0644 \ufeff"

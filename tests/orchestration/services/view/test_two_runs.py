@@ -9,8 +9,8 @@ from fakes.viewed_runs import ROWS, judge, open_run, results, write_rows
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.services.exams.comparisons import compare
-from spanjury.orchestration.services.view.sources import find_runs
-from spanjury.orchestration.services.view.view import View
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.services.viewing.view import View
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from spanjury.judges.core import ErrorSpan, Label, LabelledWindow, Located, Segment
-from spanjury.orchestration.services.distil import harms_of
+from spanjury.orchestration.services.training.distil import harms_of
 from spanjury.orchestration.studies.distillation.rows import Row
 from spanjury.orchestration.studies.distillation.tokens.example import (
     LabelledSpan,

@@ -1,0 +1,1 @@
+"""Judge texts: one, many, or the rows of a job."""

@@ -1,0 +1,217 @@
+"""One text at a time: name it and its source, and have a panel report on it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import create_task_group
+
+from spanjury.judges.core import Aspect, ConfigError, Result, Segment, first_error_alone
+from spanjury.judges.core.passages import passages_apart
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import pair
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.likely_task import likely_task
+from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.services.judging.synchronous import synchronous
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.wiring.config import PanelConfig
+
+Source = str | Mapping[str, str | Sequence[str]]
+"""A source, or the inputs by header; a list under a header is of passages, which stay apart."""
+
+
+Progress = Callable[[int, int, str], Awaitable[None]]
+"""Called as each aspect is done, with how many are, how many there are, and its name."""
+
+
+async def unreported(done: int, total: int, aspect: str) -> None:
+    """Report no progress."""
+    del done, total, aspect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A text and the aspects that it is to be judged on, all of one task."""
+
+    segment: Segment
+    aspects: tuple[Aspect, ...]
+
+
+async def acheck(  # noqa: PLR0913  all but the text have defaults
+    output: str,
+    *,
+    source: Source | None = None,
+    task: str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    references: Sequence[str] = (),
+    segment_id: str = "",
+    system: str = "",
+    panel: Panel | PanelConfig | Path | str | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    aspects_files: Sequence[Path] = (),
+) -> TextReport:
+    """Judge one text on one or more aspects at once.
+
+    Parameters
+    ----------
+    output
+        The text that is judged.
+    source, task, aspects, references, segment_id, system, aspects_files
+        As in `request_of`.
+    panel
+        A panel that is open, and stays so; a whole panel, or the TOML file that describes one.
+    judges, models
+        As in `open_panel`, in place of a panel.
+
+    Returns
+    -------
+    TextReport
+        A judge that fails costs the aspect its score, and is no exception.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or something does not fit together.
+    """
+    request = request_of(
+        output,
+        source=source,
+        task=task,
+        aspects=aspects,
+        references=references,
+        segment_id=segment_id,
+        system=system,
+        aspects_files=aspects_files,
+    )
+    if isinstance(panel, Panel):
+        if judges or models:
+            raise ConfigError("an open panel has its judges and models: name no others")
+        return await judge(panel, request)
+    async with open_panel(panel, judges=judges, models=models) as opened:
+        return await judge(opened, request)
+
+
+check = synchronous(
+    acheck,
+    name="check",
+    doc="""Judge one text, from code that is not asynchronous; `acheck` explains the parameters.
+
+    It runs an event loop of its own, also where one runs already. Judges are opened for the call:
+    for many texts, `evaluate` is faster.
+
+    Examples
+    --------
+    >>> report = check("It opened in 1935.", source="It opened in 1932.", judges=["grounding"],
+    ...                aspects="consistency")
+    >>> report.decision.value, report.spans[0].text
+    ('faulty', '1935')
+    """,
+)
+
+
+def request_of(
+    output: str,
+    *,
+    source: Source | None = None,
+    task: str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    references: Sequence[str] = (),
+    segment_id: str = "",
+    system: str = "",
+    aspects_files: Sequence[Path] = (),
+) -> Request:
+    """Return a text with what it is judged by and on.
+
+    Parameters
+    ----------
+    output
+        The text that is judged.
+    source
+        What it was made from: a text, or texts by header as ``{"Question": "…", "Context":
+        ["passage", …]}``. None where there is none; aspects that need one are then not judged.
+    task
+        Name of the task; without it that of the aspects, or as `likely_task` says.
+    aspects
+        Names, or aspects; ``"all"`` for all of the task, and none for its usual ones.
+    references
+        Texts that people would have accepted.
+    segment_id
+        The name of the text; made of it where it is empty.
+    system
+        The name of the system that wrote it: a judge of its family is warned of in the log.
+    aspects_files
+        TOML files that add tasks and aspects.
+
+    Raises
+    ------
+    ConfigError
+        If a task or an aspect is unknown, or aspects are of several tasks.
+    """
+    asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
+    catalogue = Catalogue.load(*aspects_files)
+    given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
+    names = [aspect for aspect in asked if isinstance(aspect, str)]
+    headers = source if isinstance(source, Mapping) else ()
+    name = task or _task_of(given) or likely_task(catalogue, names, headers=headers)
+    the_task = catalogue.task(name)
+    segment = the_task.fit(
+        Segment(
+            segment_id=segment_id,
+            output=output,
+            inputs=_inputs(source, next(iter(the_task.input_headers))),
+            task=name,
+            references=tuple(references),
+            system=system,
+        )
+    )
+    if not given:
+        resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
+    else:
+        resolved = (
+            name_or_aspect
+            if isinstance(name_or_aspect, Aspect)
+            else catalogue.aspect(name, name_or_aspect)
+            for name_or_aspect in asked
+        )
+    return Request(
+        segment=segment, aspects=tuple({aspect.name: aspect for aspect in resolved}.values())
+    )
+
+
+async def judge(panel: Panel, request: Request) -> TextReport:
+    """Have an open panel judge a text on all aspects at once; cancelling it cancels them all."""
+    pairs = [(request.segment, aspect) for aspect in request.aspects]
+    return TextReport(segment=request.segment, results=await judge_at_once(panel, pairs))
+
+
+async def judge_at_once(
+    panel: Panel, pairs: Sequence[tuple[Segment, Aspect]], *, progress: Progress = unreported
+) -> tuple[Result, ...]:
+    """Return the result of each pair, in their order; all are assessed at the same time."""
+    results: dict[int, Result] = {}
+
+    async def assess(index: int, segment: Segment, aspect: Aspect) -> None:
+        report = await panel.assess(segment, aspect)
+        results[index] = Result(segment=segment, aspect=aspect, report=report)
+        await progress(len(results), len(pairs), aspect.name)
+
+    with first_error_alone():
+        async with create_task_group() as group:
+            for index, (segment, aspect) in enumerate(pairs):
+                group.start_soon(assess, index, segment, aspect)
+    return tuple(results[index] for index in range(len(pairs)))
+
+
+def _task_of(aspects: Sequence[Aspect]) -> str | None:
+    tasks = sorted({aspect.task.name for aspect in aspects})
+    if len(tasks) > 1:
+        raise ConfigError(f"the aspects are of several tasks: {', '.join(tasks)}")
+    return tasks[0] if tasks else None
+
+
+def _inputs(source: Source | None, header: str) -> dict[str, str]:
+    if source is None:
+        return {}
+    return {header: source} if isinstance(source, str) else passages_apart(source)

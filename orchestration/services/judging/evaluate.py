@@ -1,0 +1,209 @@
+"""Judge the rows of a job and write the results, for the command line and Python alike."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from typing import Protocol, TypeVar
+
+from anyio import to_thread
+
+from spanjury.judges.core import UNANSWERED, Aspect, Memory, Outcome, Result, Segment
+from spanjury.orchestration.engine.batch import assess_in_order
+from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
+from spanjury.orchestration.engine.memory import FAILED
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import (
+    StopToken,
+)
+from spanjury.orchestration.services.judging.job import Job, Plan, pairs
+from spanjury.orchestration.services.judging.session import RunSession, open_session
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import open_results, result_line
+
+T = TypeVar("T")
+
+_AGAIN: Mapping[str, frozenset[Outcome]] = {
+    "unanswered": UNANSWERED,
+    "failed": FAILED,
+    "none": frozenset(),
+}
+
+
+class RowView(Protocol):
+    """A view of results that can do with less than a whole result."""
+
+    def wants(self, segment: Segment) -> bool:
+        """Say whether the results of `segment`, asked about in its turn, are to be shown."""
+        ...
+
+    def count(self, row: FinishedRow) -> None:
+        """Take a row that was remembered as it was written, in its turn among the results."""
+        ...
+
+
+async def run(
+    job: Job,
+    show: Callable[[Result], None],
+    *,
+    rows: RowView | None = None,
+    planned: Plan | None = None,
+    stop_token: StopToken | None = None,
+    meter: Meter | None = None,
+) -> None:
+    """Judge; every result is on disk before `show` sees it.
+
+    Parameters
+    ----------
+    show
+        Is given every result, in the order of the data.
+    rows
+        Is given, in place of a result that it does not want, the row that an earlier run over the
+        same memory wrote; None to make every result again of what is remembered.
+    planned
+        The plan of this job; without it, the data are read once more.
+    stop_token
+        Ends the job early, once it is requested.
+    meter
+        Counts what models are asked, and keeps the limits of cost and tokens; it should
+        have been given those of the job.
+
+    Raises
+    ------
+    RunStoppedError
+        If a limit or the stop token came before the end. As with every other error,
+        what was judged by then stays in the part file of the output.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
+    EvaluationError
+        If the panel cannot be opened, or results cannot be written.
+    """
+    opening = open_session(job, stop_token=stop_token, meter=meter)
+    with opening as session, open_results(job.output) as results:
+
+        def write(row: JudgedRow) -> None:
+            results.append_line(row.line)
+            if isinstance(row.seen, Result):
+                show(row.seen)
+            elif rows is not None:
+                rows.count(row.seen)
+
+        await judge_pairs(
+            session,
+            partial(pairs, job, planned=planned),
+            panel=job.panel,
+            write=write,
+            rows=rows,
+            again=_AGAIN[job.again],
+            silent=job.silent,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """A line of the results, and what is seen of it."""
+
+    line: bytes
+    seen: Result | FinishedRow
+
+
+async def judge_pairs(
+    session: RunSession,
+    read: Callable[[], Iterator[tuple[Segment, Aspect]]],
+    *,
+    panel: PanelConfig,
+    write: Callable[[JudgedRow], None],
+    rows: RowView | None = None,
+    room: Callable[[], Awaitable[None]] | None = None,
+    again: frozenset[Outcome] = UNANSWERED,
+    silent: bool = False,
+) -> None:
+    """Judge what `read` yields, and write a row for each pair, in its order.
+
+    Raise as `run` does, which explains `rows`.
+
+    Parameters
+    ----------
+    session
+        The run that this is the work of.
+    read
+        Begins to read, in a thread: to put rows in order, all must be read first.
+    room
+        Returns once another pair may be judged; None where one always may.
+    again, silent
+        As in `RunSession.open_panel`.
+    """
+
+    async def judge() -> None:
+        async with session.open_panel(panel, again=again, silent=silent) as opened:
+            assess = _assessing(opened, session.memory, rows)
+            begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
+            await assess_in_order(
+                _affordable(begun, opened),
+                assess if room is None else _in_turn(assess, room),
+                write=write,
+                workers=panel.workers,
+                stop_token=session.stop_token,
+            )
+
+    await session.run(judge)
+
+
+def _assessing(
+    panel: Panel, memory: Memory | None, view: RowView | None
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+    """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
+    finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
+
+    async def judged(segment: Segment, aspect: Aspect) -> Result:
+        report = await panel.assess(segment, aspect)
+        return Result(segment=segment, aspect=aspect, report=report)
+
+    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow:
+        if finished is None:
+            result = await judged(segment, aspect)
+            return JudgedRow(result_line(result), result)
+        wanted = view is None or view.wants(segment)
+        key = finished.key(segment, aspect)
+        row = finished.recall(key, segment, aspect)
+        if row is not None and not wanted:
+            spent = ((seat, usage) for seat, _, usage in row.figures.seats)
+            panel.note_remembered(segment.system, spent)
+            return JudgedRow(row.line, row)
+        result = await judged(segment, aspect)
+        line = row.line if row is not None else result_line(result)
+        if row is None:
+            await finished.keep(key, result, line)
+        return JudgedRow(line, result)
+
+    return assess
+
+
+def _affordable(
+    pairs: Iterator[tuple[Segment, Aspect]], panel: Panel
+) -> Iterator[tuple[Segment, Aspect]]:
+    """Return what yields the same; raise `ConfigError` if a budget does not allow for the first."""
+    first = list(islice(pairs, 1))
+    for segment, _ in first:
+        panel.begin_budget(segment)
+    return chain(first, pairs)
+
+
+def _in_turn(
+    assess: Callable[[Segment, Aspect], Awaitable[JudgedRow]],
+    room: Callable[[], Awaitable[None]],
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+    """Return what waits for room before it assesses."""
+
+    async def assess_in_turn(segment: Segment, aspect: Aspect) -> JudgedRow:
+        await room()
+        return await assess(segment, aspect)
+
+    return assess_in_turn
+
+
+def _begun(read: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Begin to read, and return what yields the same, its first value found already."""
+    iterator = read()
+    return chain(list(islice(iterator, 1)), iterator)

@@ -1,0 +1,64 @@
+"""The texts of an exam: a file, or what a caller has in memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from spanjury.judges.core import Segment
+from spanjury.orchestration.services.judging.job import readable
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.wiring.sources import open_rows
+
+DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
+"""Texts that come with the package."""
+TWINS = DEMO.with_name("twins.jsonl")
+"""Texts that come with the package, each with a wrong twin that was written beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Texts:
+    """Texts in memory, which stand where the file of an exam does.
+
+    Parameters
+    ----------
+    segments
+        Under distinct ids, as `texts_of` has them.
+    name
+        The name that reports and records have for them.
+    """
+
+    segments: tuple[Segment, ...]
+    name: str = "texts from Python"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def texts_of(
+    data: object, *, columns: Sequence[str] = (), limit: int | None = None
+) -> Path | Texts:
+    """Return a file of texts as its path, and read what is in memory.
+
+    Raise `ConfigError` if `data` are neither, and `DataError` if there is no row, or one cannot be
+    read.
+
+    Parameters
+    ----------
+    data
+        A path; or rows as a file holds them, segments, or a data frame of pandas or polars.
+    columns
+        As in `read_segments`.
+    limit
+        The number of rows that are taken; None for all.
+    """
+    if isinstance(data, Path | str):
+        return Path(data)
+    rows = islice(open_rows(data, columns=columns), limit)
+    return Texts(segments=tuple(readable(rows, [], skip=False)))
+
+
+def read_texts(data: Path | Texts, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
+    """Read texts from a file, as `read_segments` does, or take those in memory."""
+    return iter(data.segments) if isinstance(data, Texts) else read_segments(data, columns=columns)

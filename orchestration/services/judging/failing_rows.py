@@ -1,0 +1,96 @@
+"""Failing rows of a job: their places in its data, and the file that code scanning takes."""
+
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, EvaluationError, Segment
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.services.judging.job import Job, Plan, pairs
+from spanjury.orchestration.studies.failing.conditions import Failure
+from spanjury.orchestration.studies.failing.gate import Terms
+from spanjury.orchestration.studies.failing.lines import Place
+from spanjury.orchestration.studies.failing.sarif import sarif
+from spanjury.orchestration.wiring.sources import numbered_rows
+
+_ROOT = "GITHUB_WORKSPACE"
+"""The variable with the folder to which GitHub takes paths to be relative."""
+
+
+def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
+    """Refuse terms about an aspect on which no text of `job` is judged.
+
+    The data are read no further than it takes to meet all of them.
+
+    Raises
+    ------
+    ConfigError
+        If there is one; the message lists those that there are.
+    """
+    unknown = set(terms.aspects)
+    if not unknown or not planned.assessments:
+        return
+    judged: dict[str, None] = {}
+    for _, aspect in pairs(job, planned=planned):
+        judged[aspect.name] = None
+        unknown.discard(aspect.name)
+        if not unknown:
+            return
+    names = ", ".join(map(repr, sorted(unknown)))
+    raise ConfigError(f"no text is judged on {names}; aspects: {', '.join(judged)}")
+
+
+def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
+    """Return the place of each failing row in the data of `job`, its line if that is known.
+
+    The data are read again, as far as the last failing row.
+    """
+    data = job.data
+    ids = {failure.segment_id for failure in failures}
+    if data.is_dir():  # the texts are files, and called by their paths in the folder
+        return {name: Place(_relative(data / name)) for name in ids}
+    if not data.is_file():
+        return {}
+    file = _relative(data)
+    lines = _lines(job, ids)
+    return {name: Place(file, lines.get(name)) for name in ids}
+
+
+def write_sarif(
+    path: Path,
+    failures: Sequence[Failure],
+    lines: Mapping[str, Place],
+    *,
+    is_complete: bool,
+) -> None:
+    """Write `failures` to a file in SARIF, which is there in full or not at all.
+
+    Raise `StoreError` if it cannot be written.
+    """
+    values = sarif(failures, lines, is_complete=is_complete)
+    write_whole(path, json.dumps(values, indent=1).encode())
+
+
+def _lines(job: Job, ids: Collection[str]) -> Mapping[str, int]:
+    """Return the lines of `ids`; of none where the data cannot be read any more."""
+    left = set(ids)
+    lines: dict[str, int] = {}
+    try:
+        for row, line in islice(numbered_rows(job.data, columns=job.columns), job.limit):
+            if isinstance(row, Segment) and row.segment_id in left:
+                left.discard(row.segment_id)
+                lines[row.segment_id] = line
+            if not left:
+                break
+    except EvaluationError:
+        return {}
+    return lines
+
+
+def _relative(path: Path) -> str:
+    """Return `path` from the root of the checkout, or from here; as it is if it is outside."""
+    root = Path(os.environ.get(_ROOT) or Path.cwd()).resolve()
+    whole = path.resolve()
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else str(whole)

@@ -1,0 +1,179 @@
+"""A job: data to judge, the panel that judges them, and where the results go; and its plan."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from spanjury.judges.core import Aspect, DataError, Segment
+from spanjury.judges.core.lazy import lazily
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import pair
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.sharding import Shard
+from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.sources import by_source, open_source
+
+with lazily():
+    from spanjury.orchestration.services.judging import fitted_in_use
+
+_HELD = 2**25
+"""Characters of the segments that are held from the plan of a job to its run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Data to judge, the panel that judges them, and where the results go.
+
+    Parameters
+    ----------
+    data
+        A file that a source can read.
+    panel
+        The judges.
+    output
+        A file for the result rows.
+    task, aspects
+        As in `batch.pair`.
+    aspects_files
+        TOML files that add tasks and aspects.
+    columns
+        The names of the columns of `data`, as in `open_source`.
+    limit
+        How many rows are judged, or dealt out to shards; None for all.
+    shard
+        The part of the rows that is judged; None for all of them.
+    order
+        ``source`` to judge, and write, rows with the same inputs one after the other.
+    skip_bad_rows
+        Skip rows that cannot be read, where they otherwise end the job.
+    memory
+        A file that keeps reports and replies, so that a run over it asks for none twice; None
+        to keep nothing.
+    again
+        Which remembered reports are asked for again: those without an answer, all that failed,
+        or none.
+    silent
+        No model is asked: results are made again of what is remembered.
+    limits
+        The limits of cost, tokens and time, each time the job is run.
+    failures
+        The measures against models that fail.
+    """
+
+    data: Path
+    panel: PanelConfig
+    output: Path
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    shard: Shard | None = None
+    order: Literal["file", "source"] = "file"
+    skip_bad_rows: bool = False
+    memory: Path | None = None
+    again: Literal["unanswered", "failed", "none"] = "unanswered"
+    silent: bool = False
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The size of a job, known before anything is judged, and the rows that are skipped.
+
+    `segments` are those of the job, if they are few enough to be held until it is run.
+    """
+
+    assessments: int
+    bad_rows: tuple[DataError, ...]
+    segments: tuple[Segment, ...] | None = None
+
+
+def plan(job: Job) -> Plan:
+    """Read the data once, so that what is wrong with it is known before a call is paid.
+
+    Raises
+    ------
+    DataError
+        If the file or, unless they are skipped, a row cannot be read; or no row is left,
+        but for a shard, which may have none.
+    ConfigError
+        If a task or an aspect is unknown, or the panel's calibration or cascade is of none.
+    """
+    bad: list[DataError] = []
+    held = _Held()
+    read = held.holding(_segments(job, bad))
+    judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
+    assessments = judged.total()
+    if job.panel.is_fitted:
+        fitted_in_use.check_aspects(job.panel, judged)
+    if not assessments and job.shard is None:
+        raise DataError(f"{job.data}: no row can be judged")
+    return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)
+
+
+class _Held:
+    """Segments that are held while their texts are not too long together."""
+
+    def __init__(self) -> None:
+        self._segments: list[Segment] | None = []
+        self._room = _HELD
+
+    @property
+    def all(self) -> tuple[Segment, ...] | None:
+        """All that went by, or None if they were too many."""
+        return None if self._segments is None else tuple(self._segments)
+
+    def holding(self, segments: Iterable[Segment]) -> Iterator[Segment]:
+        """Yield `segments`, and hold them."""
+        for segment in segments:
+            if self._segments is not None:
+                texts = (segment.output, *segment.inputs.values(), *segment.references)
+                self._room -= sum(map(len, texts))
+                self._segments.append(segment)
+                if self._room < 0:
+                    self._segments = None
+            yield segment
+
+
+def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, Aspect]]:
+    """Yield what `job` judges, in its order; rows that cannot be read are skipped, if they may be.
+
+    Raises
+    ------
+    DataError, ConfigError
+        As in `plan`, when what is wrong is reached.
+    """
+    held = planned.segments if planned is not None else None
+    segments = _segments(job, []) if held is None else iter(held)
+    return _paired(job, by_source(segments) if job.order == "source" else segments)
+
+
+def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
+    """Yield the segments of `job` in the order of the file; add rows that are skipped to `bad`."""
+    rows = islice(open_source(job.data, columns=job.columns), job.limit)
+    segments = readable(rows, bad, skip=job.skip_bad_rows)
+    return segments if job.shard is None else job.shard.of_rows(segments)
+
+
+def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, Aspect]]:
+    catalogue = Catalogue.load(*job.aspects_files)
+    return pair(segments, catalogue, task=job.task, aspects=job.aspects)
+
+
+def readable(
+    rows: Iterable[Segment | DataError], bad: list[DataError], *, skip: bool
+) -> Iterator[Segment]:
+    """Yield the segments among `rows`; to `skip` others, add them to `bad`, else raise them."""
+    for row in rows:
+        if isinstance(row, Segment):
+            yield row
+        elif skip:
+            bad.append(row)
+        else:
+            raise row

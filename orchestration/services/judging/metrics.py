@@ -1,0 +1,239 @@
+"""Metrics: of a file of texts by names, or of lists of texts in Python."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from spanjury.judges.core import ConfigError, DataError, Sample, Segment
+from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
+from spanjury.judges.metrics.running import run_metrics
+from spanjury.judges.metrics.scores import MetricScores, measured, put_together
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
+
+_SOURCE = "Source"
+
+
+def with_texts(
+    segments: Sequence[Segment], *, references: Sequence[Path], source: Path | None
+) -> tuple[Segment, ...]:
+    """Give segments references and a source from other files.
+
+    Raise `DataError` if a file cannot be read, has another length, or a folder lacks a
+    text.
+
+    Parameters
+    ----------
+    references
+        Files with one reference for each segment, in their order; or folders, in which the
+        file for a segment has the name of the segment's own.
+    """
+    for path in references:
+        segments = [
+            replace(segment, references=(*segment.references, text))
+            for segment, text in zip(segments, _texts(path, segments), strict=True)
+        ]
+    if source is not None:
+        segments = [
+            replace(segment, inputs={**segment.inputs, _SOURCE: text})
+            for segment, text in zip(segments, _texts(source, segments), strict=True)
+        ]
+    return tuple(segments)
+
+
+def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
+    read = list(read_segments(path))
+    if path.is_dir():
+        return _by_name(path, read, segments)
+    if len(read) != len(segments):
+        raise DataError(f"{len(segments)} texts, and {path} has {len(read)}")
+    return [segment.output for segment in read]
+
+
+def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
+    """Find the text for each segment by the name of its file, in whatever folder that is."""
+    texts = {PurePosixPath(segment.segment_id).name: segment.output for segment in read}
+    names = [PurePosixPath(segment.segment_id).name for segment in segments]
+    missing = [name for name in names if name not in texts]
+    if missing:
+        raise DataError(f"{path} has no text for {missing[0]!r} and {len(missing) - 1} more")
+    return [texts[name] for name in names]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsJob:
+    """A file to measure, and the metrics.
+
+    Parameters
+    ----------
+    metrics
+        ``NAME`` or ``NAME:option=value,…``; none for all that can be run on the data.
+    references, source
+        Files with one text for each of the data, as `with_texts` reads them.
+    """
+
+    data: Path
+    metrics: tuple[str, ...] = ()
+    references: tuple[Path, ...] = ()
+    source: Path | None = None
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A metric that the user did not name and that cannot be run, with the reason."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A measured file: its segments, and the scores of each metric."""
+
+    segments: tuple[Segment, ...]
+    scores: tuple[MetricScores, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def score_metric(
+    metric: str,
+    outputs: Sequence[str],
+    references: Sequence[str | Sequence[str]] = (),
+    *,
+    sources: Sequence[str] = (),
+) -> MetricScores:
+    """Measure texts by one metric, here and now.
+
+    Parameters
+    ----------
+    metric
+        ``NAME`` or ``NAME:option=value,…``.
+    outputs
+        The texts, one or more.
+    references
+        For each of them a reference, or several; empty for metrics that take none.
+    sources
+        The source of each of them, in the same order.
+
+    Returns
+    -------
+    MetricScores
+        With a score a text in ``segments`` and that of all together in ``corpus``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such metric or option, or the lengths differ.
+    DataError
+        If the metric needs what is not given; names the first such text by its index.
+
+    Examples
+    --------
+    >>> score_metric("wer", ["a cat sat"], ["the cat sat"]).segments
+    (0.3333333333333333,)
+    """
+    for texts, what in ((references, "references"), (sources, "sources")):
+        if texts and len(texts) != len(outputs):
+            raise ConfigError(f"{len(outputs)} outputs, and {what} for {len(texts)} of them")
+    if not outputs:
+        raise ConfigError("there is no output to measure")
+    named = open_metric(metric)
+    samples = [
+        Sample(
+            output=output,
+            references=_several(references[index]) if references else (),
+            source=sources[index] if sources else "",
+        )
+        for index, output in enumerate(outputs)
+    ]
+    check_samples(named, samples, ids=[str(index) for index in range(len(samples))])
+    return put_together(named, [measured(named, samples)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A file that can be measured: its texts, and the metrics that they suffice for."""
+
+    segments: tuple[Segment, ...]
+    samples: tuple[Sample, ...]
+    metrics: tuple[NamedMetric, ...]
+    skipped: tuple[Skipped, ...]
+
+    def scored(self, scores: Sequence[MetricScores]) -> Scored:
+        """Return the measured file, as far as it is measured."""
+        return Scored(segments=self.segments, scores=tuple(scores), skipped=self.skipped)
+
+
+def prepare(job: MetricsJob) -> Prepared:
+    """Read a file and build the metrics.
+
+    Raise `ConfigError` if a metric or option is unknown, or lacks what it needs on this
+    machine, and `DataError` if the data cannot be read, or a metric that was named needs
+    what a row has not.
+    """
+    whole = tuple(read_segments(job.data, columns=job.columns))
+    segments = with_texts(whole, references=job.references, source=job.source)[: job.limit]
+    samples = tuple(map(sample_of, segments))
+    ids = [segment.segment_id for segment in segments]
+    metrics, skipped = choose_metrics(job.metrics, samples, ids=ids)
+    return Prepared(
+        segments=segments, samples=samples, metrics=tuple(metrics), skipped=tuple(skipped)
+    )
+
+
+async def score_file(
+    prepared: Prepared,
+    *,
+    workers: int | None = None,
+    show: Callable[[MetricScores], None] = lambda _: None,
+) -> Scored:
+    """Measure a file; `show` is given the scores of each metric as it is done.
+
+    Raise `MetricError` if a metric fails.
+    """
+    scores = await run_metrics(prepared.metrics, prepared.samples, workers=workers, show=show)
+    return prepared.scored(scores)
+
+
+def choose_metrics(
+    specs: Sequence[str], samples: Sequence[Sample], *, ids: Sequence[str]
+) -> tuple[list[NamedMetric], list[Skipped]]:
+    """Return the metrics that are named, or all that can be run, and why others cannot.
+
+    Raise `ConfigError` as `open_metric`, and if two are called the same, and `DataError` if
+    a metric that is named needs what a sample has not.
+    """
+    if not specs:
+        return _runnable(samples, ids=ids)
+    metrics = [open_metric(spec) for spec in specs]
+    names = [named.name for named in metrics]
+    if doubled := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(f"two metrics are called {', '.join(sorted(doubled))}: add name=…")
+    for named in metrics:
+        check_samples(named, samples, ids=ids)
+    return metrics, []
+
+
+def _runnable(
+    samples: Sequence[Sample], *, ids: Sequence[str]
+) -> tuple[list[NamedMetric], list[Skipped]]:
+    metrics: list[NamedMetric] = []
+    skipped: list[Skipped] = []
+    for name, card in metric_cards().items():
+        try:
+            if reason := availability(card):
+                skipped.append(Skipped(name=name, reason=reason))
+                continue
+            named = open_metric(name)
+            check_samples(named, samples, ids=ids)
+        except DataError as error:
+            skipped.append(Skipped(name=name, reason=str(error)))
+        else:
+            metrics.append(named)
+    return metrics, skipped
+
+
+def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)

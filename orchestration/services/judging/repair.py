@@ -1,0 +1,222 @@
+"""The repair of one text: name the text, its source, who judges and who writes."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, Usage
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.text_repair import loop
+from spanjury.orchestration.engine.text_repair.loop import Repaired, Stopped, Writer
+from spanjury.orchestration.engine.text_repair.places import Marked, SpanEdit
+from spanjury.orchestration.services.judging.check import Source, request_of
+from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.models import open_generator
+
+with lazily():
+    from spanjury.orchestration.engine.text_repair import agent_writer
+
+WriterModel = str | ModelConfig | ChatModel | Writer
+"""The name of a model, as ``ollama/gemma2:27b``; a model that is open; or a writer of one's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairRound:
+    """One version of the text, with the panel's report on it.
+
+    Parameters
+    ----------
+    edits
+        What was changed in the best version before; none in the text as it came.
+    kept
+        Whether the version was better than the best before it.
+    """
+
+    report: TextReport
+    edits: tuple[SpanEdit, ...] = ()
+    kept: bool = True
+
+    @property
+    def text(self) -> str:
+        """The text of this version."""
+        return self.report.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Repair:
+    """A repaired text, and how it came about.
+
+    Parameters
+    ----------
+    rounds
+        The text as it came, then each version that was tried.
+    stopped, reason
+        Why there are no more; `reason` says it in a sentence where something failed.
+    left
+        The errors that are still marked in the best version, those without a place included.
+    usage
+        What the writer spent.
+    """
+
+    rounds: tuple[RepairRound, ...]
+    stopped: Stopped
+    reason: str = ""
+    left: tuple[Marked, ...] = ()
+    usage: Usage = Usage()
+
+    @property
+    def best(self) -> RepairRound:
+        """The best version by the panel: the last that was kept."""
+        return next(repaired for repaired in reversed(self.rounds) if repaired.kept)
+
+    @property
+    def text(self) -> str:
+        """The text of the best version."""
+        return self.best.text
+
+    @property
+    def report(self) -> TextReport:
+        """The panel's report on the best version."""
+        return self.best.report
+
+    @property
+    def edits(self) -> tuple[SpanEdit, ...]:
+        """The edits of the versions that were kept, one version after the other."""
+        return tuple(edit for repaired in self.rounds if repaired.kept for edit in repaired.edits)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what JSON can hold: text, stopped, reason, and rounds with edits and reports."""
+        return {
+            "text": self.text,
+            "stopped": self.stopped.value,
+            "reason": self.reason,
+            "rounds": [
+                {
+                    "kept": repaired.kept,
+                    "edits": [
+                        {"start": e.start, "end": e.end, "before": e.before, "after": e.after}
+                        for e in repaired.edits
+                    ],
+                    "report": repaired.report.to_dict(),
+                }
+                for repaired in self.rounds
+            ],
+        }
+
+    def __repr__(self) -> str:
+        """Say in a line what became of the text."""
+        before, after = (repaired.report.decision for repaired in (self.rounds[0], self.best))
+        return f"<Repair: {before} to {after}, {len(self.edits)} edits, {self.stopped.value}>"
+
+
+async def arepair(  # noqa: PLR0913  all but text and model have defaults
+    text: str,
+    *,
+    model: WriterModel,
+    source: Source | None = None,
+    task: str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    panel: Panel | PanelConfig | Path | str | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    rounds: int = 3,
+    limits: Limits = Limits(),
+    aspects_files: Sequence[Path] = (),
+) -> Repair:
+    """Have a model correct a text inside its error spans, and keep the best version.
+
+    Everything outside the spans stays as it is, but for blanks and stops around a deletion. A
+    version is kept if the panel finds it better: by the decision, then by errors and their
+    severity, then by score. What fails ends the repair with the best version so far.
+
+    Parameters
+    ----------
+    text
+        The text to repair.
+    model
+        Writes what stands in place of the spans; asked once a round.
+    source, task, aspects, aspects_files
+        As in `check`; on aspects that the panel abstains on, nothing is repaired.
+    panel, judges, models
+        As in `check`: who marks the errors.
+    rounds
+        How often the text is corrected at most.
+    limits
+        Tokens of judges and writer together, and seconds; no round begins beyond them.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or something does not fit together.
+    UnusableModelError
+        If the model cannot be asked at all, as by a wrong key.
+    """
+    if rounds < 1:
+        raise ConfigError(f"rounds must be 1 or more, got {rounds!r}")
+    if limits.max_cost is not None:
+        raise ConfigError("the cost of a repair cannot be limited: limit tokens or seconds")
+    request = request_of(
+        text, source=source, task=task, aspects=aspects, aspects_files=aspects_files
+    )
+    if isinstance(panel, Panel) and (judges or models):
+        raise ConfigError("an open panel has its judges and models: name no others")
+    opening = (
+        nullcontext(panel)
+        if isinstance(panel, Panel)
+        else open_panel(panel, judges=judges, models=models)
+    )
+    async with opening as opened, open_writer(model) as writer:
+        done = await loop.repair(
+            request.segment,
+            request.aspects,
+            panel=opened,
+            writer=writer,
+            rounds=rounds,
+            limits=limits,
+        )
+    return repair_of(done)
+
+
+@asynccontextmanager
+async def open_writer(model: WriterModel) -> AsyncIterator[Writer]:
+    """Open what writes; a model, or a writer, that is open stays so.
+
+    Raise `ConfigError` if nothing can open a model of that name.
+    """
+    if isinstance(model, str):
+        model = ModelConfig(name=model)
+    if isinstance(model, ModelConfig):
+        async with open_generator(model, memory=None, meter=Meter()) as opened:
+            yield writer_of(opened, name=model.name)
+    elif isinstance(model, Writer):
+        yield model
+    else:
+        yield writer_of(model)
+
+
+def writer_of(model: ChatModel, *, name: str = "") -> Writer:
+    """Return the writer that asks `model`; the embedded one is held to the form by a grammar."""
+    return agent_writer.AgentWriter(model=model, grammar=name == EMBEDDED)
+
+
+def repair_of(done: Repaired) -> Repair:
+    """Return a repair with the reports that users read."""
+    return Repair(
+        rounds=tuple(
+            RepairRound(
+                report=TextReport(segment=version.segment, results=version.results),
+                edits=version.edits,
+                kept=version.kept,
+            )
+            for version in done.versions
+        ),
+        stopped=done.stopped,
+        reason=done.reason,
+        left=done.left,
+        usage=done.usage,
+    )

@@ -1,0 +1,125 @@
+"""Scorers from files: the metrics of a file of scores, the panel and its seats of a run."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.services.judging.metric_scores import (
+    are_metric_scores,
+    read_metric_scores,
+)
+from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
+
+PANEL = "panel"
+"""Name of a panel of several seats."""
+NO_JUDGES: Mapping[Path, Sequence[Scorer]] = MappingProxyType({})
+
+
+def read_scorers(
+    paths: Sequence[Path], *, judges: Mapping[Path, Sequence[Scorer]] = NO_JUDGES
+) -> list[Scorer]:
+    """Read the scorers in some files.
+
+    Raise `DataError` if a file cannot be read, or there is no score in any.
+
+    Parameters
+    ----------
+    judges
+        Path -> the scorers of a run that was read before; its file is not read again.
+
+    Returns
+    -------
+    list of Scorer
+        The panel and each seat of a run, aspect by aspect; a single seat is the panel.
+        `names_apart` makes their names differ.
+    """
+    scorers = [
+        (path, scorer)
+        for path in paths
+        for scorer in (judges[path] if path in judges else _read(path))
+    ]
+    if not any(scorer.scores for _, scorer in scorers):
+        raise DataError("there is no score in " + ", ".join(map(str, paths)))
+    names = names_apart([(path, scorer.name, scorer.aspect) for path, scorer in scorers])
+    return [replace(scorer, name=name) for name, (_, scorer) in zip(names, scorers, strict=True)]
+
+
+def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
+    """Return names that say who is who: with their file's where two have one name on an aspect.
+
+    Parameters
+    ----------
+    scorers
+        File, name and aspect of each.
+    """
+    names = Counter((name, aspect) for _, name, aspect in scorers)
+    stems = Counter(path.stem for path in {path for path, _, _ in scorers})
+    return [
+        name
+        if names[name, aspect] == 1
+        else f"{name} ({path.stem if stems[path.stem] == 1 else path})"
+        for path, name, aspect in scorers
+    ]
+
+
+def results_file(path: Path) -> Path:
+    """Return the file of results that a path names, itself or as a run's folder."""
+    return path / "results.jsonl" if path.is_dir() else path
+
+
+class JudgeScores:
+    """The scores of a run, collected row by row."""
+
+    def __init__(self, *, run: str) -> None:
+        self._run = run
+        self._scorers: dict[tuple[str, str], Scorer] = {}
+        self._scores: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+
+    def add(self, row: ResultScores) -> None:
+        """Take the scores of one row."""
+        is_panel = len(row.seats) != 1
+        by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
+        for name, score in by_name.items():
+            key = name, row.aspect
+            if key not in self._scorers:
+                self._scorers[key] = Scorer(
+                    name=name,
+                    scores=self._scores[key],
+                    aspect=row.aspect,
+                    signature=row.signature,
+                    run=self._run if is_panel and name in row.seats else "",
+                )
+            if score is not None:
+                self._scores[key][row.segment_id] = score
+
+    def scorers(self) -> tuple[Scorer, ...]:
+        """Return the panel and each seat, aspect by aspect; a single seat is the panel."""
+        return tuple(self._scorers.values())
+
+
+def _read(path: Path) -> Iterable[Scorer]:
+    file = results_file(path)
+    if are_metric_scores(file):
+        return _metrics(file)
+    scores = JudgeScores(run=str(path))
+    for row in read_result_scores(file):
+        scores.add(row)
+    return scores.scorers()
+
+
+def _metrics(path: Path) -> Iterator[Scorer]:
+    head, rows = read_metric_scores(path)
+    for name, described in head.metrics.items():
+        scores = {row.id: row.scores.get(name) for row in rows}
+        defined = {segment: score for segment, score in scores.items() if score is not None}
+        if defined:
+            yield Scorer(
+                name=name,
+                scores=defined,
+                lower_is_better=described.better == "lower",
+                signature=described.signature,
+            )

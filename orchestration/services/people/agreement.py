@@ -1,0 +1,255 @@
+"""A meta-evaluation, from files to how far each scorer agrees with people."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import CapacityLimiter, create_task_group, to_process, to_thread
+
+from spanjury.judges.core import ConfigError, DataError, Segment, first_error_alone
+from spanjury.orchestration.services.judging.exam_texts import read_texts
+from spanjury.orchestration.services.judging.scorers import read_scorers
+from spanjury.orchestration.services.people.annotators import Annotator, read_judged, span_tasks
+from spanjury.orchestration.services.people.marked_texts import MarkedSource
+from spanjury.orchestration.services.people.people_said import own_texts
+from spanjury.orchestration.services.people.sampling.sampled import counted_texts
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
+    MetaFindings,
+    aspect_findings,
+)
+from spanjury.orchestration.studies.agreement.ratings import (
+    Ratings,
+    Scorer,
+    rated_aspects,
+    ratings,
+)
+from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.spans.annotators import (
+    PairFinding,
+    annotator_pairs,
+)
+from spanjury.orchestration.studies.agreement.spans.aspect import (
+    AspectSpans,
+    SpanTask,
+    aspect_spans,
+)
+from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
+from spanjury.orchestration.studies.agreement.spans.measures import category_map
+
+T = TypeVar("T")
+
+_WORTH_A_PROCESS = 100_000
+"""Texts times draws from which on a process pays, which takes seconds to start."""
+_SPANS, _PEOPLE = "spans", "people with people"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """Ratings and error spans that are compared.
+
+    Parameters
+    ----------
+    data, results
+        What people's texts and the results are called.
+    spans
+        Error spans, aspect by aspect; empty where judges marked none, or people neither marked
+        a text nor gave it the best score alone.
+    gold
+        Spans that people marked; None without any.
+    lengths
+        Id of the segment -> code points of its output.
+    notes
+        Texts that are left out, and what agreement on drawn texts is of.
+    """
+
+    data: str
+    results: tuple[str, ...]
+    ratings: tuple[Ratings, ...]
+    spans: tuple[SpanTask, ...]
+    annotators: tuple[Annotator, ...]
+    gold: Gold | None
+    lengths: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
+    """Read the scores and spans of judges and people, aspect by aspect.
+
+    Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
+    marked errors of it, or categories are paired as `category_map` does not take them, and
+    `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
+    no metric scored or marked the same.
+
+    Parameters
+    ----------
+    source
+        Results of runs or scores of metrics, and texts with people's scores or spans.
+    categories
+        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
+    """
+    human = source.human
+    assert human is not None  # `collect_marks` takes the runs' own marks
+    segments, notes = _that_count(tuple(read_texts(human, columns=source.columns)), source)
+    rated = rated_aspects(segments)
+    gold = gold_of(segments) if any(segment.gold for segment in segments) else None
+    if not rated and gold is None:
+        raise DataError(
+            f"{human}: no row has people's scores or error spans (the keys are 'human' and 'spans')"
+        )
+    judged = read_judged(source.results)
+    _refuse_strange(source.aspects, rated, judged.annotators if gold else ())
+    wanted = [aspect for aspect in source.aspects or rated if aspect in rated]
+    collected = Collected(
+        data=str(human),
+        results=tuple(map(str, source.results)),
+        ratings=_compared(segments, read_scorers(source.results, judges=judged.scorers), wanted),
+        spans=tuple(
+            span_tasks(
+                segments,
+                judged.annotators,
+                gold=gold,
+                aspects=source.aspects,
+                categories=category_map(categories, gold=gold),
+            )
+        ),
+        annotators=judged.annotators,
+        gold=gold,
+        lengths={segment.segment_id: len(segment.output) for segment in segments},
+        notes=(*notes, *_other_versions(segments, source.results)),
+    )
+    if not collected.ratings and not collected.spans:
+        raise DataError(
+            f"no score is of a row and an aspect that people rated in {human}: the ids of "
+            "rows and the names of aspects must be the same"
+        )
+    return collected
+
+
+async def measure(
+    collected: Collected,
+    settings: Settings,
+    *,
+    show: Callable[[str], None] = lambda _: None,
+    in_processes: bool = True,
+) -> MetaFindings:
+    """Measure agreement, aspect by aspect.
+
+    Parameters
+    ----------
+    show
+        Called with the name of each part that is done.
+    in_processes
+        Whether parts run in processes unless there is little to do. A process runs the script
+        that asks for it once more, but for what stands under ``if __name__ == "__main__":``.
+    """
+    processes = CapacityLimiter(os.cpu_count() or 1)
+    about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)
+    scores: dict[str, AspectFindings] = {}
+    spans: dict[str, AspectSpans] = {}
+    people: dict[str, tuple[PairFinding, ...]] = {}
+
+    draws = about_spans.draws + about_spans.samples
+    in_processes = in_processes and len(collected.lengths) * draws >= _WORTH_A_PROCESS
+
+    async def run(into: dict[str, T], name: str, work: Callable[[], T]) -> None:
+        if in_processes:
+            into[name] = await to_process.run_sync(work, cancellable=True, limiter=processes)
+        else:
+            into[name] = await to_thread.run_sync(work, abandon_on_cancel=True)
+        show(name)
+
+    with first_error_alone():
+        async with create_task_group() as group:
+            for each in collected.ratings:
+                work = partial(aspect_findings, each, settings)
+                group.start_soon(run, scores, each.aspect, work)
+            for task in collected.spans:
+                name = f"{_SPANS} of {task.aspect}"
+                group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
+            if collected.gold is not None and _several_read(collected.gold):
+                work_on_people = partial(
+                    _pairs, collected.gold, collected.lengths, settings=about_spans
+                )
+                group.start_soon(run, people, _PEOPLE, work_on_people)
+    return MetaFindings(
+        settings=settings,
+        data=collected.data,
+        results=collected.results,
+        aspects=tuple(scores[each.aspect] for each in collected.ratings),
+        spans=tuple(spans[f"{_SPANS} of {task.aspect}"] for task in collected.spans),
+        annotators=people.get(_PEOPLE, ()),
+        notes=collected.notes,
+    )
+
+
+def _that_count(
+    segments: Sequence[Segment], source: MarkedSource
+) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
+    """Leave out marked texts of which no one knows the chance, where that of others is known."""
+    has_spans = any(segment.gold for segment in segments)
+    marked = {
+        (segment.segment_id, segment.system): segment
+        for segment in segments
+        if has_spans or segment.human
+    }
+    if not marked:
+        return tuple(segments), ()
+    counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
+    strange = marked.keys() - counted.names
+    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
+    return tuple(kept), counted.notes
+
+
+def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
+    """Count the texts of which people read another version than the run judged."""
+    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
+    for path in results:
+        if not path.is_dir():
+            continue
+        try:
+            (run,) = find_runs([path])
+            own = own_texts(run)
+        except DataError:  # the results can be read all the same
+            continue
+        if others := sum(
+            texts.get(name, segment.output) != segment.output for name, segment in own.items()
+        ):
+            yield (
+                f"{others:,} of people's texts are other versions of those that {path} judged: "
+                "people and judges read different texts, so agreement looks worse"
+            )
+
+
+def _refuse_strange(
+    asked: Sequence[str], rated: Sequence[str], annotators: Iterable[Annotator]
+) -> None:
+    marked = dict.fromkeys(
+        [*rated, *(annotator.aspect for annotator in annotators if annotator.marks)]
+    )
+    if strange := [aspect for aspect in asked if aspect not in marked]:
+        raise ConfigError(
+            f"people did not rate {', '.join(strange)}; they rated {', '.join(marked) or 'nothing'}"
+        )
+
+
+def _compared(
+    segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
+) -> tuple[Ratings, ...]:
+    compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
+    return tuple(scorer for scorer in compared if scorer.coverage.any())
+
+
+def _several_read(gold: Gold) -> bool:
+    return any(len({*readers} - {""}) > 1 for readers in gold.readers.values())
+
+
+def _pairs(
+    gold: Gold, lengths: Mapping[str, int], *, settings: SpanSettings
+) -> tuple[PairFinding, ...]:
+    return tuple(annotator_pairs(gold, lengths, settings=settings))

@@ -1,0 +1,255 @@
+"""The report of a meta-evaluation: pages, findings for programs, and pictures."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
+from spanjury.orchestration.services.people.agreement import Collected
+from spanjury.orchestration.services.people.annotators import Annotator
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
+    MetaFindings,
+    meta_json,
+)
+from spanjury.orchestration.studies.agreement.rankings import PEOPLE, Ranking
+from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
+from spanjury.orchestration.studies.agreement.seats import SeatFindings
+from spanjury.orchestration.studies.agreement.tables import agreement_report
+from spanjury.orchestration.wiring.plots import (
+    Agreement,
+    CorrelationMap,
+    EnsembleCurve,
+    ScorerCost,
+    SystemScore,
+    require,
+)
+from spanjury.orchestration.wiring.plots import meta as plots
+
+_SHOWN, _BESIDE = ".png", ".svg"
+"""Each picture is drawn as both; pages show the first."""
+_SCATTERED = 2
+"""Number of scorers that are drawn against people, the nearest first."""
+
+
+class _Drawing(NamedTuple):
+    name: str
+    alt: str
+    draw: Callable[[Path], None]
+
+
+def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
+    """Write pages and values into `folder`, with matplotlib also pictures below it.
+
+    Raise `StoreError` if something cannot be written.
+
+    Returns
+    -------
+    list of Path
+        ``meta.md``, ``meta.html``, ``meta.json``, pictures.
+    """
+    try:
+        pictures = _draw(folder / PICTURES, findings, collected)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+    shown = {path: alt for path, alt in pictures.items() if path.suffix == _SHOWN}
+    report = agreement_report(findings, pictures=shown)
+    written = write_report(folder, report, data=meta_json(findings), page="meta", values="meta")
+    return [*written, *pictures]
+
+
+def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Path, str]:
+    """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
+    try:
+        require(plots)
+    except ConfigError:
+        return {}
+    make_folder(folder)
+    drawn: dict[Path, str] = {}
+    for drawing in _drawings(findings, collected):
+        for ending in (_SHOWN, _BESIDE):
+            path = folder / f"{drawing.name}{ending}"
+            drawing.draw(path)
+            drawn[path] = drawing.alt
+    return drawn
+
+
+def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing]:
+    measure = f"{findings.settings.method}, {findings.settings.level}"
+    if findings.aspects:
+        correlations = _with_people(findings.agreements, measure)
+        draw = partial(plots.draw_correlations, correlations=correlations)
+        yield _Drawing("agreement", "Agreement of each scorer with people", draw)
+    yield from _costs(findings, collected.annotators, measure=measure)
+    names = _file_names([aspect.aspect for aspect in findings.aspects])
+    for aspect_findings, ratings in zip(findings.aspects, collected.ratings, strict=True):
+        yield from _of_scores(aspect_findings, ratings, name=names[aspect_findings.aspect])
+        yield from _of_seats(aspect_findings, name=names[aspect_findings.aspect], measure=measure)
+
+
+def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
+    for number, agreement in enumerate(_scatters(findings, ratings), start=1):
+        alt = f"Scores of {agreement.scorer} against people's on {findings.aspect}"
+        draw = partial(plots.draw_agreement, agreement=agreement)
+        yield _Drawing(f"scatter-{name}-{number}", alt, draw)
+    for number, ranking in enumerate(findings.rankings):
+        systems, scores = _systems(ranking)
+        by = "scorer" if number else PEOPLE
+        draw = partial(plots.draw_ranking, systems=systems, measure=scores)
+        alt = f"Systems by {findings.aspect}, as {ranking.by} score them"
+        yield _Drawing(f"ranking-{name}-{by}", alt, draw)
+
+
+def _of_seats(findings: AspectFindings, *, name: str, measure: str) -> Iterator[_Drawing]:
+    if findings.seats:
+        curves = [_curve(seats, several=len(findings.seats) > 1) for seats in findings.seats]
+        draw = partial(plots.draw_ensembles, curves=curves, measure=measure)
+        alt = f"Agreement with people on {findings.aspect} by the number of seats"
+        yield _Drawing(f"ensembles-{name}", alt, draw)
+    for number, seats in enumerate(findings.seats, start=1):
+        draw = partial(plots.draw_correlations, correlations=_between(seats))
+        alt = f"Agreement between the seats of {seats.run} on {findings.aspect}"
+        yield _Drawing(f"seats-{name}-{number}", alt, draw)
+
+
+def _with_people(agreements: Sequence[ScorerAgreement], measure: str) -> CorrelationMap:
+    scorers = tuple(dict.fromkeys(agreement.scorer for agreement in agreements))
+    aspects = tuple(dict.fromkeys(agreement.aspect for agreement in agreements))
+    values = np.full((len(scorers), len(aspects)), np.nan)
+    for agreement in agreements:
+        values[scorers.index(agreement.scorer), aspects.index(agreement.aspect)] = agreement.value
+    return CorrelationMap(
+        measure=measure,
+        rows=scorers,
+        columns=aspects,
+        values=values,
+        clustered=len(aspects) > 1,  # of one, the nearest stands first as it is
+    )
+
+
+def _between(seats: SeatFindings) -> CorrelationMap:
+    values = np.eye(len(seats.seats))
+    for pair in seats.agreement.pairs:
+        first, second = seats.seats.index(pair.first), seats.seats.index(pair.second)
+        values[[first, second], [second, first]] = pair.spearman
+    return CorrelationMap(
+        measure="spearman, over all outputs at once",
+        rows=seats.seats,
+        columns=seats.seats,
+        values=values,
+        clustered=True,
+    )
+
+
+def _scatters(findings: AspectFindings, ratings: Ratings) -> Iterator[Agreement]:
+    numbers = {scorer.name: number for number, scorer in enumerate(ratings.scorers)}
+    for agreement in findings.agreements[:_SCATTERED]:
+        number = numbers[agreement.scorer]
+        sign = -1.0 if ratings.scorers[number].lower_is_better else 1.0
+        scores, human = sign * ratings.scores[number].ravel(), ratings.human.ravel()
+        rated = ~np.isnan(human)
+        yield Agreement(
+            scorer=agreement.scorer,
+            aspect=findings.aspect,
+            scores=scores[rated],
+            human=human[rated],
+            correlations=tuple(
+                (name, agreement.others[name])
+                for name in ("pearson", "spearman", "tau-b")
+                if name in agreement.others
+            ),
+        )
+
+
+def _systems(ranking: Ranking) -> tuple[list[SystemScore], str]:
+    """Return systems so that higher is better, and what their scores are."""
+    first, last = ranking.systems[0].score, ranking.systems[-1].score
+    turned = first < last  # of a metric of which lower is better
+    systems = [
+        SystemScore(
+            name=system.system,
+            score=-system.score if turned else system.score,
+            low=-system.high if turned else system.low,
+            high=-system.low if turned else system.high,
+        )
+        for system in ranking.systems
+    ]
+    if ranking.by == PEOPLE:
+        return systems, f"{ranking.aspect}: people's mean score"
+    minus = "minus the " if turned else ""
+    return systems, f"{ranking.aspect}: {minus}mean of {ranking.by}"
+
+
+def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
+    return EnsembleCurve(
+        name=f"{seats.aspect}, {seats.run}" if several else seats.aspect,
+        sizes=tuple(size.size for size in seats.sizes),
+        mean=tuple(size.mean for size in seats.sizes),
+        low=tuple(size.least for size in seats.sizes),
+        high=tuple(size.greatest for size in seats.sizes),
+    )
+
+
+def _costs(
+    findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
+) -> Iterator[_Drawing]:
+    """Draw judges by what they took, in tokens if they took any, and in seconds."""
+    values: dict[str, list[float]] = {}
+    for agreement in findings.agreements:
+        values.setdefault(agreement.scorer, []).append(agreement.value)
+    judges = [annotator for annotator in annotators if annotator.name in values]
+    panels = {judge.name for judge in judges if judge.is_panel}
+    for unit, costs in (
+        ("thousand tokens", {(judge.name, judge.aspect): judge.tokens / 1000 for judge in judges}),
+        ("seconds", {(judge.name, judge.aspect): judge.seconds for judge in judges}),
+    ):
+        if any(costs.values()):
+            draw = partial(
+                plots.draw_costs,
+                scorers=_priced(costs, values, panels=panels),
+                unit=f"{unit} an aspect",
+                measure=f"{measure}, mean of aspects",
+            )
+            name = f"cost-{unit.split()[-1]}"
+            yield _Drawing(name, f"Agreement with people by cost in {unit}", draw)
+
+
+def _priced(
+    costs: Mapping[tuple[str, str], float],
+    values: Mapping[str, Sequence[float]],
+    *,
+    panels: Collection[str],
+) -> list[ScorerCost]:
+    """Return costs for 1,000 texts and one aspect, each the mean of a scorer's aspects."""
+    by_name: dict[str, list[float]] = {}
+    for (name, _), cost in costs.items():
+        by_name.setdefault(name, []).append(cost)
+    return [
+        ScorerCost(
+            name=name,
+            kind="panel" if name in panels else "judge",
+            cost=1000 * sum(aspects) / len(aspects),
+            correlation=_mean(values[name]),
+        )
+        for name, aspects in by_name.items()
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    defined = [value for value in values if not math.isnan(value)]
+    return sum(defined) / len(defined) if defined else math.nan
+
+
+def _file_names(aspects: Sequence[str]) -> dict[str, str]:
+    """Return names that any file system takes, one an aspect."""
+    names = {aspect: re.sub(r"[^\w.-]+", "-", aspect)[:40] for aspect in aspects}
+    if len({*names.values()}) == len(names):
+        return names
+    return {aspect: f"{number}-{name}" for number, (aspect, name) in enumerate(names.items(), 1)}

@@ -1,0 +1,285 @@
+"""A run's results beside what people said of the same texts: the data of every study of a panel.
+
+People's scores and spans come from the marks beside the run, or from a file of texts. A text that
+no one marked is there too, so that a judge's word on all texts can be weighed with people's on a
+few.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, DataError, ErrorSpan, Scale, Segment
+from spanjury.orchestration.services.judging.exam_texts import Texts
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.people_said import (
+    People,
+    check_said,
+    own_texts,
+    row_key,
+    said_beside,
+    said_in,
+)
+from spanjury.orchestration.services.people.sampling.sampled import (
+    TextName,
+    none_in_sample,
+    read_chances,
+)
+from spanjury.orchestration.services.viewing.aspects import KnownAspects
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.studies.sampling.chances import (
+    left_out_note,
+    unequal_chances_note,
+    which_count,
+)
+from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSource:
+    """Runs, and what people said of their texts.
+
+    Parameters
+    ----------
+    results
+        Folders or names of runs, or files of results.
+    human
+        Texts with people's scores or spans, in any form that is read; None for the runs' own
+        marks.
+    sample
+        The texts that were drawn for people to mark, with their chances; None for the chances
+        that the rows of marked texts hold themselves.
+    data, columns
+        The texts of bare files of results, and what the columns of `human` or `data` are called.
+    aspects
+        The names of those to read; none for all that were marked.
+    """
+
+    results: tuple[Path, ...]
+    human: Path | Texts | None = None
+    sample: Path | None = None
+    data: Path | None = None
+    columns: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> Path:
+        """The first run."""
+        return self.results[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedText:
+    """A text with the panel's report on one aspect, and what people said of it.
+
+    Parameters
+    ----------
+    row
+        The panel's result, with its seats.
+    segment
+        The text itself; None where no file with the texts is at hand.
+    meaning
+        The aspect with its definition; None where no file of aspects has it.
+    source
+        What the text was made of: texts of one source are never in two folds.
+    people
+        Rater -> score, on people's own scale; empty where no one scored it.
+    spans
+        Errors that people marked; None where no one looked for any.
+    chance
+        With which the text was drawn for people to mark; None where nothing says so.
+    """
+
+    row: ReportedRow
+    scale: Scale
+    source: str
+    segment: Segment | None = None
+    meaning: Aspect | None = None
+    people: Mapping[str, float] = field(default_factory=dict)
+    spans: tuple[ErrorSpan, ...] | None = None
+    chance: float | None = None
+
+    @property
+    def is_marked(self) -> bool:
+        """True if a person scored it, or looked for errors."""
+        return bool(self.people) or self.spans is not None
+
+    @property
+    def human(self) -> float | None:
+        """The mean of people's scores; None without any."""
+        return sum(self.people.values()) / len(self.people) if self.people else None
+
+    @property
+    def aspect(self) -> tuple[str, str]:
+        """Task and name of the aspect: one word in two tasks is two aspects."""
+        return self.row.task, self.row.aspect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedTexts:
+    """The rows of one run, with people's marks where there are any.
+
+    Parameters
+    ----------
+    name
+        Whose marks they are, and where they stand; empty without any.
+    left_out
+        Marked texts, with their marks, that are unmarked among `texts`: others have a chance with
+        which they were drawn for people, and these have none.
+    other_versions
+        Marks of other texts, or other versions of these, that were left out.
+    sourceless, marked_sourceless
+        Texts of which nothing says what they were made of, and how many of these are marked.
+    """
+
+    name: str
+    texts: tuple[JudgedText, ...]
+    left_out: tuple[JudgedText, ...] = ()
+    other_versions: int = 0
+    sourceless: int = 0
+    marked_sourceless: int = 0
+
+    @property
+    def marked(self) -> tuple[JudgedText, ...]:
+        """The texts that people marked."""
+        return tuple(text for text in self.texts if text.is_marked)
+
+    @property
+    def aspects(self) -> tuple[tuple[str, str], ...]:
+        """Task and name of each aspect on which people marked a text, in order."""
+        return tuple(dict.fromkeys(text.aspect for text in self.marked))
+
+    def on(self, task: str, aspect: str) -> tuple[JudgedText, ...]:
+        """Return the texts judged on an aspect, marked or not."""
+        return tuple(text for text in self.texts if text.aspect == (task, aspect))
+
+    def notes(self, *, of_marked: bool = False) -> Iterator[str]:
+        """Say which marks are left out, and what is taken for granted of all or of marked texts."""
+        if self.other_versions:
+            yield other_versions_note(self.other_versions)
+        if self.left_out:
+            yield left_out_note(len({_name(text.row) for text in self.left_out}))
+        if count := self.marked_sourceless if of_marked else self.sourceless:
+            yield sourceless_note(f"{count:,} texts")
+
+
+def other_versions_note(texts: int) -> str:
+    """Say that marks of other versions of the texts are left out."""
+    return (
+        f"{texts} marked texts are left out: they are other versions of the texts that the run"
+        " judged"
+    )
+
+
+def sourceless_note(texts: str) -> str:
+    """Say that nothing is known of what `texts` were made of, and what follows."""
+    return (
+        f"{texts}: they have no input id, so each id counts as one input: name a file of the "
+        "texts with their inputs with --data"
+    )
+
+
+def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
+    """Say that agreement is of the drawn texts alone; empty where all had the same chance."""
+    return unequal_chances_note([text.chance for text in texts if text.is_marked])
+
+
+def read_marked(source: MarkedSource) -> MarkedTexts:
+    """Read the results of the first run beside people's marks of its texts.
+
+    Raise `ConfigError` if no one marked an aspect that is asked for, and `DataError` if a file
+    cannot be read, no text of the run was marked or none of the sample, or all marks are of other
+    versions of its texts.
+    """
+    results, human, sample = source.first, source.human, source.sample
+    data, columns, aspects = source.data, source.columns, source.aspects
+    (run,) = find_runs([results], data=data, columns=columns if human is None else ())
+    chances = read_chances(sample) if sample else None
+    rows = _rows_of(run.results)
+    if human is not None:
+        people = said_in(human, rows=rows, run=run, columns=columns)
+    else:
+        people = said_beside(MarkedRun(results, data=data, columns=columns))
+    judged = set(people.by_row) & set(map(row_key, rows))
+    check_said(people, rows=rows, matched=judged, aspects=aspects)
+    definitions = KnownAspects(run.aspects_files)
+    asked = [row for row in rows if not aspects or row.aspect in aspects]
+    texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]
+    if sample and not any(text.is_marked and text.chance is not None for text in texts):
+        raise DataError(none_in_sample(people.name, sample))
+    counted = tuple(_counted(texts))
+    return MarkedTexts(
+        name=people.name,
+        texts=counted,
+        left_out=tuple(
+            text
+            for text, kept in zip(texts, counted, strict=True)
+            if text.is_marked > kept.is_marked
+        ),
+        other_versions=people.other_versions,
+        sourceless=_sourceless(asked, people),
+        marked_sourceless=_sourceless((text.row for text in counted if text.is_marked), people),
+    )
+
+
+def read_unmarked(
+    results: Path, *, data: Path | None = None, columns: Sequence[str] = ()
+) -> MarkedTexts:
+    """Read a run's results beside its texts, where no one marked any.
+
+    Raise `DataError` if a file cannot be read.
+    """
+    (run,) = find_runs([results], data=data, columns=columns if data else ())
+    nothing = People(name="", by_row={}, own=own_texts(run), rows={}, aspects=frozenset())
+    aspects = KnownAspects(run.aspects_files)
+    rows = _rows_of(run.results)
+    return MarkedTexts(
+        name="",
+        texts=tuple(_judged(row, nothing, definitions=aspects, chances=None) for row in rows),
+        sourceless=_sourceless(rows, nothing),
+    )
+
+
+def _rows_of(results: Path) -> list[ReportedRow]:
+    rows = list(read_reported_rows(results))
+    if not rows:
+        raise DataError(f"{results} holds no result")
+    return rows
+
+
+def _name(row: ReportedRow) -> TextName:
+    return row.id, row.system
+
+
+def _judged(
+    row: ReportedRow,
+    people: People,
+    *,
+    definitions: KnownAspects,
+    chances: Mapping[TextName, float] | None,
+) -> JudgedText:
+    aspect = definitions.find(row.task, row.aspect)
+    about = people.by_row.get(row_key(row))
+    source = people.source(row)
+    return JudgedText(
+        row=row,
+        scale=aspect.scale if aspect else Scale(),
+        source=row.id if source is None else source,
+        segment=about.segment if about else people.text(row),
+        meaning=aspect,
+        people=about.people if about else {},
+        spans=about.spans if about else None,
+        chance=people.chance(row) if chances is None else chances.get(_name(row)),
+    )
+
+
+def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
+    """Yield the texts; those whose marks do not count as ones that no one marked."""
+    marked = [text for text in texts if text.is_marked]
+    counts = iter(which_count([text.chance for text in marked]))
+    for text in texts:
+        yield text if not text.is_marked or next(counts) else replace(text, people={}, spans=None)
+
+
+def _sourceless(rows: Iterable[ReportedRow], people: People) -> int:
+    return len({_name(row) for row in rows if people.source(row) is None})

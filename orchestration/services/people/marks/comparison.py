@@ -1,0 +1,228 @@
+"""People's marks compared: annotators with each other, and the judges of the run with people."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.services.judging.scorers import read_scorers
+from spanjury.orchestration.services.people.agreement import Collected
+from spanjury.orchestration.services.people.annotators import read_judged, span_tasks
+from spanjury.orchestration.services.people.marked_texts import MarkedSource
+from spanjury.orchestration.services.people.marks.exporting import bare_text
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
+from spanjury.orchestration.services.people.sampling.sampled import TextName, counted_texts
+from spanjury.orchestration.studies.agreement.people import (
+    PeopleOnAspect,
+    people_on_aspect,
+    read_texts,
+)
+from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
+from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
+from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, gold_of
+from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.wiring.marks import ANNOTATORS
+
+FEWEST_TEXTS = 5
+"""Marked texts of an aspect from which on something is said of judges."""
+
+
+def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
+    """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
+    by_aspect: dict[str, list[Reading]] = {}
+    for reading in readings:
+        by_aspect.setdefault(reading.aspect, []).append(reading)
+    return {aspect: tuple(_texts(aspect, of_aspect)) for aspect, of_aspect in by_aspect.items()}
+
+
+def _texts(aspect: str, readings: Iterable[Reading]) -> Iterator[Segment]:
+    for _, group in groupby(readings, key=lambda reading: reading.text.segment.segment_id):
+        of_text = list(group)
+        bare = bare_text(of_text[0].text.segment)
+        scores = {
+            reading.annotator: reading.mark.score
+            for reading in of_text
+            if reading.mark.score is not None
+        }
+        yield replace(
+            bare,
+            human={aspect: scores} if scores else {},
+            gold=tuple(
+                span.error_span(reading.annotator)
+                for reading in of_text
+                for span in reading.mark.spans
+            ),
+            meta={
+                **bare.meta,
+                ANNOTATORS: [
+                    reading.annotator for reading in of_text if not reading.mark.scores_only
+                ],
+            },
+        )
+
+
+class PeopleAgreement(NamedTuple):
+    """The agreement of annotators, and what must be known of it."""
+
+    aspects: tuple[PeopleOnAspect, ...]
+    note: str
+
+
+def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> PeopleAgreement:
+    """Compare the annotators of a run on what they have finished; raise as `read_readings`."""
+    read = read_readings(run)
+    readings = read.chosen()
+    names = sorted({reading.annotator for reading in readings})
+    if len(names) < 2:  # noqa: PLR2004  agreement takes two
+        who = f"one annotator, {names[0]}, has" if names else "no one has"
+        note = f"{who} finished marks of {run.named}: agreement needs two annotators"
+        return PeopleAgreement((), note)
+    compared = tuple(
+        people_on_aspect(texts, aspect=aspect, settings=settings)
+        for aspect, texts in texts_by_aspect(readings).items()
+    )
+    shared = tuple(aspect for aspect in compared if aspect.shared)
+    alone = ", ".join(aspect.aspect for aspect in compared if not aspect.shared)
+    note = f"no text was finished by two annotators on {alone}" if alone else ""
+    return PeopleAgreement(shared, note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgesAndMarks:
+    """Judges of a run and the marks of people, to compare.
+
+    Parameters
+    ----------
+    notes
+        Whose marks they are, and what too few marks leave unsaid.
+    """
+
+    collected: Collected
+    notes: tuple[str, ...]
+
+
+def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
+    """Collect the finished marks of the first run that has any.
+
+    Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
+    `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
+
+    Parameters
+    ----------
+    categories
+        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
+    """
+    run, finished = _marked_run(source.results, data=source.data)
+    segments = (reading.text.segment for reading in finished)
+    counted = counted_texts(segments, source.sample, marks=str(run.marks))
+    readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
+    by_aspect = texts_by_aspect(readings)
+    if strange := [name for name in source.aspects if name not in by_aspect]:
+        aspects = ", ".join(by_aspect)
+        raise ConfigError(f"no one marked {', '.join(strange)}; marked: {aspects}")
+    asked = {name: by_aspect[name] for name in source.aspects or by_aspect}
+    enough = {name: texts for name, texts in asked.items() if len(texts) >= FEWEST_TEXTS}
+    counts = _counted(asked)
+    if not enough:
+        raise DataError(
+            f"{run.named} has too few marks to evaluate judges: {counts}; an aspect needs at "
+            f"least {FEWEST_TEXTS} finished texts"
+        )
+    who = ", ".join(sorted({reading.annotator for reading in readings}))
+    data = f"marks of {who} in {run.marks}"
+    notes = [f"{data}: {counts}"]
+    notes += [
+        f"{name} is left out: it has {len(texts)} marked texts and needs at least {FEWEST_TEXTS}"
+        for name, texts in asked.items()
+        if name not in enough
+    ]
+    scored = _collected(source, enough, data=data, categories=categories)
+    collected = replace(scored, notes=counted.notes)
+    if not collected.ratings and not collected.spans:
+        raise DataError(f"no judge scored or marked what people marked of {run.named}")
+    return JudgesAndMarks(collected=collected, notes=tuple(notes))
+
+
+def _marked_run(
+    results: Sequence[Path], *, data: Path | None
+) -> tuple[MarkedRun, Sequence[Reading]]:
+    for path in results:
+        run = MarkedRun(path, data=data)
+        if readings := (read_readings(run).chosen() if run.marks.exists() else ()):
+            return run, readings
+    named = " ".join(map(str, results))
+    raise ConfigError(
+        f"{named} has no finished marks of people: make some with 'spanjury view {results[0]}',"
+        f" take them in with 'spanjury marks import {results[0]} FILE',"
+        " or name ratings with --human"
+    )
+
+
+def _name_of(segment: Segment) -> TextName:
+    return segment.segment_id, segment.system
+
+
+def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:
+    return ", ".join(
+        f"{len(texts)} text{'' if len(texts) == 1 else 's'} of {name}"
+        for name, texts in by_aspect.items()
+    )
+
+
+def _collected(
+    source: MarkedSource,
+    by_aspect: Mapping[str, tuple[Segment, ...]],
+    *,
+    data: str,
+    categories: Sequence[str],
+) -> Collected:
+    judged = read_judged(source.results)
+    scorers = read_scorers(source.results, judges=judged.scorers)
+    gold = _joined(by_aspect)
+    pairs = category_map(categories, gold=gold)
+    tasks: list[SpanTask] = []
+    compared: list[Ratings] = []
+    for aspect, texts in by_aspect.items():
+        scored = sum(aspect in text.human for text in texts)
+        if scored >= FEWEST_TEXTS:
+            compared.append(ratings(texts, scorers, aspect=aspect))
+        tasks += span_tasks(
+            texts,
+            judged.annotators,
+            gold=gold_of(looked) if (looked := read_texts(texts)) else None,
+            aspects=(aspect,),
+            categories=pairs,
+        )
+    return Collected(
+        data=data,
+        results=tuple(map(str, source.results)),
+        ratings=tuple(scorer for scorer in compared if scorer.coverage.any()),
+        spans=tuple(tasks),
+        annotators=judged.annotators,
+        gold=gold,
+        lengths={
+            _name(aspect, text): len(text.output)
+            for aspect, texts in by_aspect.items()
+            for text in texts
+        },
+    )
+
+
+def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
+    """Join the gold spans of all aspects: a text read for two aspects counts as two."""
+    spans: dict[str, tuple[GoldSpan, ...]] = {}
+    readers: dict[str, tuple[str, ...]] = {}
+    for aspect, texts in by_aspect.items():
+        gold = gold_of(read_texts(texts))
+        for read_text in read_texts(texts):
+            spans[_name(aspect, read_text)] = gold.spans[read_text.segment_id]
+            readers[_name(aspect, read_text)] = gold.readers[read_text.segment_id]
+    return Gold(spans, readers)
+
+
+def _name(aspect: str, segment: Segment) -> str:
+    return f"{aspect}\0{segment.segment_id}"

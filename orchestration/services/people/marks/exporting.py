@@ -1,0 +1,153 @@
+"""People's marks as marked texts: rows of data, factgenie's lines, MQM tables."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, ErrorSpan, Segment
+from spanjury.orchestration.services.people.marks.readings import Reading
+from spanjury.orchestration.wiring.marks import (
+    ANNOTATORS,
+    FORMS,
+    MARKS,
+    NEUTRAL,
+    READINGS,
+    SEGMENT_ID,
+    SOURCE_MARKS,
+    SPANS,
+)
+
+NO_ERROR = "No-error"
+"""Behind the name of an aspect: its reader found no error."""
+_OF_MARKS = frozenset(
+    {ANNOTATORS, "annotator", MARKS, NEUTRAL, READINGS, SEGMENT_ID, SOURCE_MARKS, SPANS}
+)
+"""Keys of a text's meta that speak of other marks than these."""
+
+
+def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
+    """Write readings in one of `FORMS`; return how many lines there are.
+
+    Raise `ConfigError` if the form is unknown, `StoreError` if the file cannot be written, and
+    `DataError` if a text cannot be written in the form.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"cannot export {form!r}; known: {', '.join(FORMS)}")
+    return FORMS[form](path, marked_texts(readings, form=form))
+
+
+def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]:
+    """Yield each text that was marked, with all readings of it, as `form` needs them.
+
+    In ``rows`` a span names its aspect; in the other forms, which have no place for it, it stands
+    before the category, as ``fluency/spelling``.
+    """
+    kept = (reading for reading in readings if form == "rows" or not reading.mark.scores_only)
+    for _, group in groupby(kept, key=lambda reading: reading.text.segment.segment_id):
+        # An annotator's spans stand together, in the order of the aspects.
+        together = sorted(group, key=lambda reading: reading.annotator)
+        yield _row_text(together) if form == "rows" else _joined_text(together, form=form)
+
+
+def _row_text(readings: Sequence[Reading]) -> Segment:
+    spans = [
+        _named(span.error_span(reading.annotator), aspect=reading.aspect)
+        for reading in readings
+        for span in reading.mark.spans
+    ]
+    bare, looked = _bare(readings), _who_looked(readings)
+    about: dict[str, object] = {MARKS: [_about(reading) for reading in readings]}
+    if looked:
+        about |= {ANNOTATORS: looked, SPANS: spans}
+    return replace(bare, human=_scores(readings), meta={**bare.meta, **about})
+
+
+def _who_looked(readings: Sequence[Reading]) -> list[str]:
+    """Return who looked for errors."""
+    return list(
+        dict.fromkeys(reading.annotator for reading in readings if not reading.mark.scores_only)
+    )
+
+
+def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
+    scores: dict[str, dict[str, float]] = {}
+    for aspect in readings[0].text.aspects:
+        for reading in readings:
+            if reading.aspect == aspect and reading.mark.score is not None:
+                scores.setdefault(aspect, {})[reading.annotator] = reading.mark.score
+    return scores
+
+
+def _named(span: ErrorSpan, *, aspect: str) -> dict[str, object]:
+    row: dict[str, object] = {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "severity": span.severity,
+        "category": span.category,
+        "explanation": span.explanation,
+        "annotator": span.found_by[0],
+        "aspect": aspect,
+    }
+    return {key: value for key, value in row.items() if value not in {None, ""}}
+
+
+def _about(reading: Reading) -> dict[str, object]:
+    about: dict[str, object] = {"annotator": reading.annotator, "aspect": reading.aspect}
+    if reading.mark.note:
+        about["note"] = reading.mark.note
+    if reading.mark.scores_only:
+        about["scores_only"] = True
+    return about if reading.mark.is_done else about | {"is_done": False}
+
+
+def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
+    bare = _bare(readings)
+    spans = (
+        span.error_span(reading.annotator, category=_prefixed(reading.aspect, span.category))
+        for reading in readings
+        for span in reading.mark.spans
+    )
+    about: dict[str, object] = {ANNOTATORS: _who_looked(readings)}
+    if form == "mqm":
+        about |= _mqm_names(bare) | {
+            NEUTRAL: [_clean(reading) for reading in readings if not reading.mark.spans]
+        }
+    else:
+        about[SEGMENT_ID] = bare.segment_id
+        about[READINGS] = [[reading.annotator, reading.aspect] for reading in readings]
+    return replace(bare, gold=tuple(sorted(spans, key=_as_read)), meta={**bare.meta, **about})
+
+
+def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
+    """Put spans in the order in which factgenie's lines are read."""
+    return span.found_by, span.start is None
+
+
+def _clean(reading: Reading) -> dict[str, object]:
+    """Return the opinion, which is no error, that a text has none of an aspect's."""
+    return {"annotator": reading.annotator, "category": _prefixed(reading.aspect, NO_ERROR)}
+
+
+def _prefixed(aspect: str, category: str) -> str:
+    category = category.strip()  # a cell of a table keeps no blanks at its ends
+    return f"{aspect}/{category}" if category else aspect
+
+
+def _mqm_names(segment: Segment) -> dict[str, object]:
+    """Return document and numbers by which a table's row is known to be of the segment."""
+    names = [str(segment.meta.get(key, "")) for key in ("doc", "doc_id", "seg_id")]
+    if "/".join([segment.system, *names]) == segment.segment_id:
+        return {}
+    return {"doc": "", "doc_id": "", "seg_id": segment.segment_id}
+
+
+def _bare(readings: Sequence[Reading]) -> Segment:
+    return bare_text(readings[0].text.segment)
+
+
+def bare_text(segment: Segment) -> Segment:
+    """Return the text without what the data say of other people's marks."""
+    meta = {key: value for key, value in segment.meta.items() if key not in _OF_MARKS}
+    return replace(segment, human={}, gold=(), meta=meta)

@@ -1,0 +1,186 @@
+"""Marked texts become marks of a run; what fits no row of it is named, never guessed."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.orchestration.services.people.marks.mark import (
+    Mark,
+    annotator_name,
+    check_mark,
+    mark_json,
+    mark_of_json,
+)
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.services.people.marks.sheet import Sheet
+from spanjury.orchestration.wiring.marks import SEGMENT_ID, MarksStore
+from spanjury.orchestration.wiring.sources import open_source
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """The outcome of an import.
+
+    Parameters
+    ----------
+    marks
+        Put into the run.
+    unchanged
+        That the run had already.
+    kept
+        Rows that the annotator had marked otherwise; these marks stay as they are.
+    unmatched
+        What fits no row of the run, and why.
+    """
+
+    marks: int = 0
+    unchanged: int = 0
+    kept: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+
+
+def import_marks(
+    run: MarkedRun,
+    path: Path,
+    *,
+    annotator: str | None = None,
+    aspect: str | None = None,
+    replaces: bool = False,
+) -> Imported:
+    """Put the marks in a file of texts, rows, factgenie's or MQM, into a run.
+
+    Raise `ConfigError` if marks of several annotators are to be one's, or no text is judged on
+    the aspect, `DataError` if the file cannot be read, and `StoreError` if marks cannot be kept.
+
+    Parameters
+    ----------
+    annotator
+        Whose marks they are; without a name, whose the file says.
+    aspect
+        That of marks that name none; without it, a text must have a single aspect.
+    replaces
+        Whether marks replace other ones of the same annotator on the same row.
+    """
+    named = None if annotator is None else annotator_name(annotator)
+    if aspect is not None and not any(aspect in text.aspects for text in run.texts):
+        aspects = ", ".join(sorted({name for text in run.texts for name in text.aspects}))
+        raise ConfigError(f"no text of {run.named} is judged on {aspect!r}; known: {aspects}")
+    done, index = Imported(), TextIndex(run.texts)
+    entries = [*_read(path, done, index, aspect=aspect)]
+    if named is not None and len(names := {entry.annotator for entry in entries} - {""}) > 1:
+        raise ConfigError(
+            f"{path} has marks of {', '.join(sorted(names))}: they cannot all be {named}'s;"
+            " leave the name out"
+        )
+    with MarksStore(run.marks) as store:
+        for entry in entries:
+            named_entry = entry._replace(annotator=named or entry.annotator)
+            if problem := _problem(named_entry):
+                done.unmatched.append(f"{named_entry.text.segment.segment_id}: {problem}")
+            else:
+                _put(store, named_entry, done, replaces=replaces)
+    return done
+
+
+class TextIndex:
+    """The texts of a run."""
+
+    def __init__(self, texts: Iterable[MarkedText]) -> None:
+        self._by_id: dict[str, MarkedText] = {}
+        self._by_output: defaultdict[str, list[MarkedText]] = defaultdict(list)
+        for text in texts:
+            self._by_id[text.segment.segment_id] = text
+            self._by_output[text.segment.output].append(text)
+
+    def find(self, row: Segment) -> MarkedText | str:
+        """Return the text that `row` is of: by its id, or else the only one with its output.
+
+        A row whose text is not found gives the reason.
+        """
+        names = (row.meta.get(SEGMENT_ID), row.segment_id, row.meta.get("seg_id"))
+        for name in filter(None, names):
+            text = self._by_id.get(str(name))
+            if text is not None and text.segment.output == row.output:
+                return text
+        if not {*names[:2]}.isdisjoint(self._by_id):
+            return "the run has another text under this id"
+        texts = self._by_output[row.output]
+        of_system = [text for text in texts if text.segment.system == row.system]
+        texts = of_system or texts
+        if len(texts) == 1:
+            return texts[0]
+        problem = (
+            f"{len(texts)} texts of the run read like this" if texts else "the run has no such text"
+        )
+        return f"{problem}, and none has this id"
+
+
+class _Entry(NamedTuple):
+    """A mark, and the row that it is of."""
+
+    annotator: str
+    text: MarkedText
+    aspect: str
+    mark: Mark
+
+
+def _put(store: MarksStore, entry: _Entry, done: Imported, *, replaces: bool) -> None:
+    who = annotator_name(entry.annotator)
+    key = entry.text.key(who, entry.aspect)
+    stored = store.get(key)
+    if stored is not None and _is_same(stored.content, entry.mark):
+        done.unchanged += 1
+    elif stored is not None and not replaces:
+        done.kept.append(f"{key.segment}, {entry.aspect}: {who} has marked it otherwise")
+    else:
+        store.put(key, mark_json(entry.mark), based_on=stored.revision if stored else 0)
+        done.marks += 1
+
+
+def _is_same(content: str, mark: Mark) -> bool:
+    """Say whether a mark is kept already, whichever judges' spans it was made of."""
+    try:
+        current = mark_of_json(content)
+    except DataError:
+        return False
+    plain = tuple(replace(span, verdict="own", origin=None) for span in current.spans)
+    return replace(current, spans=plain, rejected=()) == mark
+
+
+def _problem(entry: _Entry) -> str:
+    if not entry.annotator:
+        return "no annotator is named: say whose it is with --annotator"
+    scale = entry.text.aspects[entry.aspect]
+    try:
+        annotator_name(entry.annotator)
+        check_mark(entry.mark, output=entry.text.segment.output, low=scale.low, high=scale.high)
+    except (ConfigError, DataError) as error:
+        return f"{entry.aspect}: {error}"
+    return ""
+
+
+def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Entry]:
+    """Yield the marks of each text; name those that fit no row."""
+    seen: set[tuple[str, str, str]] = set()
+    for row in open_source(path):
+        if not isinstance(row, Segment):
+            done.unmatched.append(str(row))
+            continue
+        text = index.find(row)
+        if isinstance(text, str):
+            done.unmatched.append(f"{row.segment_id}: {text}")
+            continue
+        sheet = Sheet(row, text, aspect=aspect)
+        for (who, of), mark in sheet.marks().items():
+            name = (text.segment.segment_id, who, of)
+            if name in seen:
+                done.unmatched.append(
+                    f"{row.segment_id}: {of} is marked twice by {who or 'someone'}"
+                )
+            else:
+                seen.add(name)
+                yield _Entry(who, text, of, mark)
+        done.unmatched += [f"{row.segment_id}: {problem}" for problem in sheet.problems]

@@ -1,0 +1,135 @@
+"""The marks of a run, matched to its texts: whose they are, and which belong to other versions."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.services.people.marks.mark import Mark, check_mark, mark_of_json
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.wiring.marks import MarkKey, StoredMark, mark_name, read_marks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A mark of a text of the run."""
+
+    annotator: str
+    aspect: str
+    text: MarkedText
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """The marks of a run.
+
+    Parameters
+    ----------
+    readings
+        Those of its texts, text by text, aspect by aspect, annotators by name.
+    other_versions
+        Marks of texts, or of versions of texts, that the run's data do not hold.
+    damaged
+        Names of the marks that cannot be read, or do not fit their text.
+    """
+
+    readings: tuple[Reading, ...]
+    other_versions: int
+    damaged: tuple[str, ...]
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Those who marked anything, by name."""
+        return tuple(sorted({reading.annotator for reading in self.readings}))
+
+    def chosen(
+        self, *, annotators: Sequence[str] = (), with_unfinished: bool = False
+    ) -> tuple[Reading, ...]:
+        """Return the readings of `annotators`, all without any name.
+
+        Raise `DataError` if one of them marked nothing.
+        """
+        if strange := [name for name in annotators if name not in self.annotators]:
+            choices = ", ".join(self.annotators) or "none"
+            raise DataError(f"{', '.join(strange)} marked nothing; annotators: {choices}")
+        return tuple(
+            reading
+            for reading in self.readings
+            if (with_unfinished or reading.mark.is_done)
+            and (not annotators or reading.annotator in annotators)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The work of one annotator: marks, those that are done, and spans in them."""
+
+    annotator: str
+    marks: int
+    done: int
+    spans: int
+
+
+def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
+    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do.
+
+    Raise `StoreError` if marks are damaged on disk, unless they are to be left out.
+    """
+    stored = read_marks(run.marks, are_whole=not without_damaged)
+    if not stored.marks:
+        return Readings(readings=(), other_versions=0, damaged=stored.damaged)
+    by_key = {mark.key: mark for mark in stored.marks}
+    names = sorted({key.annotator for key in by_key})
+    matched = [*_matched(run.texts, names, by_key)]
+    sound = [reading for _, reading in matched if reading is not None]
+    unfit = (mark_name(astuple(key)) for key, reading in matched if reading is None)
+    return Readings(
+        readings=tuple(sound),
+        other_versions=len(by_key) - len(matched),
+        damaged=(*stored.damaged, *unfit),
+    )
+
+
+def progress(path: Path) -> tuple[list[Progress], tuple[str, ...]]:
+    """Count the marks in a file, annotator by annotator, and name those that are damaged."""
+    stored = read_marks(path)
+    damaged = list(stored.damaged)
+    marks, done, spans = Counter[str](), Counter[str](), Counter[str]()
+    for entry in stored.marks:
+        try:
+            mark = mark_of_json(entry.content)
+        except DataError:
+            damaged.append(mark_name(astuple(entry.key)))
+            continue
+        marks[entry.key.annotator] += 1
+        done[entry.key.annotator] += mark.is_done
+        spans[entry.key.annotator] += len(mark.spans)
+    names = sorted(marks)
+    rows = [
+        Progress(annotator=name, marks=marks[name], done=done[name], spans=spans[name])
+        for name in names
+    ]
+    return rows, tuple(damaged)
+
+
+def _matched(
+    texts: Sequence[MarkedText], names: Sequence[str], by_key: dict[MarkKey, StoredMark]
+) -> Iterator[tuple[MarkKey, Reading | None]]:
+    """Yield the key of each mark of a text, and the mark; None for one that cannot be read."""
+    for text in texts:
+        for aspect in text.aspects:
+            for name in names:
+                key = text.key(name, aspect)
+                if key in by_key:
+                    yield key, _reading(text, aspect, by_key[key])
+
+
+def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | None:
+    try:
+        mark = mark_of_json(stored.content)
+        check_mark(mark, output=text.segment.output)
+    except DataError:
+        return None
+    return Reading(annotator=stored.key.annotator, aspect=aspect, text=text, mark=mark)

@@ -1,0 +1,263 @@
+"""Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spanjury.judges.core import ConfigError, DataError, Outcome, unstamped
+from spanjury.orchestration.engine.made_for import aspect_key, seats_digest, signed_seats
+from spanjury.orchestration.engine.panel import BY_PROBABILITY
+from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.services.people.marked_texts import (
+    JudgedText,
+    MarkedSource,
+    MarkedTexts,
+    drawn_unequally_note,
+    read_marked,
+    read_unmarked,
+)
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
+from spanjury.orchestration.services.people.panel_seats import (
+    Seats,
+    require_seats,
+    seat_costs,
+    study_text,
+)
+from spanjury.orchestration.services.people.seat_prices import NO_PRICES, Pricing, find_prices
+from spanjury.orchestration.studies.panel_study.agreement import Settings
+from spanjury.orchestration.studies.panel_study.cascade_findings import (
+    CascadeFindings,
+    cascade_findings,
+)
+from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
+from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
+from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
+
+
+class FittedCascade(NamedTuple):
+    """Findings on a cascade, with the panel and the aspect that its file is for.
+
+    Seats of the panel that say nothing of the aspect are `silent`, and asked first.
+    """
+
+    findings: CascadeFindings
+    panel: str
+    seats: tuple[str, ...]
+    aspect: str
+    silent: tuple[str, ...] = ()
+
+
+def write_fitted(path: Path, fitted: FittedCascade) -> None:
+    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
+    findings = fitted.findings
+    lines = [
+        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
+        f'panel = "{fitted.panel}"',
+        f"seats = {_listed(map(_quoted, fitted.seats))}",
+        f"aspect = {_quoted(fitted.aspect)}",
+        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
+    ]
+    first, *others = findings.stages
+    asked = ((*fitted.silent, *first), *others)
+    for stage, fit in zip(asked, findings.fitted, strict=False):
+        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
+        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
+        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
+        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
+    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _listed(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
+
+
+def fit_panel_cascade(
+    source: MarkedSource,
+    *,
+    aspect: str = "",
+    stages: Sequence[Sequence[str]] = (),
+    share: float = 0.6,
+    unit: Unit = "calls",
+    pricing: Pricing = NO_PRICES,
+    within: str = "",
+    settings: Settings = Settings(level="pooled"),
+) -> FittedCascade:
+    """Fit a cascade to a run, and measure it on held-out texts.
+
+    Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
+    `DataError` if a file cannot be read or too few texts were judged by all seats.
+
+    Parameters
+    ----------
+    source
+        Without people's scores, agreement with people is not measured.
+    aspect
+        The one whose rows are taken; empty where there is one only.
+    stages
+        Names of seats, stage by stage: these are the panel. Empty for all seats: first those that
+        take no calls, then one after the other, the cheapest first.
+    share
+        Share of the whole panel's cost that the cascade may take.
+    unit
+        Unit of the cost.
+    pricing
+        Prices of seats' tokens; they count if the unit is dollars.
+    within
+        Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
+    """
+    marked = _read(source)
+    aspect, judged = _of_one_aspect(marked.texts, aspect)
+    if any(text.row.aggregation not in {"mean", BY_PROBABILITY} for text in judged):
+        raise ConfigError("a cascade is fitted to the mean of the seats: rescore the run by it")
+    if any(text.row.unasked for text in judged):
+        raise ConfigError(
+            "a cascade judged the run and chose the texts for which all seats were asked: fit to "
+            "a run in which all were asked"
+        )
+    seats_of_texts = [{seat.judge: seat for seat in text.row.seats} for text in judged]
+    priced = find_prices(
+        seats_of_texts, pricing if unit == "dollars" else replace(pricing, panel=None)
+    )
+    costs = seat_costs(seats_of_texts, priced.by_seat)
+    is_named = bool(stages)
+    staged_seats = tuple(map(tuple, stages)) or _usual_stages(costs, unit=unit)
+    names = [name for stage in staged_seats for name in stage]
+    require_seats(names, seats_of_texts, aspect=aspect)
+    silent = tuple(name for name in names if _is_silent(name, seats_of_texts, costs[name]))
+    _check(_spoken(staged_seats, silent), unit=unit, is_named=is_named)
+    kept = [number for number, of in enumerate(seats_of_texts) if _is_whole(of, names)]
+    if len(kept) < FEWEST_FITTED:
+        raise DataError(
+            f"all of {', '.join(names)} judged {len(kept)} texts, and a cascade is fitted to "
+            f"{FEWEST_FITTED} or more: judge texts by all seats, without a cascade"
+        )
+    rows = [{name: seats_of_texts[number][name] for name in names} for number in kept]
+    texts = [judged[number] for number in kept]
+    seats = panel_seats(
+        [
+            study_text(text, of, human=text.human, within=within)
+            for text, of in zip(texts, rows, strict=True)
+        ],
+        aspect=aspect,
+        costs=costs,
+    )
+    findings = cascade_findings(
+        _staged(seats, _spoken(staged_seats, silent), unit=unit),
+        seats,
+        share=share,
+        unit=unit,
+        people=marked.name,
+        settings=settings,
+        notes=[
+            *_notes(marked, texts, left=len(judged) - len(kept)),
+            *priced.notes,
+            *(f"{name} never judges {aspect}, so it is asked first" for name in silent),
+        ],
+    )
+    signatures = {name: unstamped(rows[0][name].signature) for name in names}
+    return FittedCascade(
+        findings,
+        panel=seats_digest(signatures, aggregation="mean"),
+        seats=signed_seats(signatures),
+        aspect=aspect_key(texts[0].row.task, aspect),
+        silent=silent,
+    )
+
+
+def _read(source: MarkedSource) -> MarkedTexts:
+    """Return all texts, with people's scores where there are any."""
+    is_named = source.human is not None or source.sample is not None
+    if not is_named and not MarkedRun(source.first, data=source.data).marks.exists():
+        return read_unmarked(source.first, data=source.data, columns=source.columns)
+    return read_marked(source)
+
+
+def _notes(marked: MarkedTexts, texts: Sequence[JudgedText], *, left: int) -> Iterator[str]:
+    yield from marked.notes()
+    if unequal := drawn_unequally_note(texts):
+        yield unequal
+    if left:
+        yield f"{left} texts were not judged by all seats, and are left out"
+
+
+def _of_one_aspect(texts: Sequence[JudgedText], asked: str) -> tuple[str, Sequence[JudgedText]]:
+    names = list(dict.fromkeys(text.row.aspect for text in texts))
+    if asked and asked not in names:
+        raise ConfigError(f"{asked} was not judged; judged: {', '.join(names) or 'nothing'}")
+    if not asked and len(names) != 1:
+        raise ConfigError(f"name one aspect by --aspect; judged: {', '.join(names) or 'nothing'}")
+    aspect = asked or names[0]
+    return aspect, [text for text in texts if text.row.aspect == aspect]
+
+
+def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[str, ...], ...]:
+    names = tuple(costs)
+    stages = usual_stages(tuple(costs.values()), unit=unit)
+    return tuple(tuple(names[seat] for seat in stage) for stage in stages)
+
+
+def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
+    """Say whether a seat that asks no model abstained wherever it was asked."""
+    outcomes = {seats[name].outcome for seats in rows if name in seats}
+    return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
+
+
+def _spoken(
+    stages: Sequence[Sequence[str]], silent: Collection[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the stages without seats that are silent."""
+    left = (tuple(name for name in stage if name not in silent) for stage in stages)
+    return tuple(filter(None, left))
+
+
+def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> None:
+    names = [name for stage in stages for name in stage]
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise ConfigError(f"a seat is asked once, but --stage names {', '.join(twice)} twice")
+    if len(stages) > 1:
+        return
+    if is_named or not names:
+        raise ConfigError(
+            f"a cascade needs two stages with scores, but there is {' + '.join(names) or 'none'}: "
+            "name each stage with its own --stage SEAT,SEAT"
+        )
+    raise ConfigError(
+        f"{', '.join(names)} are one stage, because none of them uses {unit}, so a cascade saves "
+        "nothing. Take a run with a seat that does, or count another unit with --cost; --stage "
+        "SEAT,SEAT names a stage, once for each"
+    )
+
+
+def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
+    """Say whether all seats were asked, and one of them gave a score."""
+    asked = [seats.get(name) for name in names]
+    return None not in asked and any(report and report.score is not None for report in asked)
+
+
+def _staged(seats: PanelSeats, stages: Sequence[Sequence[str]], *, unit: Unit) -> StagedTexts:
+    names = [name for stage in stages for name in stage]
+    if silent := [name for name in names if name not in seats.names]:
+        raise ConfigError(
+            f"{', '.join(silent)} gave no score of {seats.aspect}: leave it out by --stage"
+        )
+    numbers = tuple(tuple(map(seats.names.index, stage)) for stage in stages)
+    texts = staged(seats, numbers, unit=unit)
+    counted = zip(seats.names, seats.costs, strict=True)
+    if unpriced := [name for name, cost in counted if np.isnan(cost.counted_in(unit))]:
+        raise ConfigError(
+            f"no price of {', '.join(unpriced)} is known: name it by --price"
+            " SEAT=PROMPT/COMPLETION or --panel FILE, or another unit by --cost"
+        )
+    if not texts.costs[1:].any():
+        raise ConfigError(f"no seat behind the first stage uses {unit}, so a cascade saves nothing")
+    return texts

@@ -1,0 +1,152 @@
+"""Judging on a cluster: the rows of many files, chunk by chunk, by workers on many machines."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from pydantic import TypeAdapter
+
+from spanjury.judges.core import DataError, RunStoppedError, StoreError
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services.runs.cluster_job import (
+    ChunkEnd,
+    ChunkRecord,
+    ClusterJob,
+    Failure,
+    chunk_json,
+    read_end,
+)
+from spanjury.orchestration.services.runs.cluster_ledger import ClusterStop, Ledger
+from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
+from spanjury.orchestration.services.runs.run_folder import CLUSTER, manifest_of_values
+from spanjury.orchestration.wiring.cluster import (
+    ShardFolder,
+    cut_chunks,
+    find_place,
+    ray_engine,
+    require,
+)
+from spanjury.orchestration.wiring.seats import warn_of_one_family
+
+__all__ = ["ChunkRecord", "ClusterJob", "ClusterStop", "run_on_cluster"]
+
+_JOB = TypeAdapter(ClusterJob)
+
+
+def run_on_cluster(
+    job: ClusterJob,
+    show: Callable[[ChunkRecord], None],
+    *,
+    stop_token: ClusterStop | None = None,
+) -> str:
+    """Judge what is not judged yet, and join the results in the order of the rows.
+
+    However it ends, running it again goes on where it was: a chunk whose shard is there
+    is not judged, unless the panel, an aspect or one of its rows has changed.
+
+    Parameters
+    ----------
+    show
+        Is given the record of every chunk once its shard is written, in any order.
+    stop_token
+        Ends the run early, once it is requested, from any thread.
+
+    Raises
+    ------
+    RunStoppedError
+        If a limit or the stop token came before the end; what was judged is in the shards.
+    DataError
+        If a file or, unless they are skipped, a row cannot be read; or no row is left.
+    ConfigError
+        If Ray is not installed or no cluster answers, the panel cannot be opened, or a
+        task or an aspect is unknown.
+    StoreError
+        If the folder is that of a run on one machine, or a shard, the manifest or the
+        results cannot be written.
+    RunFailedError
+        If a model cannot be used, or does not answer for longer than is waited.
+    EvaluationError
+        If Ray gives up.
+    """
+    require(ray_engine)
+    warn_of_one_family(job.panel)  # what a worker warns of is in its own log
+    folder = ShardFolder(job.folder)
+    chunks = [*map(chunk_json, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
+    folder.create()
+    progress = _Progress()
+    with ray_engine.on_ray(job.address) as cluster:
+        _keep_manifest(job, folder, {**cluster.facts, "shards": len(chunks)})
+        ledger = cluster.share(partial(Ledger, job.limits, file=folder))
+        make = partial(
+            ChunkWorker,
+            replace(job, folder=folder.url),
+            Catalogue.load(*job.aspects_files),
+            ledger.ask,
+        )
+        ends = cluster.map(make, chunks, most_workers=job.most_workers)
+        with (stop_token or ClusterStop()).passed_on(ledger.tell), closing(ends):
+            for end in map(read_end, ends):
+                progress.add(end)
+                show(end.record)
+    progress.require_end()
+    if not progress.results:
+        raise DataError(f"{job.data}: no row can be judged")
+    folder.join(progress.keys[number] for number in range(len(chunks)))
+    folder.mark(done=progress.is_answered)
+    return folder.results
+
+
+@dataclass(slots=True)
+class _Progress:
+    """The ends of all chunks so far."""
+
+    keys: dict[int, str] = field(default_factory=dict)
+    results: int = 0
+    is_answered: bool = True
+    failure: Failure | None = None
+    stopped: str = ""
+
+    def add(self, end: ChunkEnd) -> None:
+        """Take the end of one more chunk; the first failure is the one that counts."""
+        record = end.record
+        self.keys[record.chunk] = record.key
+        self.results += record.results
+        self.is_answered &= not record.unanswered
+        self.failure = self.failure or end.failure
+        self.stopped = self.stopped or record.stopped
+
+    def require_end(self) -> None:
+        """Raise why the run ended before its end, if so."""
+        if self.failure is not None:
+            raise self.failure.raised()
+        if self.stopped:
+            raise RunStoppedError(self.stopped)
+
+
+def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, object]) -> None:
+    """Write the manifest of the run, or that it is changed."""
+    named = replace(
+        job,
+        data=find_place(job.data).url,
+        folder=folder.url,
+        aspects_files=tuple(path.absolute() for path in job.aspects_files),
+    )
+    values = _JOB.dump_python(named, mode="json", fallback=_words)
+    before = folder.manifest()
+    if before is not None and CLUSTER not in before:
+        raise StoreError(
+            f"{folder.url} holds a run of one machine: name another folder, or go on with it by:"
+            f" spanjury resume {folder.url}"
+        )
+    folder.mark(done=False)
+    if before is None or before.get("job") != values:
+        workers = min(job.most_workers or int(str(cluster["cores"])), int(str(cluster["cores"])))
+        folder.keep_manifest(
+            {**manifest_of_values(values), CLUSTER: {**cluster, "workers": workers}}
+        )
+
+
+def _words(value: object) -> str:
+    """Return what is said of a judge that is no plain value."""
+    return str(getattr(value, "signature", None) or repr(value))

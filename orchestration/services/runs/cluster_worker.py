@@ -1,0 +1,199 @@
+"""The work of one process of a cluster: to judge chunks, and write the shard of each."""
+
+import tempfile
+import weakref
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from spanjury.judges.core import UNANSWERED, DataError, EvaluationError, Result, Usage
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import evaluate, pair
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import GRACE, run_watched
+from spanjury.orchestration.services.judging.job import readable
+from spanjury.orchestration.services.runs.cluster_job import (
+    ChunkEnd,
+    ChunkRecord,
+    ClusterJob,
+    Failure,
+    end_json,
+    read_chunk_json,
+)
+from spanjury.orchestration.services.runs.cluster_ledger import Ask, WorkerMeter, stop_note
+from spanjury.orchestration.services.runs.cluster_shard import (
+    Pairs,
+    aligned_rows,
+    is_kept,
+    outcomes_of,
+    rows_of,
+    shard_key,
+    usage_of,
+)
+from spanjury.orchestration.wiring.cluster import Chunk, ShardFolder, read_chunk, without_losses
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """The rows that were judged, and why not all of them were, if so."""
+
+    rows: list[bytes]
+    stopped: str = ""
+    error: EvaluationError | None = None
+
+
+class ChunkWorker:
+    """Judge one chunk after the other, and write the shard of each.
+
+    Of a shard that is there, only what is missing or failed is judged. When the run is stopped
+    half-way, the shard has the rows that were judged by then. The panel is opened for the first
+    chunk and stays open as long as the process lives.
+
+    Parameters
+    ----------
+    ask
+        Reaches the ledger of the run.
+    """
+
+    def __init__(self, job: ClusterJob, catalogue: Catalogue, ask: Ask) -> None:
+        self._job = job
+        self._catalogue = catalogue
+        self._ask = ask
+        self._shards = ShardFolder(job.folder)
+        self._stack = ExitStack()  # of what is open
+        self._portal: BlockingPortal | None = None
+        self._panel: Panel | None = None
+        self._meter = WorkerMeter(limits=job.limits, ask=ask)
+        self._before = (Usage(), 0.0)
+        # At the end of the process its threads stand still, and closing would wait for them.
+        weakref.finalize(self, self._stack.close)
+
+    def __call__(self, chunk: str) -> str:
+        """Judge the chunk that `chunk_json` wrote; return what `read_end` reads.
+
+        Our errors are written there too: raised in another process, they would arrive as a
+        page of its stack. They end the run, but what other workers have under way gets its grace.
+        """
+        portal = self._portal = self._portal or self._stack.enter_context(start_blocking_portal())
+        read = read_chunk_json(chunk)
+        record, error = ChunkRecord(chunk=read.number, outcomes={}), None
+        try:
+            record, error = self._record(portal, read)
+        except EvaluationError as raised:
+            error = raised
+        if error is not None:
+            with suppress(EvaluationError):  # it may be the ledger that is lost
+                portal.call(self._ask, stop_note(str(error), grace=GRACE))
+        end = ChunkEnd(record=self._with_cost(record), failure=Failure.of(error) if error else None)
+        return end_json(end)
+
+    def _record(
+        self, portal: BlockingPortal, chunk: Chunk
+    ) -> tuple[ChunkRecord, EvaluationError | None]:
+        """Judge the chunk; return its record, and what ended its judging."""
+        stop_token = portal.call(self._meter.begin)
+        if stop_token.is_requested:
+            stopped = ChunkRecord(chunk=chunk.number, outcomes={}, stopped=stop_token.reason)
+            return stopped, None
+        panel = self._panel = self._panel or self._opened(portal)
+        pairs, skipped = self._pairs(chunk)
+        key = shard_key(panel.signature, pairs)
+        there = self._shards.read(key)
+        old = aligned_rows(there, pairs, signature=panel.signature)
+        again = self._job.again
+        todo = [
+            pair
+            for pair, row in zip(pairs, old, strict=True)
+            if row is None or not is_kept(row, again=again)
+        ]
+        judged = self._judged(portal, panel, todo) if todo else _Judged(rows=[])
+        new = aligned_rows(b"".join(judged.rows), pairs, signature=panel.signature)
+        rows = [*filter(None, map(_better, old, new))]
+        if judged.rows or there is None:
+            self._shards.write(key, b"".join(rows))
+        record = ChunkRecord(
+            chunk=chunk.number,
+            key=key,
+            results=len(rows),
+            outcomes=outcomes_of(rows),
+            unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
+            judged=len(judged.rows),
+            usage=usage_of(judged.rows),
+            skipped=skipped,
+            stopped=judged.stopped,
+        )
+        return record, judged.error
+
+    def _opened(self, portal: BlockingPortal) -> Panel:
+        guard = guard_of(self._job.failures, memory=None)
+        opening = open_configured_panel(self._job.panel, guard=guard, meter=self._meter)
+        return self._stack.enter_context(portal.wrap_async_context_manager(opening))
+
+    def _pairs(self, chunk: Chunk) -> tuple[Pairs, tuple[str, ...]]:
+        """Return the pairs to judge, and why rows are skipped."""
+        job, bad = self._job, list[DataError]()
+        segments = readable(read_chunk(chunk), bad, skip=job.skip_bad_rows)
+        pairs = tuple(pair(segments, self._catalogue, task=job.task, aspects=job.aspects))
+        return pairs, tuple(map(str, bad))
+
+    def _judged(self, portal: BlockingPortal, panel: Panel, pairs: Pairs) -> _Judged:
+        """Judge `pairs`, as any run would, until all are judged or the run is stopped."""
+        error: EvaluationError | None = None
+        with tempfile.TemporaryDirectory(prefix="spanjury-") as folder:
+            results = open_results(Path(folder) / "rows.jsonl")
+            try:
+                with results:
+                    portal.call(self._evaluate, panel, pairs, results.append)
+            except EvaluationError as raised:
+                error = raised
+            rows = rows_of(results.path.read_bytes())
+        stop_token = self._meter.stop_token
+        stopped = stop_token.reason if stop_token.interrupted else ""
+        return _Judged(rows=rows, stopped=stopped, error=error)
+
+    async def _evaluate(self, panel: Panel, pairs: Pairs, write: Callable[[Result], None]) -> None:
+        work = partial(
+            evaluate,
+            panel,
+            pairs,
+            write=write,
+            workers=self._job.panel.workers,
+            stop_token=self._meter.stop_token,
+        )
+        await run_watched(work, self._meter.watch)
+        await self._meter.report()
+
+    def _with_cost(self, record: ChunkRecord) -> ChunkRecord:
+        """Add to `record` what was spent since the last one."""
+        meter = self._meter
+        (usage, cost), self._before = self._before, (meter.usage, meter.cost)
+        return replace(
+            record,
+            spent=_difference(meter.usage, usage),
+            cost=meter.cost - cost,
+            unpriced=meter.unpriced,
+        )
+
+
+def _better(old: bytes | None, new: bytes | None) -> bytes | None:
+    """Return the new row of a pair, but the old one if that has a score that the new one lacks."""
+    if old is None or new is None:
+        return new or old
+    return without_losses([old], [new])[0]
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    return Usage(
+        calls=now.calls - before.calls,
+        prompt=now.prompt - before.prompt,
+        cached=now.cached - before.cached,
+        completion=now.completion - before.completion,
+        reasoning=now.reasoning - before.reasoning,
+    )

@@ -1,0 +1,217 @@
+"""Runs: jobs that keep their manifest, memory and results in a folder, to go on from there."""
+
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from importlib.metadata import Distribution, distributions
+from importlib.resources import files
+from pathlib import Path
+
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    StoreError,
+    fingerprint,
+    hide,
+    is_secret_name,
+)
+from spanjury.judges.core.lazy import Once, lazily
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.wiring.panel_files import with_todays_models
+from spanjury.orchestration.wiring.runs import RunFolder
+
+with lazily():
+    import pydantic
+
+CLUSTER = "cluster"
+"""The part of a manifest that only runs on a cluster have: its machines, and its shards."""
+ASSESSMENTS = "assessments"
+"""The part of a manifest that says how many result rows the whole run has."""
+_FORMAT = 1
+_JOB = Once(lambda: pydantic.TypeAdapter(Job))
+_NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
+_VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
+_PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
+
+
+def manifest_of(job: Job) -> Mapping[str, object]:
+    """Return the manifest of a run of `job` that begins now, ready for JSON.
+
+    Raise `ConfigError` if the job holds a secret, which must not be stored.
+    """
+    try:
+        values: Mapping[str, object] = _plain_fields(job)
+    except TypeError:  # an option or a judge of some other kind
+        values = _JOB.get().dump_python(job, mode="json")
+    return manifest_of_values(values)
+
+
+def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the manifest of a run that begins now, whose job has the plain `values`.
+
+    Raise `ConfigError` if there is a secret in them, which must not be stored.
+    """
+    _check_secrets(values, ())
+    return {
+        "format": _FORMAT,
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+        "job": values,
+        "spanjury": VERSION,
+        "python": platform.python_version(),
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+        "git": _git_state(),
+        "packages": dict(map(_name_and_version, distributions())),
+        "prompts": {name: text for folder in _PROMPTS for name, text in _templates(folder)},
+    }
+
+
+def read_job(manifest: Mapping[str, object]) -> Job:
+    """Return the job that `manifest` describes.
+
+    Raise `StoreError` if it describes none, or was written in a format that is not known; raise
+    `ConfigError` if it is that of a run on a cluster.
+    """
+    if CLUSTER in manifest:
+        raise ConfigError(
+            "it is a run on a cluster: continue it with the command that began it (spanjury "
+            "evaluate DATA --engine ray --run-dir FOLDER …)"
+        )
+    if manifest.get("format") != _FORMAT:
+        raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
+    try:
+        return _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        field = ".".join(map(str, problem["loc"]))
+        raise StoreError(f"the manifest has no valid job: {field}: {problem['msg']}") from error
+
+
+def _with_todays_models(job: object) -> object:
+    if isinstance(job, Mapping) and isinstance(panel := job.get("panel"), Mapping):
+        return {**job, "panel": with_todays_models(panel)}
+    return job
+
+
+def _plain(value: object) -> object:
+    """Return `value` as pydantic writes it into JSON, without loading it; raise `TypeError`."""
+    if value is None or type(value) in {bool, int, float, str}:
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    return _plain_fields(value)
+
+
+def _plain_fields(value: object) -> dict[str, object]:
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]  # raises as it should
+
+
+def _check_secrets(value: object, names: tuple[str, ...]) -> None:
+    """Refuse a job with a known secret in it, or with a text in an option named as one is."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            _check_secrets(part, (*names, str(name)))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _check_secrets(part, names)
+    elif isinstance(value, str) and (hide(value) != value or is_secret_name(names[-1])):
+        raise ConfigError(
+            f"{hide('.'.join(names))} holds a secret, which would be stored with the run: have"
+            " the judge or model read it from the environment, or use --no-memory"
+        )
+
+
+def _templates(folder: str) -> list[tuple[str, str]]:
+    # By path: to name its package would import it, and pydantic-ai with it.
+    templates = files("spanjury").joinpath(*folder.split("/"), "templates")
+    paths = sorted(templates.iterdir(), key=lambda file: file.name)
+    package = f"spanjury.{folder.replace('/', '.')}"
+    return [(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in paths]
+
+
+def _name_and_version(package: Distribution) -> tuple[str, str]:
+    # The first lines suffice: parsing the metadata of hundreds of packages outlasts a short run.
+    text = package.read_text("METADATA") or ""
+    name, version = _NAME.search(text), _VERSION.search(text)
+    return name[1] if name else package.name, version[1] if version else package.version
+
+
+def _git_state() -> Mapping[str, str] | None:
+    """Return the commit of the current folder, and a digest of what is changed there."""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changes = _git("status", "--porcelain")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
+def begin_run(
+    job: Job, folder: RunFolder, *, output: Path | None, assessments: int | None = None
+) -> Job:
+    """Make the folder of a run of `job`; return the job that keeps its memory there.
+
+    Its manifest names files by their absolute paths, but for those in the folder, which
+    may be moved. It says how many `assessments` there are, if that is known.
+
+    Raise `StoreError` if there is a run in the folder, or it cannot be written, and `ConfigError`
+    as `check_output`.
+    """
+    job = replace(job, output=output or folder.results, memory=folder.memory)
+    check_output(job)
+    folder.create(_counted(manifest_of(_kept(job, folder)), assessments))
+    return job
+
+
+def check_output(job: Job) -> None:
+    """Raise `ConfigError` if the results of `job` would replace those of another run."""
+    output = job.output.resolve()
+    other = RunFolder(output.parent)
+    is_own = job.memory is not None and job.memory.resolve() == other.memory
+    if other.exists and output == other.results and not is_own:
+        raise ConfigError(
+            f"{job.output}: holds the results of the run {other.path}; name another file"
+        )
+
+
+def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -> None:
+    """Write `job`, which goes on with the run in `folder`, into the manifest.
+
+    Raise `StoreError` if it cannot be written.
+    """
+    folder.change(_counted(manifest_of(_kept(job, folder)), assessments))
+
+
+def _counted(manifest: Mapping[str, object], assessments: int | None) -> Mapping[str, object]:
+    return manifest if assessments is None else {**manifest, ASSESSMENTS: assessments}
+
+
+def job_of(folder: RunFolder) -> Job:
+    """Return the job that was begun in `folder`; raise `StoreError` if there is none."""
+    job = read_job(folder.manifest())
+    return replace(job, output=folder.path / job.output, memory=folder.memory)
+
+
+def _kept(job: Job, folder: RunFolder) -> Job:
+    """Return `job` as it stands in the manifest, wherever that is read."""
+    inside = job.output.absolute() == folder.results.absolute()
+    return replace(
+        job,
+        data=job.data.absolute(),
+        aspects_files=tuple(path.absolute() for path in job.aspects_files),
+        output=Path(folder.results.name) if inside else job.output.absolute(),
+        memory=Path(folder.memory.name),
+    )

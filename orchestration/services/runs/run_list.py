@@ -1,0 +1,164 @@
+"""The runs in a folder: the state of each, how far it came, what it holds."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from spanjury.judges.core import ConfigError, StoreError
+from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.run_folder import ASSESSMENTS, CLUSTER, job_of
+from spanjury.orchestration.wiring.runs import (
+    RunContents,
+    RunFolder,
+    is_locked,
+    lock_of,
+    run_contents,
+    runs_home,
+)
+
+State = Literal["done", "open", "going on", "damaged"]
+
+_PART = ".part"
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEntry:
+    """A run as lists show it.
+
+    Parameters
+    ----------
+    begun
+        When it was begun; None if nothing says so.
+    written
+        When it was begun or written to last.
+    rows, of
+        How many result rows there are, of how many; None where that is not known.
+    data
+        The file that is judged, or why the run cannot be resumed.
+    is_on_cluster
+        Whether machines of a cluster work on it, which hold no lock.
+    problem
+        What is wrong with a run that is damaged; or empty.
+    """
+
+    run: RunFolder
+    state: State
+    begun: datetime | None
+    written: datetime
+    rows: int | None
+    of: int | None
+    data: str
+    contents: RunContents
+    is_on_cluster: bool = False
+    problem: str = ""
+
+
+def runs_in(folder: Path | None) -> tuple[Path, list[RunEntry]]:
+    """Return the folder of runs, that among the user's data by default, and its runs, newest first.
+
+    Raises `StoreError` if there is no such folder, or a part of it cannot be read.
+    """
+    if folder is not None and not folder.is_dir():
+        raise StoreError(f"there is no folder {folder}")
+    home = folder or runs_home()
+    entries = [entry for run in RunFolder.among(home) for entry in _still_there(run)]
+    return home, sorted(entries, key=lambda entry: entry.written, reverse=True)
+
+
+def _still_there(run: RunFolder) -> Iterator[RunEntry]:
+    try:
+        yield read_entry(run)
+    except StoreError:
+        if run.path.exists():  # else somebody deleted it just now
+            raise
+
+
+def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
+    """Read what lists show of `run`; raise `StoreError` if its folder cannot be read.
+
+    Parameters
+    ----------
+    is_ours
+        Whether this process holds the lock of the run, so that no other works on it.
+    """
+    contents = run_contents(run)
+    written = datetime.fromtimestamp(contents.written, UTC)
+    try:
+        manifest = run.manifest()
+        is_on_cluster = CLUSTER in manifest
+        job, data = _job_and_data(run, manifest)
+    except StoreError as error:  # must not hide the others
+        return RunEntry(
+            run=run,
+            state="damaged",
+            begun=None,
+            written=written,
+            rows=None,
+            of=None,
+            data="",
+            contents=contents,
+            problem=str(error),
+        )
+    begun = _time(manifest.get("begun"))
+    state: State = "done" if run.is_done else "open"
+    if not is_ours and is_locked(lock_of(run)):
+        state = "going on"
+    of = _count(manifest.get(ASSESSMENTS))
+    return RunEntry(
+        run=run,
+        state=state,
+        begun=begun,
+        written=max(written, begun) if begun else written,
+        rows=of if state == "done" and of is not None else _rows(run, job, state=state),
+        of=of,
+        data=data,
+        contents=contents,
+        is_on_cluster=is_on_cluster,
+    )
+
+
+def _job_and_data(run: RunFolder, manifest: Mapping[str, object]) -> tuple[Job | None, str]:
+    """Return the job of a run and its data, if it can be resumed; else why not."""
+    job = manifest.get("job")
+    if CLUSTER in manifest and isinstance(job, Mapping):
+        return None, str(job.get("data"))
+    try:
+        declared = job_of(run)
+    except ConfigError as error:
+        return None, f"cannot be resumed: {error}"
+    return declared, str(declared.data)
+
+
+def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
+    """Count the result rows, where they are surely those of this run: elsewhere others write."""
+    if job is None:
+        return None
+    part = job.output.with_name(f"{job.output.name}{_PART}")
+    if state == "going on":
+        return _lines(part)
+    if job.output == run.results:
+        return _lines(run.results if state == "done" or not part.exists() else part)
+    return None if state == "done" else run.rows_at_stop
+
+
+def _lines(path: Path) -> int | None:
+    try:
+        with path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+    except OSError:
+        return None
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int else None

@@ -1,0 +1,113 @@
+"""A batch as the service that runs it sees it, and what it is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anyio import Event
+
+from spanjury.judges.core import ConfigError, DataError, Result, Segment
+from spanjury.orchestration.engine.finished_rows import FinishedRow
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.progress import Progress, Tracker
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.services.serving.batches.records import BatchFolder, BatchRecord
+from spanjury.orchestration.wiring.config import PanelConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlan:
+    """The panels that judge batches, and the bounds of their work.
+
+    Parameters
+    ----------
+    most_running, most_waiting
+        Batches that are judged at the same time, and that may wait for their turn.
+    keep_days
+        Days for which a batch that has ended is kept.
+    limits, failures
+        Limits of each batch, each time it is run.
+    """
+
+    panels: Mapping[str, PanelConfig]
+    aspects_files: tuple[Path, ...] = ()
+    most_running: int = 2
+    most_waiting: int = 100
+    keep_days: float = 7.0
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """The wishes of who submits a batch; as in `Job`."""
+
+    owner: str
+    panel: str
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    skip_bad_rows: bool = False
+
+
+class BadRowsError(DataError):
+    """Rows of a batch that cannot be read; `rows` holds what is wrong with each."""
+
+    def __init__(self, rows: tuple[str, ...]) -> None:
+        super().__init__(f"{len(rows)} rows cannot be read")
+        self.rows = rows
+
+
+class BusyError(ConfigError):
+    """The maximum number of batches is waiting."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Batch:
+    """A batch, as the service that runs it sees it."""
+
+    record: BatchRecord
+    folder: BatchFolder
+    summary: Summary = field(default_factory=Summary)
+    tracker: Tracker | None = None
+    meter: Meter | None = None
+    stop_token: StopToken | None = None
+    is_cancelled: bool = False
+    is_removed: bool = False
+    changed: Event = field(default_factory=Event)
+
+    @property
+    def done(self) -> int:
+        """The number of results so far."""
+        return self.record.done if self.record.state.is_end else self.summary.whole.total
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """The number of results of each outcome."""
+        if self.record.state.is_end:
+            return self.record.outcomes
+        return {outcome.value: count for outcome, count in self.summary.outcomes.items()}
+
+    def progress(self) -> Progress | None:
+        """Return how far it is, while it runs."""
+        return None if self.tracker is None else self.tracker.progress()
+
+    def wants(self, segment: Segment) -> bool:
+        """Be content with rows as they were written."""
+        del segment
+        return False
+
+    def count(self, row: FinishedRow) -> None:
+        """Count a row that is remembered."""
+        self.summary.count(row.figures)
+        self.note()
+
+    def show(self, result: Result) -> None:
+        """Count a result."""
+        self.summary.add(result)
+        self.note()
+
+    def note(self) -> None:
+        """Wake whoever waits for news."""
+        self.changed.set()
+        self.changed = Event()

@@ -1,0 +1,1 @@
+"""Train a judge, and put it through the gate."""

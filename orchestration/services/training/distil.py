@@ -1,0 +1,350 @@
+"""A training set for a distilled judge: checked material, then examples in a folder."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+
+from anyio import to_thread
+
+from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
+from spanjury.judges.llm.percent import Reading
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
+from spanjury.orchestration.engine.batch import evaluate
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.services.judging.conditions import conditions_of
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.judging.session import open_session
+from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
+from spanjury.orchestration.studies.distillation.damaged_text import Harm
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.licences import OURS, require_licences
+from spanjury.orchestration.studies.distillation.rows import DataFile, Row, refuse_overlap, rows_of
+from spanjury.orchestration.studies.distillation.sampling import sampled
+from spanjury.orchestration.studies.distillation.splits import Shares
+from spanjury.orchestration.studies.distillation.summary import Inventory
+from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.training_set import (
+    FORMAT,
+    example_line,
+    split_file,
+)
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
+from spanjury.orchestration.wiring.training import open_training_files
+from spanjury.perturbations.recipe import Recipe, find_recipe
+
+_OFFLINE = frozenset({"form", "grounding", "reader"})
+"""Judges of our own that ask no model of others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilJob:
+    """A training set to build: its material, and where it goes.
+
+    Parameters
+    ----------
+    data
+        Files that sources can read; of damage good texts.
+    panel
+        The teachers; None for damage alone.
+    recipe
+        Name of a recipe, or a file that holds one, of the damage.
+    task, aspects, aspects_files, columns
+        As in `evaluate.Job`; without aspects all of a task.
+    systems, aspects_per_output, damages_per_text
+        How many systems are drawn for each input, aspects for each output, and how many
+        damaged texts are made of each clean one.
+    shares
+        What is kept from training.
+    licence
+        Licence of the rows that name none.
+    teacher_licences
+        Judge or model -> licence of what it says.
+    require_licence, accepted
+        Whether all must permit training, and which licences do beside those that are known.
+    reading
+        What becomes of scores.
+    """
+
+    data: tuple[Path, ...]
+    output: Path
+    panel: PanelConfig | None = None
+    recipe: str = "distil"
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    systems: int = 4
+    aspects_per_output: int = 3
+    damages_per_text: int = 4
+    seed: int = 1
+    shares: Shares = field(default_factory=Shares)
+    evaluation: tuple[Path, ...] = ()
+    licence: str = ""
+    teacher_licences: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    require_licence: bool = False
+    accepted: tuple[str, ...] = ()
+    reading: Reading = "stretched"
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+    @property
+    def memory(self) -> Path:
+        """The file that keeps the teachers' reports."""
+        return self.output / MEMORY_NAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The material of a training set, read and checked before any model is asked.
+
+    Parameters
+    ----------
+    aspects
+        Task -> what may be judged in it.
+    pairs
+        What the panel judges; empty for damage.
+    """
+
+    rows: tuple[Row, ...]
+    aspects: Mapping[str, tuple[Aspect, ...]]
+    targets: Targets
+    pairs: tuple[tuple[Row, Aspect], ...] = ()
+
+
+def material_of(job: DistilJob) -> Material:
+    """Read and check what is asked.
+
+    Raise `DataError` if a file cannot be read, there is nothing to learn from, or inputs
+    are evaluated on, and `ConfigError` if a name is unknown, or a licence does not permit
+    training and must.
+    """
+    rows = rows_of(
+        _files(job, job.data, limit=job.limit),
+        task=job.task,
+        licence=job.licence,
+        shares=job.shares,
+        seed=job.seed,
+    )
+    refuse_overlap(rows, _files(job, job.evaluation, limit=None))
+    teachers = _teachers(job)
+    if job.require_licence:
+        texts = [(row.source, row.licence) for row in rows]
+        require_licences([*texts, *teachers.items()], accepted=job.accepted)
+    aspects = _aspects(job, {row.segment.task for row in rows})
+    tasks = {name: of[0].task for name, of in aspects.items()}
+    rows = tuple(replace(row, segment=tasks[row.segment.task].fit(row.segment)) for row in rows)
+    targets = Targets(seed=job.seed, reading=job.reading, teachers=teachers)
+    drawn = sampled(
+        rows, aspects, systems=job.systems, per_output=job.aspects_per_output, seed=job.seed
+    )
+    pairs = tuple(drawn) if job.panel else ()
+    if job.panel and not pairs:
+        raise DataError("no aspect can be judged of any row: the inputs that they need are lacking")
+    return Material(rows=rows, aspects=aspects, targets=targets, pairs=pairs)
+
+
+def build_from_damage(job: DistilJob, material: Material) -> Inventory:
+    """Damage texts and write the training set; return what it holds.
+
+    Raise `EvaluationError` if the recipe is not found, a rule fails, there is nothing to
+    learn from, or the folder cannot be written.
+    """
+    recipe = find_recipe(job.recipe)
+    plan = DamagePlan(
+        harms=harms_of(recipe),
+        recipe=recipe.name,
+        texts=job.damages_per_text,
+        per_output=job.aspects_per_output,
+        targets=material.targets,
+    )
+    examples = damage_examples(material.rows, material.aspects, plan)
+    inventory = Inventory()
+    inventory.skipped.update(_unharmed(material, plan))
+    return _write(job, examples, inventory, made_by={"recipe": recipe.name})
+
+
+def _unharmed(material: Material, plan: DamagePlan) -> Iterator[str]:
+    """Say for each text of which aspects nothing can be learnt, since no damage harms them."""
+    for row in material.rows:
+        for aspect in material.aspects[row.segment.task]:
+            if not plan.can_harm(aspect):
+                yield f"no damage of {plan.recipe} harms {aspect.name} ({aspect.task.name})"
+
+
+def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
+    """Return what `recipe` does to a text; raise `ConfigError` if a name in it is unknown."""
+    return tuple(
+        Harm(
+            name=item.name,
+            rule=item.perturbation,
+            perturbation=condition.perturbation,
+            options=condition.options,
+            severity=condition.severity,
+        )
+        for item, condition in zip(recipe.items, conditions_of(recipe), strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Results of a panel on the pairs of the material, in order, and the panel's signature."""
+
+    results: Sequence[Result]
+    signature: str
+
+
+async def judged(
+    job: DistilJob,
+    material: Material,
+    *,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> Judged:
+    """Have the panel judge the material; its reports are remembered.
+
+    Raise `RunStoppedError` if it was ended early, and `EvaluationError` if the panel cannot be
+    opened.
+
+    Parameters
+    ----------
+    stop_token, meter
+        End it early, and count what models are asked.
+    show
+        Is given every result.
+    """
+    assert job.panel is not None
+    panel, results, signature = job.panel, list[Result](), list[str]()
+
+    def keep(result: Result) -> None:
+        results.append(result)
+        show(result)
+
+    with open_session(job, stop_token=stop_token, meter=meter) as session:
+
+        async def judge() -> None:
+            async with session.open_panel(panel) as opened:
+                signature.append(stamped(opened.signature))
+                pairs = ((row.segment, aspect) for row, aspect in material.pairs)
+                await evaluate(
+                    opened, pairs, write=keep, workers=panel.workers, stop_token=stop_token
+                )
+
+        await session.run(judge)
+    return Judged(results=results, signature=signature[0])
+
+
+async def build_from_panel(
+    job: DistilJob,
+    material: Material,
+    *,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> Inventory:
+    """Have the panel judge and write the training set; return what it holds.
+
+    Raise what `judged` raises, nothing being written then, and `EvaluationError` if there is
+    nothing to learn from, or the folder cannot be written. The parameters are those of `judged`.
+    """
+    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
+    inventory = Inventory()
+    examples = _examples(material, panel.results, inventory)
+    made_by = {"panel": panel.signature, "teachers": dict(material.targets.teachers)}
+    return await to_thread.run_sync(lambda: _write(job, examples, inventory, made_by=made_by))
+
+
+def _examples(
+    material: Material, results: Sequence[Result], inventory: Inventory
+) -> Iterator[Example]:
+    for (row, aspect), result in zip(material.pairs, results, strict=True):
+        inventory.add_scores(aspect.task.name, result.report)
+        made = material.targets.of_panel(row, result)
+        if isinstance(made, Example):
+            yield made
+        else:
+            inventory.skipped[made.reason] += 1
+
+
+def _write(
+    job: DistilJob,
+    examples: Iterable[Example],
+    inventory: Inventory,
+    *,
+    made_by: Mapping[str, object],
+) -> Inventory:
+    with open_training_files(job.output) as files:
+        for example in examples:
+            files.append(split_file(example.split), example_line(example))
+            inventory.add(example)
+        if not inventory.examples:
+            reasons = ", ".join(f"{count} x {why}" for why, count in inventory.skipped.items())
+            raise DataError(f"there is nothing to learn from: {reasons or 'no example was made'}")
+        files.close_with(
+            {
+                "format": FORMAT,
+                "spanjury": VERSION,
+                "made_by": made_by,
+                "seed": job.seed,
+                "reading": job.reading,
+                **inventory.plain(),
+            }
+        )
+    return inventory
+
+
+def _files(job: DistilJob, paths: Iterable[Path], *, limit: int | None) -> list[DataFile]:
+    return [
+        DataFile(
+            path=str(path),
+            dataset=path.name.partition(".")[0],
+            segments=tuple(islice(read_segments(path, columns=job.columns), limit)),
+        )
+        for path in paths
+    ]
+
+
+def _aspects(job: DistilJob, tasks: Iterable[str]) -> Mapping[str, tuple[Aspect, ...]]:
+    catalogue = Catalogue.load(*job.aspects_files)
+    if not job.aspects or ALL_ASPECTS in job.aspects:
+        return {task: catalogue.aspects(task) for task in tasks}
+    return {task: tuple(catalogue.aspect(task, name) for name in job.aspects) for task in tasks}
+
+
+def _teachers(job: DistilJob) -> Mapping[str, str]:
+    """Return the teachers with the licences that the user gave; our own rules have ours."""
+    if job.panel is None:
+        return {}
+    named = dict.fromkeys(
+        name for seat in job.panel.seats_or_default for name in _asked(seat, job.panel)
+    )
+    if job.panel.consolidate_model is not None:
+        named[_name(job.panel.consolidate_model)] = None
+    if strange := job.teacher_licences.keys() - named:
+        teachers = ", ".join(named)
+        raise ConfigError(
+            f"a licence of {', '.join(sorted(strange))}, who is no teacher: {teachers}"
+        )
+    ours = dict.fromkeys(_OFFLINE, OURS)
+    return {name: job.teacher_licences.get(name, ours.get(name, "")) for name in named}
+
+
+def _asked(seat: SeatConfig, panel: PanelConfig) -> Iterator[str]:
+    """Yield the models that a seat asks, or the judge itself."""
+    if not isinstance(seat.judge, str):
+        yield seat.name or type(seat.judge).__name__
+    elif seat.judge in JUDGES.names() and "model" in parameters(JUDGES.get(seat.judge)):
+        asked = (seat.model,) if seat.model is not None else panel.models
+        yield from map(_name, asked)
+    else:
+        yield seat.judge
+
+
+def _name(model: ModelConfig | str) -> str:
+    return model.name if isinstance(model, ModelConfig) else model

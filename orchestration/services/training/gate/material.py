@@ -1,0 +1,189 @@
+"""Held-out examples for a gate, and which of their kind the model has seen in training."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from spanjury.judges.core import Aspect, ConfigError, DataError, Scale, Segment, fingerprint
+from spanjury.judges.llm.percent import Reading
+from spanjury.judges.llm.short_prompt import messages_for
+from spanjury.judges.llm.verdict_first import layout_of
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.services.training.gate.trained_model import (
+    TrainedModel,
+    bare_damage,
+    reading_of,
+    seen_in_training,
+)
+from spanjury.orchestration.services.training.train import (
+    TrainingData,
+    training_data,
+)
+from spanjury.orchestration.studies.distillation.examples import Example
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_split,
+    require_whole,
+    split_file,
+)
+from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
+
+T = TypeVar("T")
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The texts that judges are examined on.
+
+    Parameters
+    ----------
+    cautions
+        Checks that were not possible.
+    """
+
+    cases: tuple[Case, ...]
+    groups: Mapping[str, BoolArray]
+    reading: Reading
+    cautions: tuple[str, ...]
+
+
+def material_of(
+    model: TrainedModel,
+    data: Sequence[Path],
+    *,
+    aspects_files: Sequence[Path] = (),
+    limit: int | None = None,
+) -> Material:
+    """Read the test splits of training sets.
+
+    Raise `DataError` if a set is not whole or has no test example, or one of them has an
+    input that was trained on, or would be asked about in other words, and `ConfigError` if
+    an aspect is unknown, or the scores of a set are written otherwise than the model's.
+
+    Parameters
+    ----------
+    limit
+        How many examples of each set are taken, drawn by their content; None for all.
+    """
+    catalogue = Catalogue.load(*aspects_files)
+    folders = list(dict.fromkeys(data))
+    for folder in folders:
+        require_whole(folder)
+    sets = [training_data(folder) for folder in folders]
+    trained_on = next((one for one in sets if one.digest == model.data.digest), None)
+    counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
+    examples = {folder: _examples(folder, limit=limit) for folder in folders}
+    possible = [trained_on] if trained_on else sets  # where it is not known, it may be any
+    known = frozenset().union(*(one.inputs for one in possible))
+    for folder, some in examples.items():
+        _refuse_trained(folder, some, known=known)
+    reading = _one_reading(examples, known=_first(map(reading_of, counts)))
+    cases = [case for folder in folders for case in _cases(folder, examples[folder], catalogue)]
+    seen = _first(map(seen_in_training, counts))
+    return Material(
+        cases=tuple(cases),
+        groups=groups_of(cases, seen),
+        reading=reading,
+        cautions=tuple(_cautions(model, trained_on, seen)),
+    )
+
+
+def _first(values: Iterable[T | None]) -> T | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _examples(folder: Path, *, limit: int | None) -> list[Example]:
+    """Return test examples in order; with a limit, those whose digests are the least."""
+    examples = list(read_split(folder, "test"))
+    if not examples:
+        raise DataError(
+            f"{folder / split_file('test')} holds no example: build the data with --test"
+        )
+    if limit is None or limit >= len(examples):
+        return examples
+    # The same ones in whatever company, and all those of a smaller limit again.
+    drawn = sorted(range(len(examples)), key=lambda index: _digest(examples[index]))[:limit]
+    return [examples[index] for index in sorted(drawn)]
+
+
+def _digest(example: Example) -> str:
+    return fingerprint(example.task, example.aspect, example.input_id, example.output)
+
+
+def _refuse_trained(folder: Path, examples: Sequence[Example], *, known: frozenset[str]) -> None:
+    met = [example.provenance.row for example in examples if example.input_id in known]
+    if met:
+        named = ", ".join(map(repr, list(dict.fromkeys(met))[:_SHOWN]))
+        raise DataError(
+            f"{folder}: {len(met)} test examples have an input that is trained on ({named}):"
+            " build both sets at once, or one with the texts of the other as --evaluation"
+        )
+
+
+def _one_reading(examples: Mapping[Path, Sequence[Example]], *, known: Reading | None) -> Reading:
+    """Return how all scores are written; as the first example's where the model does not say."""
+    readings = [(folder, one.reading) for folder, some in examples.items() for one in some]
+    wanted = known or readings[0][1]
+    for folder, reading in readings:
+        if reading != wanted:
+            raise ConfigError(
+                f"{folder}: scores are written as {reading!r} there, and by the model as"
+                f" {wanted!r}: build the data with --reading {wanted}"
+            )
+    return wanted
+
+
+def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> Iterator[Case]:
+    known: dict[tuple[object, ...], Aspect] = {}
+    for example in examples:
+        where = f"{folder}: row {example.provenance.row!r}"
+        if example.report.score is None:
+            raise DataError(f"{where}: its target has no score")
+        segment = Segment(
+            segment_id=f"{folder.name}/{example.provenance.row}/{_digest(example)}",
+            output=example.output,
+            inputs=example.inputs,
+            task=example.task,
+            system=example.system,
+        )
+        key = (example.task, example.aspect, example.definition, example.labels)
+        if key not in known:
+            known[key] = _aspect(example, catalogue)
+        aspect = known[key]
+        layout = layout_of(example.target)
+        if messages_for(segment, aspect, layout=layout) != example.messages:
+            raise DataError(
+                f"{where}: it would be asked about in other words than it was built with: build"
+                " the data again, or name the file of its aspect with --aspects-file"
+            )
+        yield Case(
+            segment=segment,
+            aspect=aspect,
+            target=example.report,
+            input_id=example.input_id,
+            damages=tuple(map(bare_damage, example.provenance.damages)),
+        )
+
+
+def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
+    """Return the aspect as the example defines it, completed by its declaration."""
+    try:
+        declared = catalogue.aspect(example.task, example.aspect)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; name the file that declares it: --aspects-file") from error
+    return replace(declared, definition=example.definition, scale=Scale(labels=example.labels))
+
+
+def _cautions(
+    model: TrainedModel, trained_on: TrainingData | None, seen: SeenInTraining | None
+) -> Iterator[str]:
+    if trained_on is None:
+        yield (
+            f"the data that the model was trained on ({model.data.source}, digest"
+            f" {model.data.digest}) is not among the sets: whether it knows these texts cannot"
+            " be checked"
+        )
+    if seen is None:
+        yield "neither its record nor a set says what the model has seen in training"

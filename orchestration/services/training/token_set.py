@@ -1,0 +1,221 @@
+"""A training set of the token form: texts whose words the source supports or not."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from spanjury.judges.core import VERSION, DataError, Result, Segment, fingerprint
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.training.distil import DistilJob, Material, harms_of, judged
+from spanjury.orchestration.studies.distillation.damaged_text import Harm
+from spanjury.orchestration.studies.distillation.licences import require_licences
+from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
+from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
+from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
+from spanjury.orchestration.studies.distillation.tokens.people import (
+    examples_of_panel,
+    examples_of_people,
+    group_of,
+)
+from spanjury.orchestration.studies.distillation.tokens.records import record_examples
+from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
+from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
+from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
+from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
+from spanjury.orchestration.wiring.sources import read_texts
+from spanjury.orchestration.wiring.training import open_training_files
+from spanjury.perturbations.recipe import find_recipe
+
+RECIPE = "reader"
+"""Name of the recipe whose damage is learnt from, unless another is asked for."""
+
+_HELD = 10
+"""Pairs for training, for each pair for validation."""
+
+_TASK = "grounding"  # rows of any task do; the splits want one name
+
+
+class MarkedFile(NamedTuple):
+    """A file of marked texts, and how many are taken of it, group by group; None for all."""
+
+    path: Path
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSetJob:
+    """A training set to build: its material, and where it goes.
+
+    Parameters
+    ----------
+    clean
+        Files of texts that are good, to damage and to copy from.
+    marked
+        Files of texts in which people, or a panel, marked what the source does not support.
+    recipe
+        Name of a recipe, or a file that holds one, of the damage.
+    twins, records
+        Pairs of a clean and a damaged text, and of sentences about made-up records, to make.
+    held_out
+        More such files, of which nothing is learnt: they are for validation.
+    copies
+        Times that an epoch shows a text of `marked`.
+    evaluation
+        Files that are measured on: rows whose inputs share runs of eight words with theirs are
+        left out.
+    shares, licence, require_licence, accepted, columns, limit
+        As in `distil.DistilJob`.
+    """
+
+    clean: tuple[Path, ...] = ()
+    marked: tuple[MarkedFile, ...] = ()
+    held_out: tuple[MarkedFile, ...] = ()
+    output: Path
+    recipe: str = RECIPE
+    twins: int = 16000
+    records: int = 1500
+    copies: int = 3
+    evaluation: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 1
+    shares: Shares = field(default_factory=Shares)
+    licence: str = ""
+    require_licence: bool = False
+    accepted: tuple[str, ...] = ()
+
+
+async def panel_examples(
+    job: DistilJob,
+    material: Material,
+    *,
+    copies: int,
+    stop_token: StopToken,
+    meter: Meter,
+    show: Callable[[Result], None],
+) -> list[TokenExample]:
+    """Have the panel of `job` judge its material, and return examples of what it marked.
+
+    Raises
+    ------
+    EvaluationError
+        As `judged` raises it.
+    """
+    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
+    rows = (row for row, _ in material.pairs)
+    return list(examples_of_panel(zip(rows, panel.results, strict=True), copies=copies))
+
+
+def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> TokenInventory:
+    """Build the set and write it; return what it holds.
+
+    Parameters
+    ----------
+    job
+        The material.
+    by_panel
+        Examples that a panel made.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or a licence does not permit training and must.
+    DataError
+        If a file cannot be read, or there is nothing to learn from.
+    StoreError
+        If the folder cannot be written.
+    """
+    inventory = TokenInventory()
+    rows = _rows(job, inventory)
+    if job.require_licence:
+        require_licences([(row.source, row.licence) for row in rows], accepted=job.accepted)
+    with open_training_files(job.output) as files:
+        for example in chain(_examples(job, rows), by_panel):
+            files.append(split_file(example.split), token_line(example))
+            inventory.add(example)
+        if not inventory.examples:
+            raise DataError("there is nothing to learn from: no row says what is supported")
+        files.close_with(
+            {
+                "format": FORMAT,
+                "form": FORM,
+                "spanjury": VERSION,
+                "seed": job.seed,
+                "recipe": job.recipe,
+                "examples": {" / ".join(key): count for key, count in inventory.made.items()},
+                "overlapping": dict(inventory.overlapping),
+            }
+        )
+    return inventory
+
+
+def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
+    """Read all rows, and leave out what is measured on."""
+    files = [_file(job, MarkedFile(path)) for path in job.clean]
+    files += [_file(job, file) for file in (*job.marked, *job.held_out)]
+    held_out = {str(file.path) for file in job.held_out}
+    if not files:
+        return []
+    evaluated = word_runs(chain.from_iterable(map(read_texts, job.evaluation)))
+    kept = []
+    for row in rows_of(files, task=_TASK, licence=job.licence, shares=job.shares, seed=job.seed):
+        if any(overlaps(text, evaluated) for text in row.segment.inputs.values()):
+            inventory.overlapping[row.dataset] += 1
+        elif row.source in held_out:
+            kept.append(replace(row, split="validation"))
+        else:
+            kept.append(row)
+    held = {row.input_id for row in kept if row.source in held_out}
+    return [row for row in kept if row.source in held_out or row.input_id not in held]
+
+
+def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
+    path, most = file
+    segments = tuple(islice(read_segments(path, columns=job.columns), job.limit))
+    if most is not None:
+        segments = _drawn(segments, most=most, seed=job.seed)
+    return DataFile(path=str(path), dataset=path.name.partition(".")[0], segments=segments)
+
+
+def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
+    """Draw whole groups until there are `most` texts; the texts of a group stand together."""
+    groups: dict[str, list[Segment]] = {}
+    for segment in segments:
+        groups.setdefault(group_of(segment) or input_keys(segment).whole, []).append(segment)
+    order = sorted(groups, key=lambda group: fingerprint(str(seed), group))
+    drawn = (segment for group in order for segment in groups[group])
+    return tuple(islice(drawn, most))
+
+
+def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:
+    clean = {str(path) for path in job.clean}
+    yield from examples_of_people(
+        [row for row in rows if row.source not in clean], copies=job.copies
+    )
+    harms, harmless = _harms(job.recipe)
+    plan = TwinPlan(harms=harms, harmless=harmless, pairs=job.twins, seed=job.seed)
+    yield from twins(rows, plan, clean=clean)
+    if not job.marked:  # what people marked is a better measure of when to stop
+        held = replace(plan, pairs=job.twins // _HELD, split="validation")
+        yield from twins(rows, held, clean=clean)
+    yield from record_examples(job.records, seed=job.seed)
+
+
+def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
+    """Return what a recipe does to a text: what harms consistency, and what does not."""
+    every = harms_of(find_recipe(recipe))
+    return (
+        [harm for harm in every if harm.perturbation.effect_on("consistency") == "falls"],
+        [harm for harm in every if harm.perturbation.effect_on("consistency") == "unchanged"],
+    )
+
+
+def training_examples(examples: Sequence[TokenExample]) -> Iterator[TokenExample]:
+    """Yield each example as often as an epoch shows it, its copies far apart."""
+    for turn in range(max((example.copies for example in examples), default=0)):
+        yield from (example for example in examples if example.copies > turn)

@@ -1,0 +1,244 @@
+"""Runs that are read side by side: their rows paired, and each with its text."""
+
+from array import array
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import zip_longest
+from pathlib import Path
+
+from spanjury.judges.core import DataError
+from spanjury.orchestration.services.viewing.columns import NOTHING, Names, RunColumns
+from spanjury.orchestration.services.viewing.lines import ResultLines, Row
+from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
+from spanjury.orchestration.services.viewing.texts import TextStore
+from spanjury.orchestration.wiring.spools import Spool, open_spool
+
+_Key = tuple[str, int, int]
+
+
+class RunReading:
+    """One run as it is read: its columns, the places of its rows, its texts.
+
+    Parameters
+    ----------
+    run
+        The run.
+    lines
+        Its file of results.
+    names
+        Names of all runs that are viewed.
+    store
+        Store of its texts; None if their file is unknown.
+    said
+        A temporary file of what is searched in its rows.
+    only
+        Id and system of the texts that are shown; all where it is None.
+    """
+
+    def __init__(
+        self,
+        run: ViewedRun,
+        *,
+        lines: ResultLines,
+        names: Names,
+        store: TextStore | None,
+        reasons: Spool,
+        only: Collection[tuple[str, str]] | None = None,
+    ) -> None:
+        self.run = run
+        self._only = only
+        self.lines = lines
+        self.columns = RunColumns(names)
+        self.store = store
+        self.reasons = reasons
+        self.texts = array("i")
+        """Number of each row's text in the store; `NOTHING` without one."""
+        self.changed: set[int] = set()
+        """Texts in which some row's quotes are not at their places."""
+        self.without_text = 0
+        """Rows whose id is not in the data."""
+
+    def pieces(self) -> Iterator[range]:
+        """Read on, and yield the numbers of the rows that are read with each piece."""
+        for piece in self.lines.pieces():
+            first = len(self.columns)
+            for offset, row in piece:
+                if self._only is None or (row.id, row.system) in self._only:
+                    self._add(row, offset=offset)
+            yield range(first, len(self.columns))
+
+    def _add(self, row: Row, *, offset: int) -> None:
+        text = NOTHING if self.store is None else self._text(row, self.store)
+        self.texts.append(text)
+        parts = [row.id, row.reason]
+        parts += [part for span in row.spans for part in (span.text, span.explanation)]
+        self.reasons.put("\n".join(parts).casefold().encode("utf-8", "replace"))
+        self.columns.add(row, offset=offset)
+
+    def _text(self, row: Row, store: TextStore) -> int:
+        text = store.number(row.id)
+        if text is None:
+            self.without_text += 1
+            return NOTHING
+        if text not in self.changed and not store.fits(text, system=row.system, spans=row.spans):
+            self.changed.add(text)
+        return text
+
+    def text(self, row: int) -> int | None:
+        """Return the number of a row's text, if it is there and the one that was judged."""
+        text = self.texts[row]
+        return None if text == NOTHING or text in self.changed else text
+
+    def line(self, row: int) -> bytes:
+        """Return the line of a row; raise `DataError` if it is not there any more."""
+        columns = self.columns
+        _, aspect = columns.names.aspects.values[columns.aspects[row]]
+        return self.lines.line(columns.offsets[row], of=(columns.ids[row], aspect))
+
+    def notes(self) -> Iterator[str]:
+        """Say what is not there."""
+        run = self.run
+        if run.results.suffix == PART:
+            yield f"{run.name} is not at its end: its rows are shown as far as they go"
+        elif not run.is_done:
+            yield f"{run.name} is not done: a resume may answer more"
+        yield from self.lines.notes()
+        if run.texts is None:
+            yield (
+                f"{run.name}: the file of its texts is unknown: name it with --data FILE to see "
+                "them"
+            )
+            return
+        data = run.texts.data
+        if self.store is not None and self.store.problem:
+            yield f"the texts of {run.name} cannot be read: {self.store.problem}"
+        elif self.without_text:
+            count = self.without_text
+            yield f"{count} rows of {run.name} have no text: their ids are not in {data}"
+        if self.changed:
+            yield (
+                f"{len(self.changed)} texts in {data} are others than {run.name} judged, as quotes"
+                " of their spans are not at their places: they are not shown; texts without a"
+                " quote cannot be checked"
+            )
+
+
+class Pairing:
+    """The rows of a view: those of the first run, in its order, then what only the second has.
+
+    Rows of two runs are one if id, system, task and aspect are the same.
+    """
+
+    def __init__(self, runs: Sequence[RunReading]) -> None:
+        self.runs = runs
+        self.shared = 0
+        """Rows that both of two runs have, so far."""
+        self.rows = tuple(array("i") for _ in runs)
+        """Run by run the number of its row; `NOTHING` where it has none."""
+
+    def __len__(self) -> int:
+        return len(self.rows[-1])
+
+    def read(self) -> Iterator[None]:
+        """Read all runs, step by step; there may be more rows after each step."""
+        if len(self.runs) == 1:
+            for piece in self.runs[0].pieces():
+                self.rows[0].extend(piece)
+                yield
+            return
+        yield from self._read_two()
+
+    def _read_two(self) -> Iterator[None]:
+        """Read two runs side by side: a row is there once its partner is, or can be no more."""
+        first, second = self.runs
+        waiting: deque[int] = deque()
+        left: dict[_Key, int] = {}
+        again: list[int] = []  # rows that are there twice in the second run
+        for of_first, of_second in zip_longest(first.pieces(), second.pieces(), fillvalue=()):
+            waiting.extend(of_first)
+            keys = [(_key(second.columns, row), row) for row in of_second]
+            again += [row for key, row in keys if left.setdefault(key, row) != row]
+            while waiting and (key := _key(first.columns, waiting[0])) in left:
+                self._add(waiting.popleft(), left.pop(key))
+            yield
+        for row in waiting:
+            self._add(row, left.pop(_key(first.columns, row), NOTHING))
+        for row in (*left.values(), *again):
+            self._add(NOTHING, row)
+        yield
+
+    def _add(self, first: int, second: int) -> None:
+        self.shared += NOTHING not in {first, second}
+        self.rows[0].append(first)
+        self.rows[1].append(second)
+
+    def row_of(self, number: int) -> tuple[RunReading, int]:
+        """Return the first run that has a row, and its number there."""
+        return next(
+            (run, rows[number])
+            for run, rows in zip(self.runs, self.rows, strict=True)
+            if rows[number] != NOTHING
+        )
+
+    def text(self, number: int) -> tuple[TextStore, int] | None:
+        """Return a row's text; None if it is not there, or two runs judged two texts."""
+        owner = None
+        for run, rows in zip(self.runs, self.rows, strict=True):
+            row = rows[number]
+            if row == NOTHING or run.store is None or run.texts[row] == NOTHING:
+                continue
+            text = run.text(row)
+            if text is None:
+                return None
+            digest = run.store.output_digest(text)
+            if owner is not None and owner[0].output_digest(owner[1]) != digest:
+                return None
+            owner = owner or (run.store, text)
+        return owner
+
+
+def open_readings(
+    runs: Sequence[ViewedRun],
+    stack: ExitStack,
+    *,
+    names: Names,
+    only: Collection[tuple[str, str]] | None = None,
+) -> tuple[RunReading, ...]:
+    """Open the files of runs, until the stack is closed; runs of the same texts share them.
+
+    Texts that are not among `only`, if given, are left out.
+
+    Raise `DataError` if results cannot be read, and `StoreError` without room for temporary files.
+    """
+    stores: dict[object, TextStore] = {}
+    readings = []
+    for run in runs:
+        if run.texts is not None and run.texts not in stores:
+            spools = [stack.enter_context(open_spool()) for _ in range(3)]
+            segments, inputs, folded = spools
+            stores[run.texts] = TextStore(
+                run.texts, segments=segments, inputs=inputs, folded=folded
+            )
+        readings.append(
+            RunReading(
+                run,
+                lines=_opened(run.results, stack),
+                names=names,
+                store=stores.get(run.texts),
+                reasons=stack.enter_context(open_spool()),
+                only=only,
+            )
+        )
+    return tuple(readings)
+
+
+def _opened(results: Path, stack: ExitStack) -> ResultLines:
+    try:
+        return ResultLines(results, stack.enter_context(results.open("rb")))
+    except OSError as error:
+        raise DataError(f"{results}: cannot be read: {error.strerror}") from error
+
+
+def _key(columns: RunColumns, row: int) -> _Key:
+    return columns.ids[row], columns.systems[row], columns.aspects[row]

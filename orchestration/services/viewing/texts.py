@@ -1,0 +1,175 @@
+"""The texts of runs, read again from their data as far as rows need them, and kept on disk."""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import islice
+
+import msgspec
+
+from spanjury.judges.core import ErrorSpan, EvaluationError, Segment
+from spanjury.orchestration.services.viewing.lines import Span
+from spanjury.orchestration.services.viewing.sources import Texts
+from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.spools import Spool
+
+_RECENT = 4_096
+"""Segments that are at hand while the rows beside them are read."""
+
+_JSON = msgspec.json.Encoder()
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """A segment as it is kept."""
+
+    id: str
+    system: str
+    task: str
+    source: int
+    output: str
+    references: list[str]
+    human: dict[str, dict[str, float]]
+    gold: list[dict[str, object]]
+
+
+_KEPT = msgspec.json.Decoder(_Kept)
+_INPUTS = msgspec.json.Decoder(dict[str, str])
+
+
+class TextStore:
+    """The segments of a file of data, found by their ids.
+
+    Rows of results come in the order of the data, mostly: so the data are read just as far as the
+    rows that are asked for. One thread reads; any may ask for what is there.
+
+    Parameters
+    ----------
+    texts
+        The file.
+    segments, inputs, folded
+        Temporary files: of segments, of inputs that several of them may share, and of what is
+        searched.
+    """
+
+    def __init__(self, texts: Texts, *, segments: Spool, inputs: Spool, folded: Spool) -> None:
+        self.texts = texts
+        self.problem = ""
+        """Why the file could not be read, or not to its end."""
+        self._rows = self._open()
+        self._segments, self._inputs, self._folded = segments, inputs, folded
+        self._numbers: dict[str, int] = {}
+        self._sources: dict[bytes, int] = {}
+        self._last_inputs: Mapping[str, str] | None = None
+        self._last_source = 0
+        self._source_of = array("I")
+        self._digests = array("q")
+        self._recent: dict[int, Segment] = {}
+
+    def _open(self) -> Iterator[Segment]:
+        texts = self.texts
+        try:
+            rows = islice(open_source(texts.data, columns=texts.columns), texts.limit)
+            segments = (row for row in rows if isinstance(row, Segment))
+            yield from segments if texts.shard is None else texts.shard.of_rows(segments)
+        except EvaluationError as error:
+            self.problem = str(error)
+        except OSError as error:
+            self.problem = f"{texts.data}: cannot be read: {error.strerror}"
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def number(self, segment_id: str) -> int | None:
+        """Return the number of a segment, reading on until it is there; None if it is not."""
+        number = self._numbers.get(segment_id)
+        while number is None:
+            segment = next(self._rows, None)
+            if segment is None:
+                return None
+            self._keep(segment)
+            number = self._numbers.get(segment_id)
+        return number
+
+    def _keep(self, segment: Segment) -> None:
+        source = self._source(segment.inputs)
+        kept = _Kept(
+            id=segment.segment_id,
+            system=segment.system,
+            task=segment.task,
+            source=source,
+            output=segment.output,
+            references=list(segment.references),
+            human={name: dict(scores) for name, scores in segment.human.items()},
+            gold=list(map(_gold, segment.gold)),
+        )
+        number = self._segments.put(_JSON.encode(kept))
+        self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
+        self._source_of.append(source)
+        self._digests.append(hash(segment.output))
+        self._recent[number] = segment
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._numbers[segment.segment_id] = number
+
+    def _source(self, inputs: Mapping[str, str]) -> int:
+        """Return the number of some inputs, which are kept once."""
+        if inputs == self._last_inputs:  # of another system, mostly
+            return self._last_source
+        written = _JSON.encode(dict(inputs))
+        digest = blake2b(written, digest_size=16).digest()
+        if digest not in self._sources:
+            self._sources[digest] = self._inputs.put(written)
+        self._last_inputs, self._last_source = inputs, self._sources[digest]
+        return self._last_source
+
+    def source(self, number: int) -> int:
+        """Return the number of a segment's inputs."""
+        return self._source_of[number]
+
+    def output_digest(self, number: int) -> int:
+        """Return a number that is another for another output; it holds in this process only."""
+        return self._digests[number]
+
+    def fits(self, number: int, *, system: str, spans: Sequence[Span]) -> bool:
+        """Say whether the output of a segment may be what the spans were found in."""
+        kept = self._recent.get(number) or self._kept(number)
+        output = kept.output
+        return kept.system == system and all(
+            span.start is None or output[span.start : span.end] == span.text for span in spans
+        )
+
+    def segment(self, number: int) -> Segment:
+        """Return a segment, but for its gold spans and what judges never see."""
+        kept = self._kept(number)
+        return Segment(
+            segment_id=kept.id,
+            output=kept.output,
+            inputs=_INPUTS.decode(self._inputs.get(kept.source)),
+            task=kept.task,
+            references=tuple(kept.references),
+            system=kept.system,
+            human=kept.human,
+        )
+
+    def gold(self, number: int) -> list[dict[str, object]]:
+        """Return the spans that people marked in a segment, ready for JSON."""
+        return self._kept(number).gold
+
+    def _kept(self, number: int) -> _Kept:
+        return _KEPT.decode(self._segments.get(number))
+
+    def holding(self, needle: bytes) -> Iterator[int]:
+        """Yield the numbers of segments in whose id or output the casefolded `needle` is."""
+        return self._folded.holding(needle)
+
+
+def _gold(span: ErrorSpan) -> dict[str, object]:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "text": span.text,
+        "explanation": span.explanation,
+        "severity": span.severity,
+        "category": span.category,
+        "found_by": list(span.found_by),
+    }

@@ -1,0 +1,338 @@
+"""A view of one run, or of two that are compared: all that a page asks for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment
+from spanjury.orchestration.services.viewing.asked import Asked
+from spanjury.orchestration.services.viewing.aspects import KnownAspects
+from spanjury.orchestration.services.viewing.columns import (
+    DECISIONS,
+    NO_COLUMNS,
+    NOTHING,
+    OUTCOMES,
+    Names,
+)
+from spanjury.orchestration.services.viewing.comparison import Comparisons
+from spanjury.orchestration.services.viewing.details import Details
+from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
+from spanjury.orchestration.services.viewing.reading import Pairing, open_readings
+from spanjury.orchestration.services.viewing.row_thread import RowThread, main_store
+from spanjury.orchestration.services.viewing.search import rows_holding
+from spanjury.orchestration.services.viewing.sources import ViewedRun
+
+MOST_COLUMNS = 20_000
+"""Rows of a part of the columns."""
+MOST_DETAILS = 200
+"""Rows whose details are given at once."""
+MOST_SEARCHED = 1_000
+"""Characters of what is searched."""
+_FORMAT = 1
+
+
+class View:
+    """The rows of one run or two, for ``with``: they are read in a thread, and handed out so far.
+
+    All methods may be called from any thread.
+
+    Parameters
+    ----------
+    runs
+        One, or two that are compared.
+    title
+        Title of the page; made of the runs' names if it is empty.
+    aspects_files
+        TOML files with more aspects, beside those of the runs.
+    only
+        Id and system of the texts that are shown; all where it is None.
+
+    Raises
+    ------
+    ConfigError
+        On entry, if a file of aspects cannot be read.
+    DataError
+        On entry, if results cannot be read, or hold no row, or none to show; two runs have no
+        row in common; or the file of texts that a reader named cannot be read.
+    StoreError
+        On entry, if there is no room for temporary files.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[ViewedRun],
+        *,
+        title: str = "",
+        aspects_files: Sequence[Path] = (),
+        only: Collection[tuple[str, str]] | None = None,
+    ) -> None:
+        self._only = only
+        self.runs = tuple(runs)
+        self.title = title or " and ".join(run.name for run in runs)
+        self.marking: Marking | None = None
+        """Keeps people's marks; None where none are made."""
+        self._aspects_files = tuple(aspects_files)
+        self._stack = ExitStack()
+        self._names = Names()
+        self._numbers: dict[tuple[str, ...], int] | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._aspects = KnownAspects(
+                self._aspects_files,
+                of_runs=[file for run in self.runs for file in run.aspects_files],
+            )
+            self._pairing = Pairing(
+                open_readings(self.runs, stack, names=self._names, only=self._only)
+            )
+            self._details = Details(self._pairing, self._aspects)
+            self._asked = [Asked(run, self._aspects) for run in self.runs]
+            self._thread = RowThread(self._pairing)
+            self._comparisons = Comparisons(
+                self._pairing, names=self._names, sources=self._thread.sources
+            )
+            self._thread.start()
+            stack.callback(self._thread.stop)
+            self._require_rows()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def _require_rows(self) -> None:
+        """Wait for the first rows; raise what keeps a reader from seeing anything of use."""
+        pairing, is_alone = self._pairing, len(self.runs) == 1
+        self._thread.wait(lambda: bool(self.rows and (pairing.shared or is_alone)))
+        if self._thread.problem is not None and not self.rows:
+            raise self._thread.problem
+        if self._only is not None and not self.rows:
+            names = " and ".join(run.name for run in self.runs)
+            raise DataError(f"no text of {names} has an id and a system of the rows to show")
+        if not (is_alone or pairing.shared):
+            names = " and ".join(run.name for run in self.runs)
+            raise DataError(f"{names} have no row in common: no id, system, task and aspect")
+        for run in pairing.runs:
+            is_named = run.run.texts is not None and run.run.texts.is_named
+            if is_named and run.store is not None and run.store.problem and not len(run.store):
+                raise DataError(run.store.problem)
+
+    @property
+    def rows(self) -> int:
+        """The rows that are there so far."""
+        return self._thread.rows
+
+    @property
+    def is_read(self) -> bool:
+        """True if all rows are there."""
+        return self._thread.is_read
+
+    def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:
+        """Wait for more rows than `beyond`, or for all; no longer than some seconds."""
+        self._thread.wait(lambda: beyond is not None and self.rows > beyond, seconds=seconds)
+
+    def head(self) -> dict[str, object]:
+        """Return what is said of the runs as a whole, for JSON."""
+        described = [self._aspects.described(*names) for names in self._names.aspects.values]
+        is_read = self.is_read
+        return {
+            "format": _FORMAT,
+            "title": self.title,
+            "runs": [self._run(number) for number in range(len(self.runs))],
+            "aspects": described,
+            "outcomes": OUTCOMES,
+            "decisions": DECISIONS,
+            "rows": self.rows if is_read else None,
+            "has_texts": bool(main_store(self._pairing)),
+            "has_replies": any(map(self._has_replies, range(len(self.runs)))),
+            "marking": self.marking and {"annotators": self.marking.annotators()},
+            "notes": self.notes(),
+            "file": None,
+        }
+
+    def _run(self, number: int) -> dict[str, object]:
+        run, columns = self.runs[number], self._pairing.runs[number].columns
+        return {
+            "name": run.name,
+            "panel": columns.signature,
+            "begun": run.begun or None,
+            "is_done": run.is_done,
+            "judges": list(columns.judges),
+        }
+
+    def _has_replies(self, number: int) -> bool:
+        return self.runs[number].memory is not None and self._pairing.runs[number].columns.has_calls
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know; more may come until all rows are read."""
+        notes = [note for run in self._pairing.runs for note in run.notes()]
+        if self._thread.problem is not None:
+            notes.append(str(self._thread.problem))
+        return list(dict.fromkeys([*notes, *self._aspects.problems]))
+
+    def columns(
+        self, start: int, *, most: int = MOST_COLUMNS, is_blind: bool = False
+    ) -> dict[str, object]:
+        """Return the columns of the rows from `start` on that are there, for JSON.
+
+        Parameters
+        ----------
+        most
+            Maximum number of rows.
+        is_blind
+            Leave out what judges said.
+        """
+        is_read = self.is_read  # before the rows are counted: more may come meanwhile
+        rows = self.rows
+        end = min(rows, start + most)
+        columns = self.columns_of(range(start, end), is_blind=is_blind)
+        return {"from": start, "done": is_read and end >= rows, **columns}
+
+    def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
+        """Return the columns of some rows that are there, for JSON; `columns` explains them."""
+        rows = [self._pairing.row_of(number) for number in numbers]
+        return {
+            "rows": len(numbers),
+            "names": self._all_names(),
+            "id": [run.columns.ids[row] for run, row in rows],
+            "system": [run.columns.systems[row] for run, row in rows],
+            "aspect": [run.columns.aspects[row] for run, row in rows],
+            "source": [self._thread.sources[number] for number in numbers],
+            "runs": [
+                NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
+                for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
+            ],
+        }
+
+    def _all_names(self) -> dict[str, object]:
+        names = self._names
+        return {
+            "systems": list(names.systems.values),
+            "aspects": [self._aspects.described(*aspect) for aspect in names.aspects.values],
+            "categories": list(names.categories.values),
+            "judges": list(names.judges.values),
+        }
+
+    def details(self, numbers: Sequence[int], *, blind: str = "") -> dict[str, object]:
+        """Return the details of some rows, for JSON.
+
+        Raise `ConfigError` if there is no such row, or they are too many, and `DataError` if
+        results were written again since they were read.
+
+        Parameters
+        ----------
+        blind
+            Name of a person who is shown what judges said only where their own mark is done.
+        """
+        if len(numbers) > MOST_DETAILS:
+            raise ConfigError(f"got {len(numbers)} rows, expected {MOST_DETAILS} at most")
+        for number in numbers:
+            self._require(number)
+        marked = self.marking.marked(blind) if blind and self.marking else {}
+
+        def is_hidden(number: int) -> bool:
+            return bool(blind) and not self._is_done(number, marked)
+
+        return self._details.of(numbers, is_hidden=is_hidden)
+
+    def _is_done(self, number: int, marked: Mapping[RowKey, Marked]) -> bool:
+        key = self.row_key(number)
+        return key is not None and key in marked and marked[key].is_done
+
+    def _require(self, number: int) -> None:
+        if not 0 <= number < self.rows:
+            raise ConfigError(f"there is no row {number}: there are {self.rows}, from 0")
+
+    def search(self, text: str, *, is_blind: bool = False) -> list[int]:
+        """Return the numbers of the rows that hold a text, whatever its case.
+
+        Raise `ConfigError` if it is too long.
+
+        Parameters
+        ----------
+        is_blind
+            Search ids and texts, not what judges said.
+        """
+        if len(text) > MOST_SEARCHED:
+            raise ConfigError(f"got {len(text)} characters, expected {MOST_SEARCHED} at most")
+        return rows_holding(self._pairing, text, is_blind=is_blind, count=self.rows)
+
+    def asked(self, number: int, *, run: int = 0) -> dict[str, object]:
+        """Return the prompts and replies about a row in a run, for JSON.
+
+        Raise `ConfigError` if there is no such row or run.
+        """
+        self._require(number)
+        if not 0 <= run < len(self.runs):
+            raise ConfigError(f"there is no run {run}: there are {len(self.runs)}, from 0")
+        task, aspect = self._details.aspect(number)
+        unasked = self._details.unasked(number, run=run)
+        segment = self.segment(number)
+        return self._asked[run].of(segment, task=task, aspect=aspect, unasked=unasked)
+
+    def comparison(self, first: str, second: str) -> dict[str, object]:
+        """Compare two runs or two systems, for JSON; wait until all rows are there.
+
+        Raise `ConfigError` if there are no such two.
+        """
+        self.wait()
+        return self._comparisons.of(first, second)
+
+    def systems(self) -> list[str]:
+        """Return the names of the systems so far."""
+        return list(self._names.systems.values)
+
+    def worst(self, count: int) -> list[int]:
+        """Return the rows with the lowest scores, worst first; rows without a score come last."""
+        self.wait()
+
+        def score(number: int) -> tuple[bool, float]:
+            values = [
+                run.columns.score(rows[number])
+                for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
+                if rows[number] != NOTHING
+            ]
+            scores = [value for value in values if value is not None]
+            return not scores, min(scores, default=0.0)
+
+        return sorted(range(self.rows), key=score)[:count]
+
+    def segment(self, number: int) -> Segment | None:
+        """Return the text of a row, with its inputs; None if it is not there."""
+        self._require(number)
+        return self._details.segment(number)
+
+    def row_key(self, number: int) -> RowKey | None:
+        """Return by what a mark knows a row; None if its text is not there."""
+        segment = self.segment(number)
+        if segment is None:
+            return None
+        task, aspect = self._details.aspect(number)
+        return row_key(segment, task=task, aspect=aspect)
+
+    def scale(self, task: str, aspect: str) -> tuple[float, float]:
+        """Return the lowest and the highest score of an aspect."""
+        definition = self._aspects.find(task, aspect)
+        scale = definition.scale if definition else Scale()
+        return scale.low, scale.high
+
+    def number_of(self, key: RowKey) -> int | None:
+        """Return the row that a mark is of; None if this view has not got it."""
+        self.wait()
+        if self._numbers is None:
+            self._numbers = {self._name(number): number for number in range(self.rows)}
+        number = self._numbers.get(key[:4])
+        return number if number is not None and self.row_key(number) == key else None
+
+    def _name(self, number: int) -> tuple[str, ...]:
+        run, row = self._pairing.row_of(number)
+        columns = run.columns
+        system = self._names.systems.values[columns.systems[row]]
+        return columns.ids[row], system, *self._names.aspects.values[columns.aspects[row]]

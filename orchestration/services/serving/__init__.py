@@ -1,1 +1,1 @@
-"""What agents and the service ask: reports for agents, batches, quotas and turns of tenants."""
+"""Serve agents and tenants: reports, tools, batches, quotas and turns."""

@@ -83,7 +83,7 @@ def test_seats_whose_texts_a_cascade_chose_are_pointed_out(tmp_path: Path) -> No
         row["unasked"] = {"seats": ["s2"], "why": "sure", "reason": "Sure.", "score": None}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     notes = str(study(tmp_path)["notes"])
-    assert "a cascade chose the texts that s2 was asked of" in notes
+    assert "a cascade chose the texts for which s2 was asked" in notes
 
 
 def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
@@ -146,14 +146,14 @@ def test_scores_that_are_all_alike_are_refused(tmp_path: Path) -> None:
 
 def test_one_seat_is_refused(tmp_path: Path) -> None:
     folder_with(tmp_path, seats=(FIRST,))
-    assert "s1 alone gave scores of fluency" in refused(tmp_path)
+    assert "only s1 gave scores of fluency" in refused(tmp_path)
 
 
 def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
     human = [{"ann": score, "bob": 6 - score} for score in HUMAN]
     folder_with(tmp_path, human=[{**one, "eve": 6 - one["bob"]} for one in human])
     notes = study(tmp_path)["notes"]
-    assert "do not agree with each other" in str(notes)
+    assert "agree with each other no better than by chance" in str(notes)
 
 
 @pytest.mark.parametrize(

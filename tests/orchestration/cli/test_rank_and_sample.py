@@ -115,7 +115,7 @@ def test_one_file_of_people_s_scores_is_named_once_for_two_runs(
 
     said = " ".join(call(tmp_path, *command).stdout.split())
     assert "The two systems are shown to differ." in said
-    assert "people's scores of all 24 texts, so that the panel adds nothing" in said
+    assert "people's scores of all 24 texts; the panel adds nothing" in said
     assert "consistency: systems that follow each other" in said
 
 

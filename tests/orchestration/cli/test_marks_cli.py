@@ -116,7 +116,7 @@ def test_meta_on_too_few_marks_says_how_many_and_nothing_of_judges(
     done = call(tmp_path, "meta", "run", *QUICK)
 
     assert done.exit_code == 1
-    assert "4 texts of consistency; 5 finished texts" in complaint(done.stderr)
+    assert "4 texts of consistency; an aspect needs at least 5" in complaint(done.stderr)
     assert done.stdout == ""
 
 

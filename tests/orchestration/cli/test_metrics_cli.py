@@ -175,7 +175,7 @@ def test_without_draws_no_test_was_run_and_no_scorer_is_marked() -> None:
     plain = json.loads(Path("page/meta.json").read_text())
     assert {one["standing"] for one in plain["agreements"]} == {"untested"}
     marked = spanjury(*compare, "50")
-    assert "* The nearest" in marked.stdout
+    assert "* The scorer closest" in marked.stdout
     assert "1.000] *" in marked.stdout
 
 

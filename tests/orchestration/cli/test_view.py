@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("words", "code", "said"),
     [
         (("nowhere",), 1, "there is no run nowhere"),
-        (("empty.jsonl",), 1, "empty.jsonl: is empty"),
+        (("empty.jsonl",), 1, "empty.jsonl is empty"),
         (("rows.jsonl",), 1, "rows.jsonl, line 1: is not a result row"),
         (("nothing",), 1, "nothing has no results yet"),
         (("unfinished",), 1, "unfinished has no results yet"),

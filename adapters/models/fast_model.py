@@ -145,7 +145,7 @@ class FastModel:
         try:
             answer = await self._post(body, decoding=request.decoding)
             content = content_of(answer, source=self.source, key=self.api_key)
-            return read_reply(content, prefix=request.prefix, source=self.source)
+            return read_reply(content, request, source=self.source)
         except ModelError as error:
             raise refused_form(error, request) from None
         except TimeoutError:

@@ -131,7 +131,7 @@ class LiteLLMModel:
                     drop_params=True,
                     **arguments,
                 )
-            return _reply(response, prefix=request.prefix, source=str(backend))
+            return _reply(response, request, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
@@ -169,7 +169,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     return arguments
 
 
-def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Reply:
+def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str) -> Reply:
     """Read `response` as `openai_reply.read_reply` reads what other servers send.
 
     Raises `TransientModelError` if the response holds no choice.
@@ -180,7 +180,7 @@ def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Repl
         # LiteLLM puts away there what it has no field for.
         own = message.get("provider_specific_fields") or {}
         message.setdefault("refusal", own.get("refusal"))
-    return read_reply(body, prefix=prefix, source=source)
+    return read_reply(body, request, source=source)
 
 
 def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:

@@ -130,6 +130,9 @@ class ChatRequest:
     variants
         The same question in other forms, best first. Whoever knows which forms the server takes
         sends one of them in place of this request; to anyone else they are nothing.
+    logprobs_near
+        Words of the reply, in lower case, near which log-probabilities matter: those of tokens
+        elsewhere may be dropped. Empty if all matter.
     """
 
     messages: tuple[Message, ...]
@@ -138,6 +141,7 @@ class ChatRequest:
     tools: tuple[ToolSpec, ...] = ()
     forced: str = ""
     variants: tuple["ChatRequest", ...] = field(default=(), metadata={"in_keys": False})
+    logprobs_near: tuple[str, ...] = field(default=(), metadata={"in_keys": False})
 
     @property
     def form(self) -> Form:
@@ -194,7 +198,8 @@ class Reply:
     usage
         Tokens spent on this call.
     logprobs
-        One entry a token, where asked for and given.
+        One entry a token, where asked for and given; only the tokens near certain words where the
+        request names such words.
     tool_calls
         Tools that the model wants called.
     """

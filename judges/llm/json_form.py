@@ -16,6 +16,7 @@ from spanjury.judges.llm.grades import Grade, read_grade
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
+from spanjury.judges.llm.verdict import NO, VERDICT, YES, VerdictPlace
 
 _REPORT_SCORE = "overall_score"
 _SCORE = "score"
@@ -35,6 +36,7 @@ def report_schema(
     mark: str,
     inputs: Sequence[str] = (),
     bounded: bool = False,
+    verdict: VerdictPlace = "none",
 ) -> ReplySchema:
     """Return the schema of a report, whose names end in `mark`.
 
@@ -48,6 +50,8 @@ def report_schema(
         Names of the inputs of which evidence is asked for.
     bounded
         Limit the length of its texts and list.
+    verdict
+        Where the word stands that says whether there is an error.
     """
     text = _report_text(
         scores=tuple(scores),
@@ -55,6 +59,7 @@ def report_schema(
         max_errors=max_errors,
         inputs=tuple(inputs),
         bounded=bounded,
+        verdict=verdict,
     )
     return ReplySchema(name="report", text=text.replace(_MARK, mark), bounded=bounded)
 
@@ -67,6 +72,7 @@ def _report_text(
     max_errors: int,
     inputs: tuple[str, ...],
     bounded: bool,
+    verdict: VerdictPlace,
 ) -> str:
     quote, line, errors = (
         ({"maxLength": _LONGEST_QUOTE}, {"maxLength": _LONGEST_LINE}, {"maxItems": max_errors})
@@ -82,9 +88,12 @@ def _report_text(
             "severity": _one_of(severities),
         }
     )
+    faulty = {VERDICT: _one_of((YES, NO))}
     report = {
+        **(faulty if verdict == "before" else {}),
         "errors": {"type": "array", "items": error, **errors},
         "explanation_of_the_score": {**_TEXT, **line},
+        **(faulty if verdict == "after" else {}),
         _REPORT_SCORE: _one_of(scores),
     }
     return json.dumps(_object(report), ensure_ascii=False)
@@ -142,6 +151,7 @@ def read_report(
         error_free=not errors,
         rationale=_words(found.get("explanation_of_the_score")),
         problem=grade.problem,
+        faulty={YES: True, NO: False}.get(_words(found.get(VERDICT)).casefold()),
     )
 
 

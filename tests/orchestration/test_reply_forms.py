@@ -8,9 +8,10 @@ from typing import Any
 import anyio
 import pytest
 from fakes.judges import ASPECT, segment
+from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from loopback.answers import Answer, chat, failure
-from loopback.dialects import DIALECTS, Dialect, DialectServer
+from loopback.dialects import DIALECTS, P_YES, Dialect, DialectServer
 from loopback.server import LoopbackServer
 
 from spanjury.adapters.models.circuit import ALIKE, Guard
@@ -77,6 +78,8 @@ async def test_twenty_texts_are_scored_by_a_schema_on_every_server(
         (span,) = report.spans
         assert text[slice(*span.interval or ())] == span.text == "in 1935"
         assert (report.score, span.severity, span.explanation) == (2, 5, "It was 1932.")
+        likely = P_YES if dialect.gives_logprobs else None
+        assert report.error_probability == (likely and pytest.approx(likely))
     refused = len(schemas) - len(texts)
     assert refused == (name == "OpenAI"), "at an address of one's own it is asked with bounds first"
     assert all(schema is not None for schema in schemas)
@@ -214,3 +217,83 @@ async def test_geval_is_held_to_a_number_by_a_schema() -> None:
         (report,) = await assessed("geval", "hosted_vllm/m", server=server)
     assert (report.score, report.reply[:8]) == (4, '{"score_')
     assert forms(server) == ["response_format"]
+
+
+NO_LOGPROBS = failure(400, "'logprobs' is not supported with this model.")
+BAD = failure(400, "Invalid request")
+
+
+def wishes(server: LoopbackServer) -> list[bool]:
+    """Return whether each request asked for log-probabilities."""
+    return ["logprobs" in request.body for request in server.requests]
+
+
+@pytest.mark.parametrize("judge", ["annotator", "annotator:form=schema", "geval:logprobs=true"])
+async def test_a_server_that_refuses_log_probabilities_is_asked_without_them_from_then_on(
+    judge: str,
+) -> None:
+    dialect = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS}, model="openai/m")
+    memory, texts = DictMemory(), ["It opened in 1935.", "It is in 1935."]
+    with (
+        DialectServer(dialect, text="2", filled={**SAID, "score": "2"}) as server,
+        capture_logs() as logs,
+    ):
+        reports = await assessed(judge, "openai/m", server=server, texts=texts, memory=memory)
+        again = await assessed(judge, "openai/m", server=server, texts=["In 1935."], memory=memory)
+    assert [(one.score, one.error_probability) for one in (*reports, *again)] == [(2, None)] * 3
+    assert wishes(server) == [True, False, False, False]
+    absent = [entry for entry in logs if entry["event"] == "logprobs.absent"]
+    assert [entry["refused"] for entry in absent] == [True], "it is said once"
+
+
+async def test_a_bad_request_without_a_reason_is_tried_in_all_forms_before_log_probabilities() -> (
+    None
+):
+    dialect = Dialect(
+        model="openai/m",
+        schema=DIALECTS["SGLang"].schema,
+        grammar="grammar",
+        refused={"logprobs": BAD},
+    )
+    with DialectServer(dialect, text="", filled=SAID) as server:
+        texts = ["It opened in 1935.", "It is in 1935."]
+        reports = await assessed("annotator", "openai/m", server=server, texts=texts)
+    assert [report.score for report in reports] == [2, 2]
+    assert wishes(server) == [*[True] * 4, False, False]
+    assert forms(server)[-2:] == ["response_format", "response_format"]
+
+
+async def test_a_model_that_leaves_log_probabilities_out_is_named_once() -> None:
+    dialect = replace(DIALECTS["SGLang"], gives_logprobs=False)
+    guard = Guard(preflight=False)
+    with DialectServer(dialect, text="", filled=SAID) as server, capture_logs() as logs:
+        config = ModelConfig(name="openai/m", base_url=server.base_url, attempts=1)
+        panel = panel_config(judges=["annotator"], models=[config])
+        async with open_configured_panel(panel, guard=guard) as opened:
+            for output in ("It opened in 1935.", "It is in 1935."):
+                await opened.assess(segment(output=output), ASPECT)
+    assert guard.log_probabilities == {"openai/m": "none"}
+    absent = [entry for entry in logs if entry["event"] == "logprobs.absent"]
+    assert [(entry["refused"], entry["log_level"]) for entry in absent] == [(False, "warning")]
+
+
+async def test_samples_state_a_probability_where_the_server_gives_none() -> None:
+    dialect = replace(DIALECTS["SGLang"], gives_logprobs=False)
+    filled = {**SAID, "faulty": "yes"}
+    with DialectServer(dialect, text="", filled=filled) as server:
+        (report,) = await assessed("annotator:samples=5", "openai/m", server=server)
+    assert report.error_probability == pytest.approx(5.5 / 6)
+    assert report.usage.calls == 5
+    assert wishes(server) == [True, *[False] * 4]
+    drawn = [request.body["temperature"] for request in server.requests]
+    assert drawn == [0.0, *[1.0] * 4]
+
+
+async def test_only_the_log_probabilities_near_the_verdict_and_the_score_are_kept() -> None:
+    memory = DictMemory()
+    filled = {**SAID, "explanation": "It was 1932. " * 200}
+    with DialectServer(DIALECTS["vLLM"], text="", filled=filled) as server:
+        (report,) = await assessed("annotator", "hosted_vllm/m", server=server, memory=memory)
+    assert report.error_probability == pytest.approx(P_YES)
+    kept = max(len(value) for value in memory.values.values())
+    assert kept < 3 * len(report.reply), "a reply is not a thousand tokens with their rivals"

@@ -1,4 +1,6 @@
+import hashlib
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from fakes.chat_model import ScriptedModel
@@ -14,6 +16,7 @@ from spanjury.judges.core import (
     Report,
     Usage,
 )
+from spanjury.judges.core.keys import canonical
 from spanjury.judges.llm.annotator import Annotator
 
 pytestmark = pytest.mark.anyio
@@ -115,14 +118,52 @@ async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote()
 async def test_options_reach_the_wire() -> None:
     _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, form="grammar")
     decoding = model.requests[0].decoding
-    assert replace(decoding, grammar="") == Decoding(temperature=0.5, seed=7, max_tokens=50)
+    assert replace(decoding, grammar="") == Decoding(
+        temperature=0.5, seed=7, max_tokens=50, logprobs=5
+    )
     assert decoding.grammar.startswith("root ::=")
 
 
-@pytest.mark.parametrize("wrong", [{"max_errors": 0}, {"max_tokens": 0}, {"temperature": -1}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_errors": 0},
+        {"max_tokens": 0},
+        {"temperature": -1},
+        {"alternatives": -1},
+        {"samples": 0},
+        {"prompt": 3},
+        {"verdict": "none"},
+    ],
+)
 def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="max_errors|decoding"):
+    with pytest.raises(ValueError, match="max_errors|decoding|samples|prompt"):
         Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
+
+
+def test_the_first_prompt_is_asked_word_for_word_as_before_there_was_a_second() -> None:
+    digest = hashlib.sha256()
+    options = product(
+        ("verbal", "numeric"),
+        ("numeric", "verbal"),
+        (True, False),
+        (True, False),
+        ("auto", "schema", "grammar", "text"),
+    )
+    for score, severity, rules, evidence, form in options:
+        annotator = Annotator(
+            model=ScriptedModel(),
+            score=score,  # type: ignore[arg-type]  # mypy widens what a product yields
+            severity=severity,  # type: ignore[arg-type]
+            rules=rules,
+            evidence=evidence,
+            form=form,  # type: ignore[arg-type]
+            prompt=1,
+        )
+        asked = annotator._request(annotator._prompts.write(segment(), ASPECT), ASPECT)
+        for request in (asked, *asked.variants):
+            digest.update(canonical(request))
+    assert digest.hexdigest()[:16] == "73e988839e024e96"
 
 
 def test_the_signature_changes_with_each_option() -> None:
@@ -138,6 +179,10 @@ def test_the_signature_changes_with_each_option() -> None:
             ("seed", 1),
             ("max_tokens", 10),
             ("form", "schema"),
+            ("prompt", 1),
+            ("verdict", "before"),
+            ("samples", 5),
+            ("expected", True),
         ]
     ]
     assert len({judge.signature for judge in [plain, *changed]}) == len(changed) + 1

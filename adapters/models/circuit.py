@@ -238,7 +238,9 @@ class Circuit:
                 self._failures += 1
                 if self._failures >= PATIENCE:
                     self._open(error)
-            case FormRefusedError() | LogprobsRefusedError():  # it is asked otherwise
+            case (
+                FormRefusedError() | LogprobsRefusedError(names_them=True)
+            ):  # it is asked otherwise
                 self._answered(request)
             case _:
                 self._answered(request)

@@ -114,15 +114,14 @@ def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
     if not (bad or unknown) or TOO_LONG in said:
         return error
     by_words = request.form == "text"
-    refusal: ModelError
-    if request.decoding.logprobs and (
-        _LOGPROBS.search(said) or (by_words and not _FORM.search(said))
-    ):
-        refusal = LogprobsRefusedError(said)
-    elif by_words:
+    is_named = _LOGPROBS.search(said) is not None
+    if request.decoding.logprobs and (is_named or (by_words and not _FORM.search(said))):
+        without = LogprobsRefusedError(said)
+        without.status, without.names_them = error.status, is_named
+        return without
+    if by_words:
         return error
-    else:
-        refusal = FormRefusedError(said)
+    refusal = FormRefusedError(said)
     refusal.status = error.status
     return refusal
 

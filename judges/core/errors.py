@@ -183,8 +183,11 @@ class FormRefusedError(PermanentModelError):
 class LogprobsRefusedError(PermanentModelError):
     """The server refuses a request that asks for log-probabilities.
 
-    It may be for them, or for something else: the same request without them tells.
+    It may be for them, or for something else: the same request without them tells. ``names_them``
+    says whether the server speaks of them.
     """
+
+    names_them: bool = True
 
 
 class UnusableModelError(PermanentModelError):

@@ -7,6 +7,7 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -44,6 +45,7 @@ _VERDICT_TEMPLATES = (
     *("verdict-text.txt", "verdict-json.txt", "verdict-note-text.txt", "verdict-note-json.txt"),
     *("verdict-before.gbnf", "verdict-after.gbnf", "verdict.gbnf", "reask-verdict.txt"),
 )
+_VERDICT_PLACE = re.compile(r"\$verdict_[a-z]+")
 _NOTHING = Template(("",))
 Layout = Literal["text", "json"]
 """Layout of a report: lines with labels, or a JSON object."""
@@ -311,8 +313,10 @@ def prompt_fingerprint(options: PromptOptions) -> str:
         f"severity-{options.severity}.txt",
         f"score-{options.score}.txt",
     )
-    verdict = (options.verdict,) if has_verdict else ()
-    return fingerprint(repr(options), *verdict, *(_read(name) for name in named))
+    texts = map(_read, named)
+    if not has_verdict:
+        return fingerprint(repr(options), *(_VERDICT_PLACE.sub("", text) for text in texts))
+    return fingerprint(repr(options), options.verdict, *texts)
 
 
 def _read(name: str) -> str:

@@ -71,6 +71,7 @@ class FormingModel:
         self._note = note
         self._note_logprobs = note_logprobs
         self._logprobs: Logprobs | None = None
+        self._is_otherwise_refused = False
         self._known: dict[str, Form] = {}
         self._fruitless: set[str] = set()
         self._finding: dict[str, Lock] = {}
@@ -93,9 +94,16 @@ class FormingModel:
             return await self._formed(without_logprobs(request))
         try:
             reply = await self._formed(request)
-        except LogprobsRefusedError:
-            self._fruitless.clear()  # the forms may not be what was refused
-            reply = await self._formed(without_logprobs(request))
+        except LogprobsRefusedError as error:
+            without = without_logprobs(request)
+            if not error.names_them:
+                if self._logprobs is not None or self._is_otherwise_refused:
+                    raise
+                self._is_otherwise_refused = True  # unless the plainest request of all is taken
+                await self.model.complete(replace(without, variants=()))
+                self._is_otherwise_refused = False
+                self._fruitless.clear()  # the forms were not what was refused
+            reply = await self._formed(without)
             await self._learn_logprobs("refused")
         else:
             await self._learn_logprobs("given" if reply.logprobs else "none")
@@ -110,7 +118,7 @@ class FormingModel:
 
     async def _learn_logprobs(self, state: Logprobs) -> None:
         """Keep what the first reply shows; say so where there are none."""
-        if self._logprobs is not None:
+        if self._logprobs is not None and state != "refused":
             return
         self._logprobs = state
         self._note_logprobs(state)

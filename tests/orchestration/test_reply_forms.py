@@ -259,8 +259,8 @@ async def test_a_bad_request_without_a_reason_is_tried_in_all_forms_before_log_p
         texts = ["It opened in 1935.", "It is in 1935."]
         reports = await assessed("annotator", "openai/m", server=server, texts=texts)
     assert [report.score for report in reports] == [2, 2]
-    assert wishes(server) == [*[True] * 4, False, False]
-    assert forms(server)[-2:] == ["response_format", "response_format"]
+    assert wishes(server) == [*[True] * 4, *[False] * 3]
+    assert forms(server)[-3:] == ["", "response_format", "response_format"]
 
 
 async def test_a_model_that_leaves_log_probabilities_out_is_named_once() -> None:
@@ -297,3 +297,15 @@ async def test_only_the_log_probabilities_near_the_verdict_and_the_score_are_kep
     assert report.error_probability == pytest.approx(P_YES)
     kept = max(len(value) for value in memory.values.values())
     assert kept < 3 * len(report.reply), "a reply is not a thousand tokens with their rivals"
+
+
+async def test_a_server_that_gave_log_probabilities_and_refuses_them_now_is_asked_without() -> None:
+    memory = DictMemory()
+    with DialectServer(DIALECTS["SGLang"], text="", filled=SAID) as server:
+        await assessed("annotator", "openai/m", server=server, memory=memory)
+    refusing = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS})
+    with DialectServer(refusing, text="", filled=SAID) as other:
+        texts = ["It opened in 1935.", "It is in 1935."]
+        reports = await assessed("annotator", "openai/m", server=other, memory=memory, texts=texts)
+    assert [report.score for report in reports] == [2, 2]
+    assert wishes(other) == [True, False, False]

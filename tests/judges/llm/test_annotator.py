@@ -164,6 +164,7 @@ def test_the_first_prompt_is_asked_word_for_word_as_before_there_was_a_second() 
         for request in (asked, *asked.variants):
             digest.update(canonical(request))
     assert digest.hexdigest()[:16] == "73e988839e024e96"
+    assert "|prompt:5551d8dbc68c|" in Annotator(model=ScriptedModel(), prompt=1).signature
 
 
 def test_the_signature_changes_with_each_option() -> None:

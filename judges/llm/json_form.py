@@ -163,6 +163,22 @@ def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str)
     return read_grade(_words(found[_SCORE]), scale=scale)
 
 
+def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
+    """Return the value of the one field of the object that `reply` is; None if it is none such.
+
+    The value stands in a tuple, since it may be None itself.
+    """
+    match = _OBJECT.fullmatch(_answer(reply))
+    if match is None:
+        return None
+    try:
+        found = json.loads(match[1], strict=False)
+    except (ValueError, RecursionError):
+        return None
+    named = f"{name}_{mark}"
+    return (found[named],) if isinstance(found, Mapping) and [*found] == [named] else None
+
+
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
     quote, said = _exactly(error.get("location")), _exactly(error.get("evidence"))
     named = _words(error.get("evidence_input"))
@@ -182,8 +198,7 @@ def _found(
 
     None if there is none with the `key`.
     """
-    answer = reply if reply.lstrip().startswith("{") else without_reasoning(reply) or ""
-    match = _OBJECT.fullmatch(answer)
+    match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None
     names = _Names(mark)
@@ -196,6 +211,10 @@ def _found(
     if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
         return found
     return _NOT_OWN
+
+
+def _answer(reply: str) -> str:
+    return reply if reply.lstrip().startswith("{") else without_reasoning(reply) or ""
 
 
 class _Names:

@@ -75,6 +75,7 @@ class DialectServer(LoopbackServer):
         schema = self._dialect.schema(request.body)
         if schema is None:
             return self._said(self._text, request)
+        schema = _resolved(schema, schema.get("$defs", {}))
         if problem := _unsupported(schema, strict=not self._dialect.grammar):
             return failure(400, f"Invalid schema for response_format: {problem}")
         return self._said(json.dumps(self._value(schema, name="")), request)
@@ -92,7 +93,7 @@ class DialectServer(LoopbackServer):
             case "array":
                 return [self._value(schema["items"], name=name)]
             case _:
-                words = self._filled.get(name.rpartition("_")[0], "")
+                words = self._filled.get(name.rpartition("_")[0] or name, "")
                 return schema["enum"][-1] if "enum" in schema and not words else words
 
 
@@ -100,6 +101,17 @@ def _token(text: str) -> Mapping[str, object]:
     shares = {"yes": P_YES, "no": 1 - P_YES} if text in {"yes", "no"} else {text: 1.0}
     rivals = [{"token": word, "logprob": math.log(share)} for word, share in shares.items()]
     return {"token": text, "logprob": math.log(shares[text]), "top_logprobs": rivals}
+
+
+def _resolved(schema: Any, named: Mapping[str, Any]) -> Any:  # noqa: ANN401  any part of JSON
+    """Return a schema with its definitions in the place of their names."""
+    if isinstance(schema, list):
+        return [_resolved(part, named) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _resolved(named[schema["$ref"].rpartition("/")[2]], named)
+    return {name: _resolved(part, named) for name, part in schema.items() if name != "$defs"}
 
 
 def _unsupported(schema: Mapping[str, Any], *, strict: bool) -> str:

@@ -20,6 +20,7 @@ from spanjury.judges.llm.verdict import NO, VERDICT, YES, VerdictPlace
 
 _REPORT_SCORE = "overall_score"
 _SCORE = "score"
+_STEPS = "steps"
 _MARK = "$code"
 _OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
 _TEXT = {"type": "string"}
@@ -105,6 +106,26 @@ def score_schema(scores: Sequence[str], *, mark: str) -> ReplySchema:
     return ReplySchema(name="score", text=text.replace(_MARK, mark))
 
 
+def steps_schema(*, bounded: bool) -> ReplySchema:
+    """Return the schema of a list of steps, under a name without a mark: no text is shown."""
+    limits = {"minItems": 4, "maxItems": 9} if bounded else {}
+    step = {**_TEXT, **({"maxLength": _LONGEST_LINE} if bounded else {})}
+    form = {
+        "type": "object",
+        "properties": {_STEPS: {"type": "array", "items": step, **limits}},
+        "required": [_STEPS],
+        "additionalProperties": False,
+    }
+    return ReplySchema(name=_STEPS, text=json.dumps(form), bounded=bounded)
+
+
+def read_steps(reply: str) -> list[str] | None:
+    """Return the steps that `reply` lists, or None if it is no object of that form."""
+    found = _object_in(reply)
+    listed = found.get(_STEPS) if found is not None else None
+    return [step for one in listed if (step := _words(one))] if isinstance(listed, list) else None
+
+
 def _object(fields: Mapping[str, object]) -> dict[str, object]:
     properties = {f"{name}_{_MARK}": field for name, field in fields.items()}
     return {
@@ -168,6 +189,11 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
 
     The value stands in a tuple, since it may be None itself.
     """
+    found, named = _object_in(reply), f"{name}_{mark}"
+    return (found[named],) if found is not None and [*found] == [named] else None
+
+
+def _object_in(reply: str) -> Mapping[str, object] | None:
     match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None
@@ -175,8 +201,7 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
         found = json.loads(match[1], strict=False)
     except (ValueError, RecursionError):
         return None
-    named = f"{name}_{mark}"
-    return (found[named],) if isinstance(found, Mapping) and [*found] == [named] else None
+    return found if isinstance(found, Mapping) else None
 
 
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:

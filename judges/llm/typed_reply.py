@@ -28,6 +28,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.strict_schema import strict_schema
 from spanjury.judges.llm.asking import ask
 from spanjury.judges.llm.json_form import marked_field
 from spanjury.judges.text import field_mark, fill_template
@@ -40,13 +41,6 @@ T = TypeVar("T")
 _PACKAGE = "spanjury.judges.llm"
 _FIELD = "answer"
 _MARKED = f"{_FIELD}_$code"
-_LIMITS = frozenset(
-    {
-        *("maxItems", "maxLength", "maximum", "minItems", "minLength", "minimum"),
-        *("exclusiveMaximum", "exclusiveMinimum", "multipleOf", "pattern", "uniqueItems"),
-    }
-)
-"""Words of a schema that some providers refuse; pydantic keeps to them in any case."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _SHOWN = 3
 
@@ -152,8 +146,9 @@ def _typed(reply_type: type[object]) -> _Typed:
     name = _NOT_IN_NAMES.sub("-", getattr(reply_type, "__name__", "reply"))[:48]
 
     def schema(*, bounded: bool) -> ReplySchema:
-        inner = {"type": "object", "properties": {_MARKED: whole}, "$defs": definitions}
-        text = json.dumps(_strict(inner, bounded=bounded), ensure_ascii=False)
+        named = {"$defs": definitions} if definitions else {}
+        outer = {"type": "object", "properties": {_MARKED: whole}, **named}
+        text = json.dumps(strict_schema(outer, bounded=bounded), ensure_ascii=False)
         return ReplySchema(name=name, text=text, bounded=bounded)
 
     described = json.dumps({**whole, "$defs": definitions} if definitions else whole)
@@ -163,24 +158,6 @@ def _typed(reply_type: type[object]) -> _Typed:
         bounded=schema(bounded=True),
         schema=schema(bounded=False),
     )
-
-
-def _strict(schema: object, *, bounded: bool) -> object:
-    """Return a schema that requires all fields and allows no other, as strict servers demand."""
-    if isinstance(schema, list):
-        return [_strict(part, bounded=bounded) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {
-        name: _strict(part, bounded=bounded)
-        for name, part in schema.items()
-        if name != "default" and (bounded or name not in _LIMITS)
-    }
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        named = {name: _strict(part, bounded=bounded) for name, part in properties.items()}
-        kept |= {"properties": named, "required": [*named], "additionalProperties": False}
-    return {name: part for name, part in kept.items() if part != {} or name == "properties"}
 
 
 def _marked(schema: ReplySchema, *, mark: str) -> ReplySchema:

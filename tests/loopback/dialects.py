@@ -90,6 +90,8 @@ class DialectServer(LoopbackServer):
             case "object":
                 parts = schema["properties"].items()
                 return {key: self._value(part, name=key) for key, part in parts}
+            case "integer":
+                return int(self._filled.get(name) or 0)
             case "array":
                 return [self._value(schema["items"], name=name)]
             case _:

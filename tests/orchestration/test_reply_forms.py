@@ -309,3 +309,73 @@ async def test_a_server_that_gave_log_probabilities_and_refuses_them_now_is_aske
         reports = await assessed("annotator", "openai/m", server=other, memory=memory, texts=texts)
     assert [report.score for report in reports] == [2, 2]
     assert wishes(other) == [True, False, False]
+
+
+GROUPED = {
+    **SAID,
+    "members": "s1",
+    "quote": "in 1935",
+    "severity": "4",
+    "id": "s2",
+    "reason": "It is s1.",
+}
+
+
+@pytest.mark.parametrize("takes_schemas", [True, False])
+async def test_a_consolidating_model_is_held_to_a_schema_where_the_server_takes_one(
+    *, takes_schemas: bool
+) -> None:
+    words = json.dumps(
+        {
+            "groups": [
+                {"members": ["s1", "s2"], "quote": "in 1935", "explanation": "No.", "severity": 4}
+            ]
+        }
+    )
+    refused = {} if takes_schemas else {"response_format": REFUSED, "grammar": REFUSED}
+    dialect = replace(DIALECTS["SGLang"], refused=refused)
+    with (
+        DialectServer(dialect, text=IN_LINES, filled=GROUPED) as seats,
+        DialectServer(dialect, text=words, filled=GROUPED) as merging,
+    ):
+        merger = ModelConfig(name="openai/merger", base_url=merging.base_url, attempts=1)
+        asked = ModelConfig(name="openai/m", base_url=seats.base_url, attempts=1)
+        panel = panel_config(judges=["annotator", "annotator:seed=1"], models=[asked])
+        panel = replace(panel, consolidate="agent:max_spans=1", consolidate_model=merger)
+        async with open_configured_panel(panel) as opened:
+            report = await opened.assess(segment(), ASPECT)
+    assert report.consolidator == "agent"
+    (span,) = report.spans
+    assert (span.text, span.severity) == ("in 1935", 4)
+    assert forms(merging) == (
+        ["response_format"] if takes_schemas else ["response_format"] * 2 + [""]
+    )
+
+
+@pytest.mark.parametrize(("inputs", "held"), [((), "response_format"), (None, "")])
+async def test_a_searcher_is_held_to_a_schema_where_it_has_nothing_to_look_up(
+    inputs: tuple[str, ...] | None, held: str
+) -> None:
+    filled = {**GROUPED, "label": "Poor", "rationale": "The only fact is wrong."}
+    report = json.dumps({"errors": [], "rationale": "Good.", "label": "Poor"})
+    with DialectServer(DIALECTS["SGLang"], text=report, filled=filled) as server:
+        config = ModelConfig(name="openai/m", base_url=server.base_url, attempts=1)
+        async with open_configured_panel(
+            panel_config(judges=["searcher"], models=[config])
+        ) as panel:
+            (seat,) = (await panel.assess(segment(), replace(ASPECT, inputs=inputs))).seats
+    assert seat.report.score == 2, seat.report.reason
+    assert forms(server) == [held]
+
+
+@pytest.mark.parametrize(
+    ("judge", "held"), [("geval:steps=auto", True), ("geval:steps=auto,form=text", False)]
+)
+async def test_the_steps_of_geval_are_held_to_a_list(judge: str, *, held: bool) -> None:
+    filled = {"steps": "Read the text.", "score": "4"}
+    with DialectServer(DIALECTS["vLLM"], text="4", filled=filled) as server:
+        (report,) = await assessed(judge, "hosted_vllm/m", server=server)
+    assert report.score == 4
+    assert forms(server) == ["response_format" if held else ""] * 2
+    messages: Any = server.requests[1].body["messages"]
+    assert ("1. Read the text." in messages[-1]["content"]) is held

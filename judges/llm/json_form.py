@@ -17,6 +17,7 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
 from spanjury.judges.llm.verdict import NO, VERDICT, YES, VerdictPlace
+from spanjury.judges.text import object_in
 
 _REPORT_SCORE = "overall_score"
 _SCORE = "score"
@@ -121,7 +122,7 @@ def steps_schema(*, bounded: bool) -> ReplySchema:
 
 def read_steps(reply: str) -> list[str] | None:
     """Return the steps that `reply` lists, or None if it is no object of that form."""
-    found = _object_in(reply)
+    found = object_in(_answer(reply))
     listed = found.get(_STEPS) if found is not None else None
     return [step for one in listed if (step := _words(one))] if isinstance(listed, list) else None
 
@@ -189,19 +190,8 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
 
     The value stands in a tuple, since it may be None itself.
     """
-    found, named = _object_in(reply), f"{name}_{mark}"
+    found, named = object_in(_answer(reply)), f"{name}_{mark}"
     return (found[named],) if found is not None and [*found] == [named] else None
-
-
-def _object_in(reply: str) -> Mapping[str, object] | None:
-    match = _OBJECT.fullmatch(_answer(reply))
-    if match is None:
-        return None
-    try:
-        found = json.loads(match[1], strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, Mapping) else None
 
 
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:

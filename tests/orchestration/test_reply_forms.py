@@ -12,7 +12,7 @@ from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from loopback.answers import Answer, chat, failure
 from loopback.dialects import DIALECTS, P_YES, Dialect, DialectServer
-from loopback.server import LoopbackServer
+from loopback.server import LoopbackServer, Received
 
 from spanjury.adapters.models.circuit import ALIKE, Guard
 from spanjury.judges.core import Memory, Outcome, Report
@@ -379,3 +379,28 @@ async def test_the_steps_of_geval_are_held_to_a_list(judge: str, *, held: bool) 
     assert forms(server) == ["response_format" if held else ""] * 2
     messages: Any = server.requests[1].body["messages"]
     assert ("1. Read the text." in messages[-1]["content"]) is held
+
+
+class ThinkingServer(DialectServer):
+    """A server whose model thinks for 3,000 tokens before it replies, whatever room it has."""
+
+    def record(self, request: Received) -> Answer:
+        """Break off in thought, or answer as its namesake would."""
+        answer = super().record(request)
+        room: Any = request.body["max_tokens"]
+        if room > 3_000:
+            return answer
+        spent = {"completion_tokens": room, "completion_tokens_details": {"reasoning_tokens": room}}
+        thought = {"reasoning_content": "Severity (a3f9): 5. " * 100}
+        return chat("", finish="length", message=thought, usage={"prompt_tokens": 7, **spent})
+
+
+@pytest.mark.parametrize("model", ["openai-compatible/m", "openai/m", "hosted_vllm/m"])
+async def test_a_reply_whose_first_three_thousand_tokens_are_thought_is_scored(model: str) -> None:
+    dialect = replace(DIALECTS["vLLM"], model=model)
+    with ThinkingServer(dialect, text="", filled=SAID) as server:
+        (report,) = await assessed("annotator", model, server=server)
+    assert (report.outcome, report.score) == (Outcome.SCORED, 2)
+    assert len(report.spans) == 1, "thought is read as no field"
+    assert report.usage.calls == 2
+    assert report.usage.reasoning == 1024

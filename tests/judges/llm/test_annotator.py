@@ -78,6 +78,24 @@ async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
     assert model.requests[0].messages == model.requests[1].messages
 
 
+@pytest.mark.parametrize(
+    "cut",
+    [
+        Reply(text="", reasoning="Hm.", finish=Finish.LENGTH),
+        Reply(text="<think>Hm, the bridge", finish=Finish.LENGTH),
+        Reply(text="", usage=Usage(calls=1, completion=1024, reasoning=1024), finish=Finish.LENGTH),
+    ],
+)
+async def test_a_model_that_thinks_gets_room_for_three_thousand_tokens_of_thought(
+    cut: Reply,
+) -> None:
+    thought = Reply(text=f"<think>Severity: 5\n\nOverall score: Good</think>\n{READABLE}")
+    report, model = await assess(cut, thought)
+    assert (report.outcome, report.score, len(report.spans)) == (Outcome.SCORED, 2, 1)
+    first, second = (request.decoding.max_tokens for request in model.requests)
+    assert second - first > 3_000
+
+
 async def test_a_reply_that_broke_off_after_its_score_is_scored() -> None:
     cut = Reply(text=READABLE[:-10], finish=Finish.LENGTH)
     report, model = await assess(cut)

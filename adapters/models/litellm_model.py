@@ -155,6 +155,12 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
         arguments |= backend.schema_fields(request.decoding.schema)
     if request.decoding.grammar:
         extra |= backend.grammar_fields(request.decoding.grammar)
+    if (reasoning := request.decoding.reasoning) is not None:
+        named, beside = backend.reasoning_fields(reasoning)
+        arguments |= named
+        extra |= beside
+        if "thinking" in named:  # Anthropic takes no other temperature then
+            arguments["temperature"] = 1.0
     if request.prefix:
         marks, fields = backend.prefix_fields()
         arguments["messages"][-1] |= marks

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     ModelRefusedError,
     Outcome,
     PermanentModelError,
+    Reasoning,
     Reply,
     ReplySchema,
     Report,
@@ -32,6 +33,7 @@ from spanjury.judges.core import (
     Segment,
     Usage,
     signature,
+    thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.identity_cache import IdentityCache
@@ -92,6 +94,10 @@ class Annotator:
         How many assessments are made where the probability of an error does not come with the
         verdict: the share of them that find an error then states it. 1 (the default) for none
         besides the one that is reported.
+    reasoning
+        How much the model is to think before it replies: "none", "low", "medium", "high" or a
+        number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
+        to the model.
     expected
         Take for the score its mean over the probabilities of the labels, where they come; the
         label itself by default.
@@ -126,6 +132,7 @@ class Annotator:
     verdict: Literal["before", "after"] = "after"
     samples: int = 1
     expected: bool = False
+    reasoning: Reasoning | None = None
     _options: PromptOptions = field(init=False, repr=False, compare=False)
     _prompts: PromptWriter = field(init=False, repr=False, compare=False)
     _decoding: Decoding = field(init=False, repr=False, compare=False)
@@ -154,7 +161,13 @@ class Annotator:
     @property
     def signature(self) -> str:
         """Model, prompt, decoding, parser and code; of other options, what is not as by default."""
-        defaults = {"rescoring": "auto", "alternatives": None, "samples": 1, "expected": False}
+        defaults = {
+            "rescoring": "auto",
+            "alternatives": None,
+            "samples": 1,
+            "expected": False,
+            "reasoning": None,
+        }
         options = {name: getattr(self, name) for name in defaults}
         return signature(
             "annotator",
@@ -315,10 +328,11 @@ class Annotator:
         return Decoding(
             temperature=self.temperature,
             seed=self.seed,
-            max_tokens=self.max_tokens,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
             grammar=grammar,
             logprobs=self._rivals if self._has_verdict or self.expected else 0,
             schema=schema,
+            reasoning=self.reasoning,
         )
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:

@@ -20,11 +20,13 @@ from spanjury.judges.core import (
     Decoding,
     Finish,
     Outcome,
+    Reasoning,
     Reply,
     Report,
     Segment,
     Usage,
     signature,
+    thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
@@ -180,6 +182,8 @@ class GEval:
         default) takes the first of them that the model's server does not refuse; with `logprobs`
         it is "text", since tokens of an object may be taken for the score. The steps that a model
         writes are held to a list by a schema, or by words.
+    reasoning
+        How much the model is to think first, as for the annotator.
     """
 
     model: ChatModel
@@ -191,6 +195,7 @@ class GEval:
     logprobs: bool = False
     alternatives: int = 20
     form: Literal["auto", "schema", "grammar", "text"] = "auto"
+    reasoning: Reasoning | None = None
     _writer: StepsWriter = field(init=False, repr=False, compare=False, default_factory=StepsWriter)
 
     def __post_init__(self) -> None:
@@ -212,11 +217,12 @@ class GEval:
             repeats=self.repeats,
             temperature=decoding.temperature,
             seed=decoding.seed,
-            max_tokens=decoding.max_tokens,
+            max_tokens=self.max_tokens,
             logprobs=self.alternatives if self.logprobs else 0,
             form=self.form,
             parser=SCORE_READER_VERSION,
             code=code_digest(__name__),
+            **({} if self.reasoning is None else {"reasoning": self.reasoning}),
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
@@ -337,7 +343,8 @@ class GEval:
         return Decoding(
             temperature=unsaid if self.temperature is None else self.temperature,
             seed=self.seed,
-            max_tokens=self.max_tokens,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
+            reasoning=self.reasoning,
         )
 
 

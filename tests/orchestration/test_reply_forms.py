@@ -404,3 +404,39 @@ async def test_a_reply_whose_first_three_thousand_tokens_are_thought_is_scored(m
     assert len(report.spans) == 1, "thought is read as no field"
     assert report.usage.calls == 2
     assert report.usage.reasoning == 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "reasoning", "sent"),
+    [
+        ("vLLM", "low", {"reasoning_effort": "low", "max_tokens": 2048}),
+        ("vLLM", "none", {"chat_template_kwargs": {"enable_thinking": False}, "max_tokens": 1024}),
+        ("SGLang", "3000", {"reasoning_effort": "medium", "max_tokens": 4024}),
+        ("Ollama /v1", "high", {"reasoning_effort": "high", "max_tokens": 1024 + 16384}),
+        ("Ollama /v1", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("Anthropic", "3000", {"thinking": {"type": "enabled", "budget_tokens": 3000}}),
+        ("Anthropic", "3000", {"temperature": 1.0, "max_tokens": 4024}),
+    ],
+)
+async def test_thought_is_asked_for_in_the_words_of_each_server(
+    name: str, reasoning: str, sent: Mapping[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-test-0123456789")
+    dialect = DIALECTS[name]
+    judge = f"annotator:reasoning={reasoning}"
+    with DialectServer(dialect, text="I like it.", filled=SAID) as server:
+        (report,) = await assessed(judge, dialect.model, server=server)
+    assert report.score == 2, report.reason
+    body = server.requests[0].body
+    assert {field: body.get(field) for field in sent} == sent
+    assert ("reasoning_effort" in body) is ("reasoning_effort" in sent)
+
+
+async def test_nothing_is_said_of_thought_unless_it_is_asked_for() -> None:
+    with DialectServer(DIALECTS["vLLM"], text="", filled=SAID) as server:
+        await assessed("annotator", "hosted_vllm/m", server=server)
+        await assessed("geval:reasoning=low", "hosted_vllm/m", server=server)
+    first, second = [request.body for request in server.requests]
+    assert not {"reasoning_effort", "chat_template_kwargs", "thinking"} & {*first}
+    assert (first["max_tokens"], second["max_tokens"]) == (1024, 2048)
+    assert second["reasoning_effort"] == "low"

@@ -152,10 +152,12 @@ async def test_options_reach_the_wire() -> None:
         {"samples": 0},
         {"prompt": 3},
         {"verdict": "none"},
+        {"reasoning": "much"},
+        {"reasoning": 0},
     ],
 )
 def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="max_errors|decoding|samples|prompt"):
+    with pytest.raises(ValueError, match="max_errors|decoding|samples|prompt|reasoning"):
         Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
 
 
@@ -202,6 +204,7 @@ def test_the_signature_changes_with_each_option() -> None:
             ("verdict", "before"),
             ("samples", 5),
             ("expected", True),
+            ("reasoning", "low"),
         ]
     ]
     assert len({judge.signature for judge in [plain, *changed]}) == len(changed) + 1

@@ -71,7 +71,11 @@ def _is_strict(said: Report | Rescoring | Reply | TemplateTokens) -> bool:
     """Say whether no number can be infinite or none: strict JSON writes null for them."""
     if isinstance(said, Report):
         return said.score is None or math.isfinite(said.score)
-    return isinstance(said, Reply) and not said.logprobs
+    return isinstance(said, Reply) and all(map(_is_finite, said.logprobs))
+
+
+def _is_finite(token: TokenLogprob) -> bool:
+    return math.isfinite(token.logprob) and all(map(math.isfinite, token.top.values()))
 
 
 def read_report(value: bytes) -> Report:

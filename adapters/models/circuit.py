@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     EventLog,
     Form,
     FormRefusedError,
+    LogprobsRefusedError,
     Message,
     ModelError,
     RateLimitedModelError,
@@ -80,7 +81,7 @@ class Guard:
     `new_share` makes what says for each model whether too few of its answers can be used.
 
     `tokenizers` says by model's name who named its special tokens, once that is known; `forms`, to
-    which form its server holds each kind of reply.
+    which form its server holds each kind of reply; `log_probabilities`, whether it gives them.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Guard:
         self.is_fresh = is_fresh
         self.tokenizers: dict[str, str] = {}
         self.forms: dict[str, Mapping[str, Form]] = {}
+        self.log_probabilities: dict[str, str] = {}
         self._circuits: dict[Hashable, Circuit] = {}
         self._failure = ""
 
@@ -236,7 +238,9 @@ class Circuit:
                 self._failures += 1
                 if self._failures >= PATIENCE:
                     self._open(error)
-            case FormRefusedError():  # it is asked in another form
+            case (
+                FormRefusedError() | LogprobsRefusedError(names_them=True)
+            ):  # it is asked otherwise
                 self._answered(request)
             case _:
                 self._answered(request)

@@ -23,6 +23,7 @@ from spanjury.adapters.models.openai_request import (
     llama_cpp_grammar,
     response_format,
     sglang_grammar,
+    template_reasoning,
     unforced,
     vllm_grammar,
 )
@@ -47,6 +48,7 @@ from spanjury.judges.core import (
     Reply,
     TemplateTokens,
     TransientModelError,
+    effort_of,
     scrub,
     signature,
     without_secrets,
@@ -145,7 +147,7 @@ class FastModel:
         try:
             answer = await self._post(body, decoding=request.decoding)
             content = content_of(answer, source=self.source, key=self.api_key)
-            return read_reply(content, prefix=request.prefix, source=self.source)
+            return read_reply(content, request, source=self.source)
         except ModelError as error:
             raise refused_form(error, request) from None
         except TimeoutError:
@@ -211,6 +213,10 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
         fields |= response_format(schema)
     if grammar:
         fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
+    if (reasoning := request.decoding.reasoning) is not None:
+        fields |= template_reasoning(reasoning)
+        if reasoning != "none":  # which few of these servers know as an effort
+            fields["reasoning_effort"] = effort_of(reasoning)
     if request.prefix:
         fields |= CONTINUE_LAST_MESSAGE
     try:

@@ -9,6 +9,7 @@ from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     llama_cpp_grammar,
     response_format,
+    template_reasoning,
     vllm_grammar,
 )
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
@@ -16,8 +17,10 @@ from spanjury.judges.core import (
     ConfigError,
     Form,
     PermanentModelError,
+    Reasoning,
     ReplySchema,
     TokenPrice,
+    effort_of,
     scrub,
     without_secrets,
 )
@@ -27,6 +30,7 @@ _VLLM = "hosted_vllm"
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
 _OLLAMA = "ollama_chat"
 _LLAMA_CPP_INSIDE = frozenset({_OLLAMA, "lm_studio"})  # they take its schemas, not its grammars
+_THINKING = frozenset({"anthropic", "gemini"})  # they take a number of tokens of thought
 _UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
 
 
@@ -76,6 +80,15 @@ class Backend:
         if self._llama_cpp_like:
             return llama_cpp_grammar(grammar)
         raise PermanentModelError(f"{self}: {self.provider} takes no grammar")
+
+    def reasoning_fields(self, reasoning: Reasoning) -> tuple[dict[str, object], dict[str, object]]:
+        """Return LiteLLM's arguments for a model's thought, and the fields for its server."""
+        if self._takes_grammar:
+            effort = {} if reasoning == "none" else {"reasoning_effort": effort_of(reasoning)}
+            return {}, {**template_reasoning(reasoning), **effort}
+        if isinstance(reasoning, int) and self.provider in _THINKING:
+            return {"thinking": {"type": "enabled", "budget_tokens": reasoning}}, {}
+        return {"reasoning_effort": effort_of(reasoning)}, {}
 
     def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:
         """Return the fields of a message to be continued, and those of its request."""

@@ -131,7 +131,7 @@ class LiteLLMModel:
                     drop_params=True,
                     **arguments,
                 )
-            return _reply(response, prefix=request.prefix, source=str(backend))
+            return _reply(response, request, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
@@ -155,6 +155,12 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
         arguments |= backend.schema_fields(request.decoding.schema)
     if request.decoding.grammar:
         extra |= backend.grammar_fields(request.decoding.grammar)
+    if (reasoning := request.decoding.reasoning) is not None:
+        named, beside = backend.reasoning_fields(reasoning)
+        arguments |= named
+        extra |= beside
+        if "thinking" in named:  # Anthropic takes no other temperature then
+            arguments["temperature"] = 1.0
     if request.prefix:
         marks, fields = backend.prefix_fields()
         arguments["messages"][-1] |= marks
@@ -169,7 +175,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     return arguments
 
 
-def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Reply:
+def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str) -> Reply:
     """Read `response` as `openai_reply.read_reply` reads what other servers send.
 
     Raises `TransientModelError` if the response holds no choice.
@@ -180,7 +186,7 @@ def _reply(response: litellm.ModelResponse, *, prefix: str, source: str) -> Repl
         # LiteLLM puts away there what it has no field for.
         own = message.get("provider_specific_fields") or {}
         message.setdefault("refusal", own.get("refusal"))
-    return read_reply(body, prefix=prefix, source=source)
+    return read_reply(body, request, source=source)
 
 
 def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:

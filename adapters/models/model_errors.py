@@ -9,6 +9,7 @@ from types import MappingProxyType
 from spanjury.judges.core import (
     ChatRequest,
     FormRefusedError,
+    LogprobsRefusedError,
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
@@ -54,6 +55,7 @@ _FORM = re.compile(
     r"|requested parameters|\bgrammar\b",
     re.IGNORECASE,
 )
+_LOGPROBS = re.compile(r"log_?-?prob", re.IGNORECASE)
 _POLICY = re.compile(r"content_policy_violation|content_filter|content management policy")
 
 
@@ -102,15 +104,24 @@ def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
     """Return `error`, or the `FormRefusedError` that it may be where `request` asks for a form.
 
     A bad request may be one for the form, unless it says that it is for the length; an address
-    that is not found is one only where the server speaks of the form.
+    that is not found is one only where the server speaks of the form. Where log-probabilities are
+    asked for it is a `LogprobsRefusedError` if the server speaks of them, or there is no form that
+    it could be for.
     """
-    if request.form == "text":
-        return error
+    said = str(error)
     bad = type(error) is PermanentModelError and error.status in _BAD_REQUEST
-    unknown = error.status == _NOT_FOUND and _FORM.search(str(error))
-    if not (bad or unknown) or TOO_LONG in str(error):
+    unknown = error.status == _NOT_FOUND and _FORM.search(said)
+    if not (bad or unknown) or TOO_LONG in said:
         return error
-    refusal = FormRefusedError(str(error))
+    by_words = request.form == "text"
+    is_named = _LOGPROBS.search(said) is not None
+    if request.decoding.logprobs and (is_named or (by_words and not _FORM.search(said))):
+        without = LogprobsRefusedError(said)
+        without.status, without.names_them = error.status, is_named
+        return without
+    if by_words:
+        return error
+    refusal = FormRefusedError(said)
     refusal.status = error.status
     return refusal
 

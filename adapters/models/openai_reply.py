@@ -7,9 +7,10 @@ part of another type is an error, since guessing at it could change what a judge
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
@@ -21,6 +22,7 @@ from spanjury.adapters.models.model_errors import (
 )
 from spanjury.adapters.models.openai_request import wellformed
 from spanjury.judges.core import (
+    ChatRequest,
     Finish,
     ModelError,
     Reply,
@@ -39,6 +41,9 @@ _FINISHES = {
 }
 # What a reasoning model writes first, where its server does not take it apart.
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
+_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as tokenizers write them
+_BEFORE, _BEHIND = 4, 40  # characters around a word within which log-probabilities are kept
+_NOWHERE = (math.inf, math.inf)
 _SUCCESS = range(200, 300)
 _NO_CODE = 422  # what LiteLLM, too, takes a failure for that tells no code
 
@@ -60,9 +65,10 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     a failure, also one that comes with status 200, as `error_by_status` sorts it;
     `TransientModelError` if a success is not JSON.
     """
-    content = _parsed(answer.body)
     if not is_success(answer.status):
+        content = _parsed(answer.body)
         raise _failure(answer, content, status=answer.status, source=source, key=key)
+    content = _completion(answer.body)
     if isinstance(content, _NotJson):
         problem = short_line("the reply is not JSON", status=answer.status)
         raise TransientModelError(f"{source}: {problem}")
@@ -81,7 +87,44 @@ class _NotJson:
     """In place of what cannot be read."""
 
 
+class _Choice(msgspec.Struct):
+    """A choice whose log-probabilities, most of an answer where they come, are not read yet."""
+
+    message: object = None
+    finish_reason: object = None
+    logprobs: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    usage: object = None
+    error: object = None
+
+
+class _Token(msgspec.Struct):
+    token: str
+    logprob: float
+    top_logprobs: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Tokens(msgspec.Struct):
+    content: list[_Token] | None = None
+
+
 _DECODER = msgspec.json.Decoder()
+_COMPLETIONS = msgspec.json.Decoder(_Completion)
+_TOKENS = msgspec.json.Decoder(_Tokens | None)
+_RIVALS = msgspec.json.Decoder(list[_Token] | None)
+
+
+def _completion(body: bytes) -> object:
+    """Return a completion with its log-probabilities as bytes; anything else as it is."""
+    try:
+        read = _COMPLETIONS.decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _parsed(body)
+    choices = [msgspec.structs.asdict(choice) for choice in read.choices]
+    return {"choices": choices, "usage": read.usage, "error": read.error}
 
 
 def _parsed(body: bytes) -> object:
@@ -131,16 +174,17 @@ def _reason_in(content: object) -> str:
     return words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
 
 
-def read_reply(body: object, *, prefix: str, source: str) -> Reply:
-    """Read any `body`, a chat completion as ``json.loads`` returns it.
+def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
+    """Read any `body`, a chat completion as ``json.loads`` returns it, as the reply to `request`.
 
-    `prefix` is what the reply was made to begin with; some servers repeat it, the reply does not.
+    What the reply was made to begin with some servers repeat, and the reply does not. Of its
+    log-probabilities those near the words are kept that the request names.
 
     Raises `TransientModelError` if `body` is not a chat completion, or there is no choice with a
     message in it.
     """
     try:
-        return _reply(_object(body, "completion"), prefix=wellformed(prefix))
+        return _reply(_object(body, "completion"), request)
     except (_ShapeError, OverflowError) as error:  # JSON knows no limit to a number
         raise TransientModelError(
             f"{source}: the server's reply is not a chat completion: {error}"
@@ -151,7 +195,7 @@ class _ShapeError(ValueError):
     """A part of the completion is not of the type that was agreed on."""
 
 
-def _reply(body: Mapping[str, object], *, prefix: str) -> Reply:
+def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
     choices = _items(body.get("choices"), "choices")
     if not choices:
         raise _ShapeError("there is no choice in it")
@@ -164,11 +208,11 @@ def _reply(body: Mapping[str, object], *, prefix: str) -> Reply:
     calls = _items(message.get("tool_calls"), "tool_calls")
     reason = _text(choice.get("finish_reason"), "finish_reason")
     return Reply(
-        text=(text or refusal).removeprefix(prefix),
+        text=(text or refusal).removeprefix(wellformed(request.prefix)),
         finish=_finish(reason, refused=bool(refusal), calls=bool(calls)),
         reasoning=reasoning,
         usage=_usage(_object(body.get("usage"), "usage")),
-        logprobs=_logprobs(_object(choice.get("logprobs"), "logprobs")),
+        logprobs=_logprobs(choice.get("logprobs"), near=request.logprobs_near),
         tool_calls=tuple(_tool_call(call, index=index) for index, call in enumerate(calls)),
     )
 
@@ -219,19 +263,73 @@ def _usage(usage: Mapping[str, object]) -> Usage:
     )
 
 
-def _logprobs(logprobs: Mapping[str, object]) -> tuple[TokenLogprob, ...]:
+def _logprobs(given: object, *, near: tuple[str, ...]) -> tuple[TokenLogprob, ...]:
+    """Read log-probabilities; quickly where they are bytes, and what the protocol says."""
+    if isinstance(given, msgspec.Raw):
+        with suppress(msgspec.MsgspecError):
+            return _decoded_logprobs(given, near=near)
+        given = _parsed(bytes(given))
+    return _read_logprobs(_object(given, "logprobs"), near=near)
+
+
+def _decoded_logprobs(raw: msgspec.Raw, *, near: tuple[str, ...]) -> tuple[TokenLogprob, ...]:
+    """Decode log-probabilities; of tokens that are not kept the rivals stay bytes."""
+    given = (_TOKENS.decode(raw) or _Tokens()).content or []
+    kept = _near([token.token for token in given], near) if near else range(len(given))
+    return tuple(
+        TokenLogprob(
+            token=given[place].token,
+            logprob=given[place].logprob,
+            top={
+                rival.token: rival.logprob
+                for rival in _RIVALS.decode(given[place].top_logprobs) or ()
+            },
+        )
+        for place in kept
+    )
+
+
+def _read_logprobs(
+    logprobs: Mapping[str, object], *, near: tuple[str, ...]
+) -> tuple[TokenLogprob, ...]:
+    """Read log-probabilities of which any part may be of another type."""
+    given = [_object(item, "token") for item in _items(logprobs.get("content"), "logprobs")]
+    tokens = [_text(token.get("token"), "token") for token in given]
+    kept = _near(tokens, near) if near else range(len(tokens))
     read = []
-    for item in _items(logprobs.get("content"), "logprobs"):
-        token = _object(item, "token")
-        rivals = [_object(rival, "token") for rival in _items(token.get("top_logprobs"), "tokens")]
+    for place in kept:
+        alike = _items(given[place].get("top_logprobs"), "tokens")
+        rivals = [_object(rival, "token") for rival in alike]
         read.append(
             TokenLogprob(
-                token=_text(token.get("token"), "token"),
-                logprob=_logprob(token),
+                token=tokens[place],
+                logprob=_logprob(given[place]),
                 top={_text(rival.get("token"), "token"): _logprob(rival) for rival in rivals},
             )
         )
     return tuple(read)
+
+
+def _near(tokens: Sequence[str], words: tuple[str, ...]) -> Iterator[int]:
+    """Yield the places of the `tokens` that are near one of `words`, in order."""
+    written = "".join(tokens).translate(_BLANKS)
+    windows = (
+        (match.start() - _BEFORE, match.end() + _BEHIND)
+        for match in _any_of(words).finditer(written)
+    )
+    first, last = next(windows, _NOWHERE)
+    reached = 0
+    for place, token in enumerate(tokens):
+        start, reached = reached, reached + len(token)
+        while last <= start:
+            first, last = next(windows, _NOWHERE)
+        if first < reached:
+            yield place
+
+
+@lru_cache(maxsize=16)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
 
 
 def _logprob(token: Mapping[str, object]) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from spanjury.judges.core import ChatRequest, Decoding, Message, ReplySchema, ToolSpec
+from spanjury.judges.core import ChatRequest, Decoding, Message, Reasoning, ReplySchema, ToolSpec
 
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
 _CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
@@ -73,6 +73,11 @@ def response_format(schema: ReplySchema) -> dict[str, object]:
 def llama_cpp_grammar(grammar: str) -> dict[str, object]:
     """Return the field that binds a reply of llama.cpp to a GBNF `grammar`."""
     return {"grammar": wellformed(grammar)}
+
+
+def template_reasoning(reasoning: Reasoning) -> dict[str, object]:
+    """Return the field by which chat templates of vLLM, SGLang and llama.cpp turn thought on."""
+    return {"chat_template_kwargs": {"enable_thinking": reasoning != "none"}}
 
 
 def sglang_grammar(grammar: str) -> dict[str, object]:

@@ -8,7 +8,8 @@ holds it, and that a `ModelError` comes out of the agent's run as it was raised.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from anyio.lowlevel import current_token
@@ -16,6 +17,7 @@ from pydantic_ai import Agent, UnexpectedModelBehavior, UsageLimitExceeded, Usag
 from pydantic_ai.exceptions import ToolRetryError
 from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import AbstractToolset
 
@@ -29,8 +31,10 @@ from spanjury.judges.core import (
     ModelRefusedError,
     Outcome,
     Reply,
+    ReplySchema,
     Usage,
 )
+from spanjury.judges.core.strict_schema import strict_schema
 from spanjury.judges.text import defused
 
 D = TypeVar("D")
@@ -132,6 +136,23 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _held(request: ChatRequest, output: OutputObjectDefinition) -> tuple[ChatRequest, ...]:
+    """Return `request` held to the form of the output, with its limits and without."""
+    return tuple(
+        replace(request, decoding=replace(request.decoding, schema=schema))
+        for schema in _schemas(output.name or "output", json.dumps(output.json_schema))
+    )
+
+
+@lru_cache(maxsize=32)
+def _schemas(name: str, schema: str) -> tuple[ReplySchema, ...]:
+    texts = {
+        bounded: json.dumps(strict_schema(json.loads(schema), bounded=bounded))
+        for bounded in (True, False)
+    }
+    return tuple(ReplySchema(name=name, text=text, bounded=of) for of, text in texts.items())
+
+
 class _Recorder:
     """A `ChatModel` that remembers what another one replied during one conversation."""
 
@@ -222,6 +243,9 @@ class AgentModel(Model[None]):
             decoding=self._decoding,
             tools=to_tools(tools),
         )
+        # Beside tools some servers refuse a schema, and others let it keep the model from a call.
+        if parameters.output_object and not (tools or self._decoding.grammar):
+            request = replace(request, variants=_held(request, parameters.output_object))
         reply = await self._model.complete(request)
         if reply.finish is Finish.REFUSAL:
             raise ModelRefusedError("the model declined to answer")

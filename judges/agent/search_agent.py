@@ -74,15 +74,19 @@ def _fenced(passages: Sequence[Passage]) -> str:
     return fence({f"{it.header}, passage {it.number}": it.text for it in passages}).text
 
 
+_Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
+"""A text whose length only a server limits that is held to a schema: it ends loops."""
+
+
 class Finding(BaseModel):  # noqa: D101  the model would be sent it
-    quote: str
-    explanation: str
+    quote: _Line
+    explanation: _Line
     severity: Annotated[int, Field(ge=MIN_SEVERITY, le=MAX_SEVERITY)]
 
 
 class Review(BaseModel):  # noqa: D101  as above
-    errors: list[Finding]
-    rationale: str
+    errors: Annotated[list[Finding], Field(json_schema_extra={"maxItems": 32})]
+    rationale: _Line
     label: str
     mark: str = ""
 

@@ -14,6 +14,7 @@ from spanjury.judges.core.chat import (
     Finish,
     Form,
     Message,
+    Reasoning,
     Reply,
     ReplySchema,
     Role,
@@ -23,6 +24,8 @@ from spanjury.judges.core.chat import (
     ToolCall,
     ToolSpec,
     Usage,
+    effort_of,
+    thought_tokens,
 )
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
@@ -36,6 +39,7 @@ from spanjury.judges.core.errors import (
     EvaluationError,
     FormRefusedError,
     JudgeError,
+    LogprobsRefusedError,
     MetricError,
     ModelError,
     ModelRefusedError,
@@ -177,6 +181,7 @@ __all__ = [
     "Likelihoods",
     "LikelyToken",
     "Located",
+    "LogprobsRefusedError",
     "Memory",
     "MergeableMetric",
     "Message",
@@ -198,6 +203,7 @@ __all__ = [
     "PluginError",
     "PricedModel",
     "RateLimitedModelError",
+    "Reasoning",
     "Reply",
     "ReplySchema",
     "Report",
@@ -239,6 +245,7 @@ __all__ = [
     "bind_values",
     "check_address",
     "code_span",
+    "effort_of",
     "fingerprint",
     "first_error_alone",
     "forced_logprobs",
@@ -261,6 +268,7 @@ __all__ = [
     "signature",
     "stamped",
     "still_unverified",
+    "thought_tokens",
     "unstamped",
     "without_secrets",
 ]

@@ -15,6 +15,44 @@ and which OpenAI and Anthropic refuse.
 """
 
 
+Reasoning = Literal["none", "low", "medium", "high"] | int
+"""Effort of a model's thought before it replies, or the most tokens of it."""
+
+_THOUGHT = {"none": 0, "low": 1024, "medium": 4096, "high": 16384}
+
+
+def thought_tokens(reasoning: Reasoning | None) -> int:
+    """Return for how many tokens of thought there is to be room; 0 where nothing is said of it.
+
+    Raises `ValueError` if it is neither a word of `Reasoning` nor a number of 1 or more.
+
+    Examples
+    --------
+    >>> thought_tokens("low"), thought_tokens(3000), thought_tokens(None)
+    (1024, 3000, 0)
+    """
+    if reasoning is None:
+        return 0
+    if isinstance(reasoning, int) and not isinstance(reasoning, bool) and reasoning > 0:
+        return reasoning
+    if isinstance(reasoning, str) and reasoning in _THOUGHT:
+        return _THOUGHT[reasoning]
+    raise ValueError(f"reasoning must be none, low, medium, high or a number, got {reasoning!r}")
+
+
+def effort_of(reasoning: Reasoning) -> str:
+    """Return the word for a number of tokens of thought; a word as it is.
+
+    Examples
+    --------
+    >>> effort_of(3000), effort_of("none")
+    ('medium', 'none')
+    """
+    if isinstance(reasoning, str):
+        return reasoning
+    return next((word for word in ("low", "medium") if reasoning <= _THOUGHT[word]), "high")
+
+
 class Finish(StrEnum):
     """Reason why a model stopped writing."""
 
@@ -94,6 +132,9 @@ class Decoding:
         A JSON Schema that the reply must follow; None for none.
     logprobs
         How many of the likeliest tokens to report at each place; 0 for none.
+    reasoning
+        How much the model is to think first; `max_tokens` include the thought. None says nothing
+        of it to the server.
     """
 
     temperature: float = 0.0
@@ -102,8 +143,10 @@ class Decoding:
     grammar: str = ""
     logprobs: int = 0
     schema: ReplySchema | None = None
+    reasoning: Reasoning | None = None
 
     def __post_init__(self) -> None:
+        thought_tokens(self.reasoning)
         if self.temperature < 0 or self.max_tokens < 1 or self.logprobs < 0:
             raise ValueError(f"not a decoding: {self!r}")
 
@@ -130,6 +173,9 @@ class ChatRequest:
     variants
         The same question in other forms, best first. Whoever knows which forms the server takes
         sends one of them in place of this request; to anyone else they are nothing.
+    logprobs_near
+        Words of the reply, in lower case, near which log-probabilities matter: those of tokens
+        elsewhere may be dropped. Empty if all matter.
     """
 
     messages: tuple[Message, ...]
@@ -138,6 +184,7 @@ class ChatRequest:
     tools: tuple[ToolSpec, ...] = ()
     forced: str = ""
     variants: tuple["ChatRequest", ...] = field(default=(), metadata={"in_keys": False})
+    logprobs_near: tuple[str, ...] = field(default=(), metadata={"in_keys": False})
 
     @property
     def form(self) -> Form:
@@ -194,7 +241,8 @@ class Reply:
     usage
         Tokens spent on this call.
     logprobs
-        One entry a token, where asked for and given.
+        One entry a token, where asked for and given; only the tokens near certain words where the
+        request names such words.
     tool_calls
         Tools that the model wants called.
     """

@@ -22,6 +22,7 @@
     |   `-- PermanentModelError     trying again will not help: this request fails
     |       |-- ModelRefusedError       the provider's policy forbids a reply to it
     |       |-- FormRefusedError        the server may not take the form that the reply is to have
+    |       |-- LogprobsRefusedError    the server may not give log-probabilities
     |       `-- UnusableModelError      every request fails: key, name or address are wrong
     `-- JudgeError              a judge could not assess this segment
         `-- ParseError          its reply cannot be read; keeps the reply
@@ -177,6 +178,16 @@ class FormRefusedError(PermanentModelError):
 
     It may be for the schema, or for something else: the same request without it tells.
     """
+
+
+class LogprobsRefusedError(PermanentModelError):
+    """The server refuses a request that asks for log-probabilities.
+
+    It may be for them, or for something else: the same request without them tells. ``names_them``
+    says whether the server speaks of them.
+    """
+
+    names_them: bool = True
 
 
 class UnusableModelError(PermanentModelError):

@@ -7,7 +7,7 @@ twice the room, then reported as truncated. It raises `ModelError` where the mod
 no reply at all. How it scores an error list that is not its own: `spanjury.judges.llm.rescore`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -19,9 +19,11 @@ from spanjury.judges.core import (
     Decoding,
     ErrorSpan,
     Finish,
+    Message,
     ModelRefusedError,
     Outcome,
     PermanentModelError,
+    Reasoning,
     Reply,
     ReplySchema,
     Report,
@@ -29,13 +31,16 @@ from spanjury.judges.core import (
     RescoringMethod,
     Scale,
     Segment,
+    Usage,
     signature,
+    thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.llm.asking import Answer, ask
-from spanjury.judges.llm.error_list import render_errors
+from spanjury.judges.llm.asking import Answer, ask, redrawn
+from spanjury.judges.llm.error_list import cue, render_errors
+from spanjury.judges.llm.expected_score import expected_label
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, SEVERITY_WORDS, located_errors, parse
@@ -49,9 +54,16 @@ from spanjury.judges.llm.prompt import (
     reask,
     reask_in_json,
     schema,
+    score_words,
 )
 from spanjury.judges.llm.quoted_evidence import Inputs
 from spanjury.judges.llm.rescore import ForcedPrefix, ScoreForm, continued, rescored, restated
+from spanjury.judges.llm.verdict import (
+    agreed_probability,
+    error_probability,
+    read_verdict,
+    verdict_line,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +85,22 @@ class Annotator:
         holds them.
     temperature, seed, max_tokens
         How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+    prompt
+        2 (the default) asks for a verdict, whether the text has any error, beside the list; 1 is
+        the prompt of earlier releases, without it.
+    verdict
+        Where it stands: "after" the list of errors (the default) or "before" it.
+    samples
+        How many assessments are made where the probability of an error does not come with the
+        verdict: the share of them that find an error then states it. 1 (the default) for none
+        besides the one that is reported.
+    reasoning
+        How much the model is to think before it replies: "none", "low", "medium", "high" or a
+        number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
+        to the model.
+    expected
+        Take for the score its mean over the probabilities of the labels, where they come; the
+        label itself by default.
     form
         Have the server hold the reply to its form by a JSON schema ("schema"), by a GBNF grammar
         ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the default) takes
@@ -83,8 +111,9 @@ class Annotator:
         (the default) does the second where the first cannot be done. Models that reason
         before they answer need "restate".
     alternatives
-        For how many of the likeliest tokens log-probabilities are asked for when it scores
-        such a list, which gives the expected score beside the label; 0 for none.
+        For how many of the likeliest tokens log-probabilities are asked for: of the verdict and
+        the score, and of the score of such a list, which gives the expected one beside the label.
+        0 for none; None (the default) for 5 with a verdict or `expected`, and for none elsewhere.
     """
 
     model: ChatModel
@@ -98,30 +127,48 @@ class Annotator:
     max_tokens: int = 1024
     form: Literal["auto", "schema", "grammar", "text"] = "auto"
     rescoring: Literal["auto", "continue", "restate"] = "auto"
-    alternatives: int = 0
+    alternatives: int | None = None
+    prompt: Literal[1, 2] = 2
+    verdict: Literal["before", "after"] = "after"
+    samples: int = 1
+    expected: bool = False
+    reasoning: Reasoning | None = None
     _options: PromptOptions = field(init=False, repr=False, compare=False)
     _prompts: PromptWriter = field(init=False, repr=False, compare=False)
     _decoding: Decoding = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.prompt not in {1, 2} or self.verdict not in {"before", "after"}:
+            raise ValueError(
+                f"prompt must be 1 or 2, verdict before or after: {self.prompt!r}, {self.verdict!r}"
+            )
+        if self.samples < 1:
+            raise ValueError(f"samples must be positive, got {self.samples!r}")
         options = PromptOptions(
             score=self.score,
             severity=self.severity,
             rules=self.rules,
             max_errors=self.max_errors,
             evidence=self.evidence,
+            verdict=self.verdict if self._has_verdict else "none",
         )
         decoding = self._drawn()
-        replace(decoding, logprobs=self.alternatives)  # a bad number is refused now
+        replace(decoding, logprobs=self._rivals)  # a bad number is refused now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
         object.__setattr__(self, "_prompts", PromptWriter(options, in_json=self._in_json))
         object.__setattr__(self, "_decoding", decoding)
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding, parser and code; of rescoring, what is not as by default."""
-        options = {"rescoring": self.rescoring, "alternatives": self.alternatives}
-        defaults = {"rescoring": "auto", "alternatives": 0}
+        """Model, prompt, decoding, parser and code; of other options, what is not as by default."""
+        defaults = {
+            "rescoring": "auto",
+            "alternatives": None,
+            "samples": 1,
+            "expected": False,
+            "reasoning": None,
+        }
+        options = {name: getattr(self, name) for name in defaults}
         return signature(
             "annotator",
             model=self.model.signature,
@@ -144,15 +191,39 @@ class Annotator:
         """Return the model's report; raise `ModelError` if it gives no reply."""
         prompt = self._prompts.write(segment, aspect)
         material = Material(prompt.texts.values())
-        answer = await ask(
+        request = self._request(prompt, aspect)
+        read = partial(self._read, prompt=prompt, scale=aspect.scale, material=material)
+        answer = await self._answer(request, read=read, mark=prompt.mark)
+        shown = aspect.view(segment.inputs) if prompt.quotable else {}
+        report = _report(answer, output=segment.output, inputs=Inputs(shown))
+        if report.outcome is not Outcome.SCORED:
+            return report
+        if self.expected:
+            words = score_words(aspect, self._options)
+            report = _expected(report, answer.reply, mark=prompt.mark, words=words)
+        likely = None
+        if self._has_verdict:
+            likely = error_probability(answer.reply.logprobs, mark=prompt.mark, material=material)
+        if likely is not None:
+            return replace(report, error_probability=likely)
+        if self.samples == 1:
+            return report
+        further = [
+            await self._answer(_drawn_again(request, number), read=read, mark=prompt.mark)
+            for number in range(1, self.samples)
+        ]
+        return _agreed(report, [answer, *further])
+
+    async def _answer(
+        self, request: ChatRequest, *, read: Callable[[Reply], ParsedReply], mark: str
+    ) -> Answer[ParsedReply]:
+        return await ask(
             self.model,
-            self._request(prompt, aspect),
-            read=lambda reply: self._read(reply, prompt, scale=aspect.scale, material=material),
-            reask=partial(reask, mark=prompt.mark),
+            request,
+            read=read,
+            reask=partial(reask, mark=mark, verdict=self._options.verdict),
             reask_in_json=reask_in_json,
         )
-        shown = aspect.view(segment.inputs) if prompt.quotable else {}
-        return _report(answer, output=segment.output, inputs=Inputs(shown))
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -171,6 +242,17 @@ class Annotator:
                     raise
         answer = await restated(self.model, prefix)
         return rescored(answer, spans, method=RescoringMethod.RESTATED, form=prefix.form)
+
+    @property
+    def _has_verdict(self) -> bool:
+        return self.prompt > 1
+
+    @property
+    def _rivals(self) -> int:
+        """Number of tokens whose log-probabilities are asked for."""
+        if self.alternatives is not None:
+            return self.alternatives
+        return _RIVALS if self._has_verdict or self.expected else 0
 
     @property
     def _in_json(self) -> bool:
@@ -192,14 +274,18 @@ class Annotator:
             )
             if report is not None:
                 return report
-        return parse(
-            reply.text,
+        text, faulty = reply.text, None
+        if self._has_verdict:
+            faulty, text = read_verdict(text, mark=mark, material=material)
+        parsed = parse(
+            text,
             scale=scale,
             material=material,
             mark=mark,
             cut=reply.finish is Finish.LENGTH,
             inputs=inputs,
         )
+        return parsed if faulty is None else replace(parsed, faulty=faulty)
 
     def _request(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
         if self.form == "grammar":
@@ -207,12 +293,8 @@ class Annotator:
         if self.form == "schema":
             bounded = self._by_schema(prompt, aspect, bounded=True)
             return replace(self._by_schema(prompt, aspect), variants=(bounded,))
-        held = self.form == "auto"
-        return ChatRequest(
-            messages=prompt.messages,
-            decoding=self._decoding,
-            variants=tuple(self._held(prompt, aspect)) if held else (),
-        )
+        held = tuple(self._held(prompt, aspect)) if self.form == "auto" else ()
+        return self._asked(prompt.messages, self._decoding, variants=held)
 
     def _held(self, prompt: Prompt, aspect: Aspect) -> Iterator[ChatRequest]:
         """Yield the requests that are held to their form, best first."""
@@ -223,38 +305,111 @@ class Annotator:
     def _by_schema(self, prompt: Prompt, aspect: Aspect, *, bounded: bool = False) -> ChatRequest:
         mark, quotable = prompt.mark, prompt.quotable
         held_to = schema(aspect, self._options, mark=mark, quotable=quotable, bounded=bounded)
-        return ChatRequest(messages=prompt.in_json, decoding=self._drawn(schema=held_to))
+        return self._asked(prompt.in_json, self._drawn(schema=held_to))
 
     def _by_grammar(self, prompt: Prompt, aspect: Aspect) -> ChatRequest:
         held_to = grammar(aspect, self._options, mark=prompt.mark, quotable=prompt.quotable)
-        return ChatRequest(messages=prompt.messages, decoding=self._drawn(grammar=held_to))
+        return self._asked(prompt.messages, self._drawn(grammar=held_to))
+
+    def _asked(
+        self,
+        messages: tuple[Message, ...],
+        decoding: Decoding,
+        *,
+        variants: tuple[ChatRequest, ...] = (),
+    ) -> ChatRequest:
+        near = _NEAR if decoding.logprobs else ()
+        return ChatRequest(
+            messages=messages, decoding=decoding, variants=variants, logprobs_near=near
+        )
 
     def _drawn(self, *, grammar: str = "", schema: ReplySchema | None = None) -> Decoding:
         """Return the decoding of replies that are held to a form."""
         return Decoding(
             temperature=self.temperature,
             seed=self.seed,
-            max_tokens=self.max_tokens,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
             grammar=grammar,
+            logprobs=self._rivals if self._has_verdict or self.expected else 0,
             schema=schema,
+            reasoning=self.reasoning,
         )
 
     def _prefix(self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]) -> ForcedPrefix:
         prompt = self._prompts.write(segment, aspect)
         by_grammar = self.form == "grammar"
         asked = self._by_grammar(prompt, aspect).decoding if by_grammar else self._decoding
-        words = self.severity == "verbal"
         return ForcedPrefix(
             conversation=prompt.messages,
-            text=render_errors(spans, words=words, held_to_grammar=by_grammar, mark=prompt.mark),
+            text=self._written(spans, mark=prompt.mark),
             form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
             material=Material(prompt.texts.values()),
-            decoding=replace(asked, logprobs=self.alternatives),
+            decoding=replace(asked, logprobs=self._rivals),
         )
 
+    def _written(self, spans: Sequence[ErrorSpan], *, mark: str) -> str:
+        """Return the reply that lists `spans`, with the verdict that follows from them."""
+        listed = render_errors(
+            spans,
+            words=self.severity == "verbal",
+            held_to_grammar=self.form == "grammar",
+            mark=mark,
+        )
+        if not self._has_verdict:
+            return listed
+        line = verdict_line(faulty=bool(spans), mark=mark)
+        if self.verdict == "before":
+            return f"{line}\n\n{listed}"
+        return f"{listed.removesuffix(cue(mark))}{line}\n{cue(mark)}"
 
+
+_RIVALS = 5
+"""The most that all servers with log-probabilities allow."""
+_NEAR = ("faulty", "overall score", "overall_score")
+"""Labels of the verdict and the score, in either layout."""
 _SEVERITIES = Scale(labels=SEVERITY_WORDS)
 _ASPECTS = IdentityCache[Aspect, bytes](canonical)
+
+
+def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
+    """Return the request for the further assessment of this `number`, which chance decides."""
+
+    def drawn(decoding: Decoding) -> Decoding:
+        return replace(
+            decoding,
+            temperature=decoding.temperature or 1.0,
+            seed=None if decoding.seed is None else decoding.seed + number,
+            logprobs=0,
+        )
+
+    return redrawn(request, drawn)
+
+
+def _agreed(report: Report, answers: Sequence[Answer[ParsedReply]]) -> Report:
+    """Return `report` with the probability of an error that several assessments state."""
+    verdicts = [_finds_error(one.reading) for one in answers if one.outcome is Outcome.SCORED]
+    said = f"{sum(verdicts)} of {len(verdicts)} assessments find an error."
+    return replace(
+        report,
+        error_probability=agreed_probability(verdicts),
+        rationale=f"{said} {report.rationale}".rstrip(),
+        usage=sum((one.usage for one in answers), Usage()),
+    )
+
+
+def _finds_error(reading: ParsedReply) -> bool:
+    """Say whether an assessment finds an error: by its verdict, or by its list without one."""
+    return bool(reading.errors) if reading.faulty is None else reading.faulty
+
+
+def _expected(report: Report, reply: Reply, *, mark: str, words: Sequence[str]) -> Report:
+    """Return `report` with the expected score, or with the reason why there is none."""
+    expected = expected_label(reply.logprobs, mark=mark, words=words)
+    if expected.value is None:
+        said = f"No expected score: {expected.problem}. {report.rationale}"
+        return replace(report, rationale=said.rstrip())
+    said = f"Expected score, with {expected.share:.0%} of the probability on the scale."
+    return replace(report, score=expected.value, rationale=f"{said} {report.rationale}".rstrip())
 
 
 def _report(answer: Answer[ParsedReply], *, output: str, inputs: Inputs) -> Report:

@@ -1,7 +1,8 @@
 """Ask a model, and once more if its reply is of no use: what the judges here have in common.
 
 A reply that cannot be read is asked for once more, with what was wrong with it; one that
-broke off, with twice the room; a refusal is final.
+broke off, with twice the room, and with room for thought where the model had thought; a refusal is
+final.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,11 @@ from spanjury.judges.core import (
     Reply,
     Usage,
 )
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import defused
+
+THOUGHT = 8192
+"""Tokens of thought for which a model gets room that broke off while, or after, it was thinking."""
 
 
 class Reading(Protocol):
@@ -108,7 +113,10 @@ def _second_request(
     if not problem or reply.finish is Finish.REFUSAL:
         return None
     if reply.finish is Finish.LENGTH:
-        return redrawn(request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens))
+        thought = THOUGHT if _has_thought(reply) else 0
+        return redrawn(
+            request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens + thought)
+        )
     message = Message(role="assistant", content=reply.text)
 
     def asked_again(variant: ChatRequest) -> ChatRequest:
@@ -117,6 +125,13 @@ def _second_request(
 
     variants = tuple(map(asked_again, request.variants))
     return replace(asked_again(request), variants=variants)
+
+
+def _has_thought(reply: Reply) -> bool:
+    """Say whether the model reasoned, in a field of its own or before its reply."""
+    return bool(
+        reply.reasoning or reply.usage.reasoning or without_reasoning(reply.text) != reply.text
+    )
 
 
 def redrawn(request: ChatRequest, change: Callable[[Decoding], Decoding]) -> ChatRequest:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Reply, Scale, TokenLogprob
+from spanjury.judges.llm.answer_tokens import field_token, rivals
 from spanjury.judges.llm.error_list import CUE
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.lines import without_reasoning
@@ -91,6 +92,31 @@ def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     return _expectation(first, values=values)
 
 
+def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence[str]) -> Expected:
+    """Return the expectation over the alternatives to the overall score of a report.
+
+    Parameters
+    ----------
+    tokens
+        Those of the reply, or those near its score.
+    mark
+        What the label of the score carries.
+    words
+        Those that were asked for, worst first.
+    """
+    token = field_token(tokens, "overall score", mark=mark)
+    if token is None or not token.top:
+        return Expected(problem="no log-probabilities came with the score")
+    folded = [word.casefold() for word in words]
+    weights: dict[int, float] = {}
+    for begun, logprob in rivals(token):
+        places = [place for place, word in enumerate(folded, 1) if word.startswith(begun)]
+        if len(places) == 1:
+            weight = math.exp(min(0.0, logprob))
+            weights[places[0]] = weights.get(places[0], 0.0) + weight
+    return _mean_of(weights)
+
+
 def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
     """Return the tokens of the reply's answer, without those of its reasoning."""
     written = "".join(token.token for token in reply.logprobs)
@@ -105,19 +131,22 @@ def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
 
 def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
     """Weigh the numbers among the alternatives of `token` by their probabilities."""
-    weighed = [
-        (values[word], math.exp(min(0.0, logprob)))
-        for alternative, logprob in {token.token: token.logprob, **token.top}.items()
-        if (word := alternative.strip(_AROUND)) in values
-    ]
-    share = min(1.0, math.fsum(weight for _, weight in weighed))
+    weights: dict[int, float] = {}
+    for alternative, logprob in {token.token: token.logprob, **token.top}.items():
+        if (value := values.get(alternative.strip(_AROUND))) is not None:
+            weights[value] = weights.get(value, 0.0) + math.exp(min(0.0, logprob))
+    return _mean_of(weights)
+
+
+def _mean_of(weights: Mapping[int, float]) -> Expected:
+    """Return the mean of the values that have weights; none if too little weight is on them."""
+    total = math.fsum(weights.values())
+    share = min(1.0, total)
     if share < LEAST_SHARE:
         return Expected(problem=f"only {share:.0%} of the probability lies on the scale")
-    total = math.fsum(weight for _, weight in weighed)
-    mean = math.fsum(value * weight for value, weight in weighed) / total
-    scores = [value for value, _ in weighed]
+    mean = math.fsum(value * weight for value, weight in weights.items()) / total
     # Rounding may leave the scale by the last bit.
-    return Expected(value=min(max(mean, min(scores)), max(scores)), share=share)
+    return Expected(value=min(max(mean, min(weights)), max(weights)), share=share)
 
 
 def expected_number(reply: Reply, *, written: int) -> Expected:

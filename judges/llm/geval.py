@@ -20,11 +20,13 @@ from spanjury.judges.core import (
     Decoding,
     Finish,
     Outcome,
+    Reasoning,
     Reply,
     Report,
     Segment,
     Usage,
     signature,
+    thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
@@ -35,13 +37,19 @@ from spanjury.judges.llm.geval_prompt import (
     ask_for_steps,
     geval_fingerprint,
     geval_grammar,
+    numbered,
     our_steps,
     reask_for_score,
     reask_for_steps,
 )
 from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
 from spanjury.judges.llm.grades import Grade, numbers
-from spanjury.judges.llm.json_form import read_score_field, score_schema
+from spanjury.judges.llm.json_form import (
+    read_score_field,
+    read_steps,
+    score_schema,
+    steps_schema,
+)
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.prompt import shown_texts
@@ -88,7 +96,13 @@ class StepsWriter:
     async def _asked_once(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
         if request in self._written:
             return replace(self._written[request], usage=Usage())
-        answer = await ask(model, request, read=_read, reask=reask_for_steps)
+        answer = await ask(
+            model,
+            request,
+            read=_read,
+            reask=reask_for_steps,
+            reask_in_json=partial(reask_for_steps, in_json=True),
+        )
         if answer.outcome is Outcome.SCORED:
             self._written[request] = answer
         return answer
@@ -97,7 +111,8 @@ class StepsWriter:
 def _read(reply: Reply) -> Steps:
     if reply.finish is Finish.LENGTH:
         return Steps(text="", problem="the steps broke off")
-    text = (without_reasoning(reply.text) or "").strip()
+    listed = read_steps(reply.text)
+    text = (without_reasoning(reply.text) or "").strip() if listed is None else numbered(listed)
     return Steps(text=text, problem="" if text else "there are no steps in it")
 
 
@@ -165,7 +180,10 @@ class GEval:
         Have the server hold the reply to a number of the scale by a JSON schema ("schema"), by a
         GBNF grammar ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the
         default) takes the first of them that the model's server does not refuse; with `logprobs`
-        it is "text", since tokens of an object may be taken for the score.
+        it is "text", since tokens of an object may be taken for the score. The steps that a model
+        writes are held to a list by a schema, or by words.
+    reasoning
+        How much the model is to think first, as for the annotator.
     """
 
     model: ChatModel
@@ -177,6 +195,7 @@ class GEval:
     logprobs: bool = False
     alternatives: int = 20
     form: Literal["auto", "schema", "grammar", "text"] = "auto"
+    reasoning: Reasoning | None = None
     _writer: StepsWriter = field(init=False, repr=False, compare=False, default_factory=StepsWriter)
 
     def __post_init__(self) -> None:
@@ -198,11 +217,12 @@ class GEval:
             repeats=self.repeats,
             temperature=decoding.temperature,
             seed=decoding.seed,
-            max_tokens=decoding.max_tokens,
+            max_tokens=self.max_tokens,
             logprobs=self.alternatives if self.logprobs else 0,
             form=self.form,
             parser=SCORE_READER_VERSION,
             code=code_digest(__name__),
+            **({} if self.reasoning is None else {"reasoning": self.reasoning}),
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
@@ -259,7 +279,17 @@ class GEval:
 
     def _steps_request(self, aspect: Aspect) -> ChatRequest:
         decoding = replace(self._decoding(), temperature=0.0)
-        return ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
+        plain = ChatRequest(messages=ask_for_steps(aspect), decoding=decoding)
+        if not self._in_json:
+            return plain
+        by_schema = tuple(
+            ChatRequest(
+                messages=ask_for_steps(aspect, in_json=True),
+                decoding=replace(decoding, schema=steps_schema(bounded=bounded)),
+            )
+            for bounded in (True, False)
+        )
+        return replace(plain, variants=by_schema)
 
     async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
         return await self._writer.write(self.model, self._steps_request(aspect))
@@ -313,7 +343,8 @@ class GEval:
         return Decoding(
             temperature=unsaid if self.temperature is None else self.temperature,
             seed=self.seed,
-            max_tokens=self.max_tokens,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
+            reasoning=self.reasoning,
         )
 
 

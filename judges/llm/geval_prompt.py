@@ -6,6 +6,8 @@ first and what depends on the aspect last, so that servers that keep the beginni
 prompt can use it again for the next aspect of the same segment.
 """
 
+from collections.abc import Sequence
+
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.prompt import alternatives, everything, shown_texts
@@ -22,9 +24,12 @@ _TEMPLATES = (
     "geval-ends.txt",
     "geval-ends-plain.txt",
     "geval-auto.txt",
+    "geval-auto-answer.txt",
+    "geval-auto-answer-json.txt",
     "geval-reask.txt",
     "geval-reask-json.txt",
     "geval-auto-reask.txt",
+    "geval-auto-reask-json.txt",
     "geval.gbnf",
     "score-numeric.txt",
 )
@@ -57,14 +62,16 @@ def ask_for_score(
     )
 
 
-def ask_for_steps(aspect: Aspect) -> tuple[Message, ...]:
+def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ...]:
     """Return the conversation that asks for evaluation steps; it knows of no segment."""
+    answer = "geval-auto-answer-json.txt" if in_json else "geval-auto-answer.txt"
     headers = tuple(aspect.task.input_headers) if aspect.inputs is None else aspect.inputs
     about = {
         "task_description": aspect.task.description,
         "description": describe(aspect),
         "everything": everything((*headers, aspect.task.output_header)),
         "output": aspect.task.output_header,
+        "answer": read_template(_PACKAGE, answer),
         **_ends(aspect),
     }
     return (Message(role="user", content=_fill("geval-auto.txt", about)),)
@@ -83,6 +90,11 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     return _fill("geval-steps.txt", about)
 
 
+def numbered(steps: Sequence[str]) -> str:
+    """Return steps as a prompt lists them."""
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
 def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> Message:
     """Return the message that asks once more after a reply without a score."""
     about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
@@ -90,9 +102,10 @@ def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> M
     return Message(role="user", content=_fill(name, about))
 
 
-def reask_for_steps(problem: str) -> Message:
+def reask_for_steps(problem: str, *, in_json: bool = False) -> Message:
     """Return the message that asks once more after a reply without steps."""
-    return Message(role="user", content=_fill("geval-auto-reask.txt", {"problem": problem}))
+    name = "geval-auto-reask-json.txt" if in_json else "geval-auto-reask.txt"
+    return Message(role="user", content=_fill(name, {"problem": problem}))
 
 
 def geval_grammar(aspect: Aspect) -> str:

@@ -16,9 +16,12 @@ from spanjury.judges.llm.grades import Grade, read_grade
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
+from spanjury.judges.llm.verdict import NO, VERDICT, YES, VerdictPlace
+from spanjury.judges.text import object_in
 
 _REPORT_SCORE = "overall_score"
 _SCORE = "score"
+_STEPS = "steps"
 _MARK = "$code"
 _OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
 _TEXT = {"type": "string"}
@@ -35,6 +38,7 @@ def report_schema(
     mark: str,
     inputs: Sequence[str] = (),
     bounded: bool = False,
+    verdict: VerdictPlace = "none",
 ) -> ReplySchema:
     """Return the schema of a report, whose names end in `mark`.
 
@@ -48,6 +52,8 @@ def report_schema(
         Names of the inputs of which evidence is asked for.
     bounded
         Limit the length of its texts and list.
+    verdict
+        Where the word stands that says whether there is an error.
     """
     text = _report_text(
         scores=tuple(scores),
@@ -55,6 +61,7 @@ def report_schema(
         max_errors=max_errors,
         inputs=tuple(inputs),
         bounded=bounded,
+        verdict=verdict,
     )
     return ReplySchema(name="report", text=text.replace(_MARK, mark), bounded=bounded)
 
@@ -67,6 +74,7 @@ def _report_text(
     max_errors: int,
     inputs: tuple[str, ...],
     bounded: bool,
+    verdict: VerdictPlace,
 ) -> str:
     quote, line, errors = (
         ({"maxLength": _LONGEST_QUOTE}, {"maxLength": _LONGEST_LINE}, {"maxItems": max_errors})
@@ -82,9 +90,12 @@ def _report_text(
             "severity": _one_of(severities),
         }
     )
+    faulty = {VERDICT: _one_of((YES, NO))}
     report = {
+        **(faulty if verdict == "before" else {}),
         "errors": {"type": "array", "items": error, **errors},
         "explanation_of_the_score": {**_TEXT, **line},
+        **(faulty if verdict == "after" else {}),
         _REPORT_SCORE: _one_of(scores),
     }
     return json.dumps(_object(report), ensure_ascii=False)
@@ -94,6 +105,26 @@ def score_schema(scores: Sequence[str], *, mark: str) -> ReplySchema:
     """Return the schema of one of `scores` alone."""
     text = json.dumps(_object({_SCORE: _one_of(scores)}), ensure_ascii=False)
     return ReplySchema(name="score", text=text.replace(_MARK, mark))
+
+
+def steps_schema(*, bounded: bool) -> ReplySchema:
+    """Return the schema of a list of steps, under a name without a mark: no text is shown."""
+    limits = {"minItems": 4, "maxItems": 9} if bounded else {}
+    step = {**_TEXT, **({"maxLength": _LONGEST_LINE} if bounded else {})}
+    form = {
+        "type": "object",
+        "properties": {_STEPS: {"type": "array", "items": step, **limits}},
+        "required": [_STEPS],
+        "additionalProperties": False,
+    }
+    return ReplySchema(name=_STEPS, text=json.dumps(form), bounded=bounded)
+
+
+def read_steps(reply: str) -> list[str] | None:
+    """Return the steps that `reply` lists, or None if it is no object of that form."""
+    found = object_in(_answer(reply))
+    listed = found.get(_STEPS) if found is not None else None
+    return [step for one in listed if (step := _words(one))] if isinstance(listed, list) else None
 
 
 def _object(fields: Mapping[str, object]) -> dict[str, object]:
@@ -142,6 +173,7 @@ def read_report(
         error_free=not errors,
         rationale=_words(found.get("explanation_of_the_score")),
         problem=grade.problem,
+        faulty={YES: True, NO: False}.get(_words(found.get(VERDICT)).casefold()),
     )
 
 
@@ -151,6 +183,15 @@ def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str)
     if not isinstance(found, Mapping):
         return None if found is None else Grade(problem=found)
     return read_grade(_words(found[_SCORE]), scale=scale)
+
+
+def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
+    """Return the value of the one field of the object that `reply` is; None if it is none such.
+
+    The value stands in a tuple, since it may be None itself.
+    """
+    found, named = object_in(_answer(reply)), f"{name}_{mark}"
+    return (found[named],) if found is not None and [*found] == [named] else None
 
 
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
@@ -172,8 +213,7 @@ def _found(
 
     None if there is none with the `key`.
     """
-    answer = reply if reply.lstrip().startswith("{") else without_reasoning(reply) or ""
-    match = _OBJECT.fullmatch(answer)
+    match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None
     names = _Names(mark)
@@ -186,6 +226,10 @@ def _found(
     if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
         return found
     return _NOT_OWN
+
+
+def _answer(reply: str) -> str:
+    return reply if reply.lstrip().startswith("{") else without_reasoning(reply) or ""
 
 
 class _Names:

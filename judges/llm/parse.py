@@ -82,7 +82,7 @@ def parse(
     Examples
     --------
     >>> parse("**No Error**\n\nOverall score: 5/5", scale=Scale())
-    ParsedReply(errors=(), score=5, error_free=True, rationale='', problem='')
+    ParsedReply(errors=(), score=5, error_free=True, rationale='', problem='', faulty=None)
     """
     if len(severities) > MAX_SEVERITY:
         raise ValueError(f"at most {MAX_SEVERITY} words for severities, got {severities!r}")

@@ -58,6 +58,8 @@ class ParsedReply:
         Whether it says that there is no error, and lists none.
     problem
         Why there is no score; empty if there is one.
+    faulty
+        Whether its verdict is that there is an error; None if it has no verdict.
     """
 
     errors: tuple[ParsedError, ...] = ()
@@ -65,3 +67,4 @@ class ParsedReply:
     error_free: bool = False
     rationale: str = ""
     problem: str = ""
+    faulty: bool | None = None

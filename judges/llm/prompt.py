@@ -7,8 +7,9 @@ prompt can use it again for the next aspect of the same segment.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -18,6 +19,7 @@ from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.json_form import report_schema
 from spanjury.judges.llm.parse import SEVERITY_WORDS
+from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import (
     Template,
@@ -39,6 +41,12 @@ _EVIDENCE_TEMPLATES = (
     *("copying-evidence.txt", "evidence-form-text.txt", "evidence-note-text.txt", "evidence.gbnf"),
     *("evidence-form-json.txt", "evidence-note-json.txt"),
 )
+_VERDICT_TEMPLATES = (
+    *("verdict-text.txt", "verdict-json.txt", "verdict-note-text.txt", "verdict-note-json.txt"),
+    *("verdict-before.gbnf", "verdict-after.gbnf", "verdict.gbnf", "reask-verdict.txt"),
+)
+_VERDICT_PLACE = re.compile(r"\$verdict_[a-z]+")
+_NOTHING = Template(("",))
 Layout = Literal["text", "json"]
 """Layout of a report: lines with labels, or a JSON object."""
 
@@ -48,6 +56,8 @@ class PromptOptions:
     """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them.
 
     With `evidence`, words of an input are asked for beside each problem.
+
+    The `verdict` came later: without one, all is as in the first prompt, the fingerprint too.
     """
 
     score: Literal["verbal", "numeric"] = "verbal"
@@ -55,6 +65,7 @@ class PromptOptions:
     rules: bool = True
     max_errors: int = 8
     evidence: bool = False
+    verdict: VerdictPlace = field(default="after", repr=False)
 
     def __post_init__(self) -> None:
         if self.max_errors < 1:
@@ -157,14 +168,40 @@ def _asking(
     copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
     rules = f"{_fill('rules.txt', {**about, 'copying': copying})}\n\n" if options.rules else ""
     about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
-    asking = template(_PACKAGE, "annotate.txt").with_part(
-        "form", template(_PACKAGE, f"form-{layout}.txt")
-    )
+    asking = template(_PACKAGE, "annotate.txt").with_part("form", _form(options, layout=layout))
     if not inputs:
         return asking.filled_in_part({**about, "evidence_form": ""})
     about["evidence_note"] = f"\n{_fill(f'evidence-note-{layout}.txt', about)}"
     form = template(_PACKAGE, f"evidence-form-{layout}.txt")
     return asking.with_part("evidence_form", form).filled_in_part(about)
+
+
+def _form(options: PromptOptions, *, layout: Layout) -> Template:
+    """Return the form of the answer, with the verdict in its place."""
+    form = template(_PACKAGE, f"form-{layout}.txt")
+    verdict, end = template(_PACKAGE, f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
+    note = template(_PACKAGE, f"verdict-note-{layout}.txt")
+    return _with_verdict(
+        form,
+        options.verdict,
+        before=_between("", verdict, 2 * end),
+        after=_between("", verdict, end),
+    ).with_part("verdict_note", _NOTHING if options.verdict == "none" else _between("\n", note))
+
+
+def _with_verdict(
+    form: Template, verdict: VerdictPlace, *, before: Template, after: Template
+) -> Template:
+    """Return `form` with what asks for the verdict in its place, and nothing in the other."""
+    form = form.with_part("verdict_before", before if verdict == "before" else _NOTHING)
+    return form.with_part("verdict_after", after if verdict == "after" else _NOTHING)
+
+
+def _between(before: str, part: Template, behind: str = "") -> Template:
+    pieces = list(part.pieces)
+    pieces[0] = before + pieces[0]
+    pieces[-1] += behind
+    return Template(tuple(pieces))
 
 
 def _inputs(names: Iterable[str], aspect: Aspect) -> tuple[str, ...]:
@@ -176,9 +213,10 @@ def everything(names: Sequence[str]) -> str:
     return f"the {' and the '.join(listed(names))}"
 
 
-def reask(problem: str, *, mark: str) -> Message:
+def reask(problem: str, *, mark: str, verdict: VerdictPlace = "none") -> Message:
     """Return the message that asks once more after a reply that could not be read."""
-    return Message(role="user", content=_fill("reask.txt", {"problem": problem, "code": mark}))
+    name = "reask.txt" if verdict == "none" else "reask-verdict.txt"
+    return Message(role="user", content=_fill(name, {"problem": problem, "code": mark}))
 
 
 def reask_in_json(problem: str) -> Message:
@@ -198,6 +236,7 @@ def grammar(
         severities=_severities(options),
         max_errors=options.max_errors,
         inputs=tuple(quotable),
+        verdict=options.verdict,
     )
     return frame.fill({"code": mark})
 
@@ -209,13 +248,20 @@ def _grammar_frame(
     severities: tuple[str, ...],
     max_errors: int,
     inputs: tuple[str, ...],
+    verdict: VerdictPlace,
 ) -> Template:
     """Return a grammar in which only the mark is open."""
-    frame, rules = template(_PACKAGE, "report.gbnf"), Template(("",))
-    if inputs:
-        evidence = template(_PACKAGE, "evidence.gbnf")
-        rules = Template((f"\n{evidence.pieces[0]}", *evidence.pieces[1:]))
-    return frame.with_part("evidence_rules", rules).filled_in_part(
+    frame = _with_verdict(
+        template(_PACKAGE, "report.gbnf"),
+        verdict,
+        before=template(_PACKAGE, "verdict-before.gbnf"),
+        after=template(_PACKAGE, "verdict-after.gbnf"),
+    )
+    parts = {"evidence_rules": bool(inputs), "verdict_rule": verdict != "none"}
+    for word, is_asked in parts.items():
+        rule = template(_PACKAGE, f"{word.partition('_')[0]}.gbnf")
+        frame = frame.with_part(word, _between("\n", rule) if is_asked else _NOTHING)
+    return frame.filled_in_part(
         {
             "max_errors": str(max_errors),
             "scores": alternatives(scores),
@@ -242,6 +288,7 @@ def schema(
         mark=mark,
         inputs=quotable,
         bounded=bounded,
+        verdict=options.verdict,
     )
 
 
@@ -258,13 +305,18 @@ def score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
 def prompt_fingerprint(options: PromptOptions) -> str:
     """Return a digest of all the fixed words of the prompt under `options`."""
     evidence = _EVIDENCE_TEMPLATES if options.evidence else ()
+    has_verdict = options.verdict != "none"
     named = (
         *_TEMPLATES,
         *evidence,
+        *(_VERDICT_TEMPLATES if has_verdict else ()),
         f"severity-{options.severity}.txt",
         f"score-{options.score}.txt",
     )
-    return fingerprint(repr(options), *(_read(name) for name in named))
+    texts = map(_read, named)
+    if not has_verdict:
+        return fingerprint(repr(options), *(_VERDICT_PLACE.sub("", text) for text in texts))
+    return fingerprint(repr(options), options.verdict, *texts)
 
 
 def _read(name: str) -> str:

@@ -6,7 +6,6 @@ whole reply is ``Faulty: no`` and a score. It is read by the annotator's parser,
 explanations put back behind the errors that they belong to.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import Reading, binned, percent
 from spanjury.judges.llm.short_prompt import MAX_ERRORS, Layout, read_number
+from spanjury.judges.llm.verdict import share_of_yes
 
 VERDICT = "Faulty:"
 """The beginning of every reply; the next token decides."""
@@ -27,7 +27,6 @@ _HEAD = re.compile(rf"\s*{VERDICT}[ \t]*(yes|no)\b[ \t.]*(?:\n|$)", re.IGNORECAS
 _SCORE_LINE = re.compile(rf"^{CUE}.*$", re.MULTILINE)
 _EXPLANATION = re.compile(r"^Explanation (\d{1,2}):[ \t]*(.*)$", re.MULTILINE)
 _NO_EXPLANATION = "\nExplanation: \n"
-_LEAST_SHARE = 0.5  # of the probability that must lie on the two words
 _AROUND = " \n\t\u0120\u2581\u010a"  # blanks, and how tokenizers write them
 
 
@@ -120,22 +119,11 @@ def error_probability(tokens: Sequence[TokenLogprob]) -> float | None:
     reached = ""
     for token in tokens:
         if reached.strip(_AROUND).endswith(VERDICT) and token.token.strip(_AROUND):
-            return _of_two_words({token.token: token.logprob, **token.top})
+            return share_of_yes(token)
         reached += token.token
         if VERDICT in reached and not reached.strip(_AROUND).endswith(VERDICT):
             return None
     return None
-
-
-def _of_two_words(logprobs: dict[str, float]) -> float | None:
-    shares = {YES: 0.0, NO: 0.0}
-    for text, logprob in logprobs.items():
-        bare = text.strip(_AROUND).casefold()
-        for word in shares:
-            if bare and word.strip().startswith(bare):
-                shares[word] += math.exp(min(0.0, logprob))
-    total = sum(shares.values())
-    return min(1.0, shares[YES] / total) if total >= _LEAST_SHARE else None
 
 
 def _explained(parsed: ParsedReply, tail: str) -> ParsedReply:

@@ -1,6 +1,7 @@
 """Text as judges need it: folded, searched, split, fenced, defused, made of templates."""
 
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
+from spanjury.judges.text.json_object import object_in
 from spanjury.judges.text.locate import LocatedQuote, Locator
 from spanjury.judges.text.prompts import (
     AnswerMark,
@@ -33,6 +34,7 @@ __all__ = [
     "fold_with_map",
     "folded_words",
     "named_plainly",
+    "object_in",
     "read_template",
     "sentences",
     "template",

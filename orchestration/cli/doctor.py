@@ -2,11 +2,20 @@
 
 import platform
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import VERSION, ConfigError, EvaluationError, Segment, reason_of
+from spanjury.judges.core import (
+    VERSION,
+    ChatModel,
+    ConfigError,
+    EvaluationError,
+    PermanentModelError,
+    Segment,
+    reason_of,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.orchestration.cli.command import Flag
@@ -173,10 +182,27 @@ async def _ask(asked: "config.ModelConfig") -> tuple[Finding, ...]:
             reply = await model.complete(models.PROBE)
             seconds = anyio.current_time() - began
             named = await models.file_tokens(asked) or await model.template_tokens()
+            probable = await _log_probabilities(model, what)
     except EvaluationError as error:
         return ((what, _FAILS, reason_of(error)),)
     answers = (what, "answers", f"{reply.text.strip()!r} after {seconds:.1f} s")
     if named is None:
-        return answers, (f"{what}: special tokens", "listed", models.LIST_ALONE)
+        return answers, (f"{what}: special tokens", "listed", models.LIST_ALONE), probable
     note = f"{len(named.tokens)} tokens, and spanjury's list"
-    return answers, (f"{what}: special tokens", "known", f"by {named.source}: {note}")
+    tokens = (f"{what}: special tokens", "known", f"by {named.source}: {note}")
+    return answers, tokens, probable
+
+
+async def _log_probabilities(model: ChatModel, what: str) -> Finding:
+    """Ask once more, for log-probabilities, which some servers refuse and others leave out."""
+    decoding = replace(models.PROBE.decoding, logprobs=1)
+    try:
+        reply = await model.complete(replace(models.PROBE, decoding=decoding))
+    except PermanentModelError:
+        given = False
+    else:
+        given = bool(reply.logprobs)
+    what = f"{what}: log-probabilities"
+    if given:
+        return what, "given", "the annotator states how likely an error is"
+    return what, "none", "the annotator states how likely an error is with samples=5 alone"

@@ -2,8 +2,9 @@
 
 Where the seats' probabilities have thresholds that were measured for these judges, they
 decide, and the rates of false alarms and misses are known: a text is faulty from one threshold on,
-ok below the other, and unsure between them. Errors that other seats mark decide by their
-severity, and how often that is wrong is not known. The graver of the two holds. Where a
+ok below the other, and unsure between them. What other seats say decides besides: the errors that
+they mark, by their severity, and the probability that all seats state together; how often that is
+wrong is not known. The graver of them holds. Where a
 calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
 false alarms, which errors of any severity would break. To such a score the seats that a cascade did
 not ask belong, if it takes what they can be expected to give.
@@ -32,7 +33,6 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.orchestration.engine.thresholds import (
     MOST_CERTAIN,
     VOUCHED,
-    Signal,
     Thresholds,
     spread,
 )
@@ -56,14 +56,17 @@ class Stated:
     Parameters
     ----------
     probability
-        Recalibrated where that was measured for these judges; None where no seat states one.
+        That of all seats that state one; None where none does.
+    by_measured
+        That of the judges for which thresholds were measured, recalibrated; None without such.
     is_measured
-        Whether it was.
+        Whether all that state one are such judges.
     is_everyones
         Whether every seat states one.
     """
 
     probability: float | None
+    by_measured: float | None
     is_measured: bool
     is_everyones: bool
 
@@ -76,25 +79,40 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
     thresholds
         Those that were measured, for these judges or others.
     """
-    probabilities = [seat.report.error_probability for seat in seats]
-    measured = _fitting(_stating(seats), thresholds)
-    by_judge = dict(measured.weights) if measured else {}
-    weights = [
-        by_judge.get(_judge(seat), 1.0)
+    known = [
+        (_judge(seat), share)
         for seat in seats
-        if seat.report.error_probability is not None
+        if (share := seat.report.error_probability) is not None
     ]
-    combined = combined_probability(
-        [share for share in probabilities if share is not None], weights
-    )
-    if combined is not None and measured is not None:
-        sure = [seat for seat in seats if _judge(seat) in measured.sure]
-        combined = max(measured.recalibrated(combined), surest_error(sure))
+    measured = _measured_for(seats, thresholds)
+    by_measured = None
+    if measured is not None:
+        own = [(judge, share) for judge, share in known if judge in measured.judges]
+        by_measured = _recalibrated(own, measured, seats)
+        known = [(judge, share) for judge, share in known if judge not in measured.judges]
+    others = [share for _, share in known]
     return Stated(
-        probability=combined,
-        is_measured=measured is not None,
-        is_everyones=None not in probabilities,
+        probability=combined_probability(
+            [by_measured, *others] if by_measured is not None else others
+        ),
+        by_measured=by_measured,
+        is_measured=by_measured is not None and not others,
+        is_everyones=all(seat.report.error_probability is not None for seat in seats),
     )
+
+
+def _recalibrated(
+    stated: Sequence[tuple[str, float]], measured: Thresholds, seats: Sequence[SeatReport]
+) -> float | None:
+    """Return the probability that the judges of `measured` state together, by name."""
+    weights = dict(measured.weights)
+    combined = combined_probability(
+        [share for _, share in stated], [weights.get(judge, 1.0) for judge, _ in stated]
+    )
+    if combined is None:
+        return None
+    sure = [seat for seat in seats if _judge(seat) in measured.sure]
+    return max(measured.recalibrated(combined), surest_error(sure))
 
 
 def combined_probability(
@@ -152,14 +170,15 @@ def decide(
     expected
         Names of the seats that were not asked, where the score takes what is expected of them.
     """
-    probability = (stated or stated_by(seats, thresholds)).probability
-    measured = _fitting(_stating(seats), thresholds)
+    stated = stated or stated_by(seats, thresholds)
+    probability, by_measured = stated.probability, stated.by_measured
+    measured = _measured_for(seats, thresholds)
     in_score = frozenset((*(seat.seat for seat in seats), *expected))
-    by_score = _fitting(in_score, thresholds, signal="score")
+    by_score = _for_scores_of(in_score, thresholds)
     if by_score is not None:
         bare = score if bare_score is None else bare_score
         rulings = [_by_lost_score(bare, by_score, scale=scale, spans=spans)]
-    elif measured is None or probability is None:
+    elif measured is None or probability is None or by_measured is None:
         rulings = [_by_spans(spans, score=score, scale=scale)]
         if probability is not None:
             rulings.append(_by_unmeasured(probability))
@@ -167,7 +186,11 @@ def decide(
         covered = {seat.seat for seat in seats if _judge(seat) in measured.covered}
         others = {seat.seat for seat in seats} - covered
         own = _found_by(covered, spans)
-        rulings = [_by_thresholds(probability, measured, own=own, spans=spans)]
+        rulings = [_by_thresholds(by_measured, measured, own=own, spans=spans)]
+        if rulings[0][0] is Decision.FAULTY and probability < measured.faulty:
+            rulings = [_disputed(by_measured, probability, measured)]
+        elif not stated.is_measured:
+            rulings.append(_by_unmeasured(probability))
         if others:
             rulings.append(_by_spans(_found_by(others, spans), score=score, scale=scale))
     decision, basis = max(rulings, key=lambda ruling: _GRAVITY.index(ruling[0]))
@@ -213,14 +236,25 @@ def _stating(seats: Sequence[SeatReport]) -> frozenset[str]:
     return frozenset(_judge(seat) for seat in seats if seat.report.error_probability is not None)
 
 
-def _fitting(
-    judges: frozenset[str], thresholds: Sequence[Thresholds], *, signal: Signal = "probability"
+def _measured_for(
+    seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]
 ) -> Thresholds | None:
-    """Return the first thresholds that are for these judges, or for the scores of these seats."""
+    """Return the first thresholds for the most of the judges that state a probability."""
+    stating = _stating(seats)
     fitting = (
         threshold
         for threshold in thresholds
-        if threshold.judges == judges and threshold.signal == signal
+        if threshold.judges <= stating and threshold.signal == "probability"
+    )
+    return max(fitting, key=lambda threshold: len(threshold.judges), default=None)
+
+
+def _for_scores_of(seats: frozenset[str], thresholds: Sequence[Thresholds]) -> Thresholds | None:
+    """Return the first thresholds that are for the scores of these seats."""
+    fitting = (
+        threshold
+        for threshold in thresholds
+        if threshold.judges == seats and threshold.signal == "score"
     )
     return next(fitting, None)
 
@@ -270,6 +304,20 @@ def _by_thresholds(
         misses=measured.misses,
         spread=spread(measured.misses_by) if measured.misses is not None else None,
         measured_on=measured.misses_measured_on,
+    )
+
+
+def _disputed(
+    by_measured: float, probability: float, measured: Thresholds
+) -> tuple[Decision, DecisionBasis]:
+    """Leave open what judges whose thresholds were measured call faulty, and others doubt."""
+    return Decision.UNSURE, DecisionBasis(
+        ground=Ground.PROBABILITY,
+        reason=f"The judges disagree: those with measured thresholds state a probability of an"
+        f" error of {by_measured:.2f}, all of them together {probability:.2f}.",
+        threshold=measured.unsure,
+        false_alarms=measured.unsure_alarms,
+        measured_on=measured.measured_on,
     )
 
 

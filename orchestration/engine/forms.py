@@ -4,12 +4,14 @@ A judge that wants a reply of some form says so in `ChatRequest.variants`: held 
 a grammar, and the request itself by words alone. No list says what a server takes, and LiteLLM's
 denies it of vLLM, Ollama and llama.cpp. So the best form is tried, and the next one where the
 server refuses the request. The form of the first reply is kept, in the memory where there is one:
-a run that goes on sends the same requests.
+a run that goes on sends the same requests. A server that refuses log-probabilities is asked without
+them, and whether a model gives any is said once.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import cast, get_args
+from dataclasses import replace
+from typing import Literal, cast, get_args
 
 from anyio import Lock, move_on_after
 
@@ -19,12 +21,16 @@ from spanjury.judges.core import (
     EventLog,
     Form,
     FormRefusedError,
+    LogprobsRefusedError,
     Memory,
     Reply,
 )
 from spanjury.judges.core.keys import digest
 
 log = EventLog()
+
+Logprobs = Literal["given", "none", "refused"]
+"""Whether a server gives log-probabilities, leaves them out, or refuses requests for them."""
 
 _REFUSAL_SECONDS = 1.0
 """A server that refuses a form says so at once; one that takes it may write for long."""
@@ -44,6 +50,8 @@ class FormingModel:
         on without them, and pays for nothing twice.
     note
         Is called with the form of each kind of reply, once it is known.
+    note_logprobs
+        Is called with what the server does with a wish for log-probabilities, once it had one.
     """
 
     def __init__(
@@ -54,12 +62,16 @@ class FormingModel:
         memory: Memory | None,
         recalls: Callable[[ChatRequest], bool],
         note: Callable[[Mapping[str, Form]], None],
+        note_logprobs: Callable[[Logprobs], None],
     ) -> None:
         self.model = model
         self._takes = takes
         self._memory = memory
         self._recalls = recalls
         self._note = note
+        self._note_logprobs = note_logprobs
+        self._logprobs: Logprobs | None = None
+        self._is_otherwise_refused = False
         self._accepted: dict[str, Form] = {}
         self._fruitless: set[str] = set()
         self._finding: dict[str, Lock] = {}
@@ -74,6 +86,49 @@ class FormingModel:
 
         Raise `ModelError` as the model raises it; what it says to the last form, if it refuses all.
         """
+        if not request.decoding.logprobs:
+            return await self._formed(request)
+        if self._logprobs is None:
+            self._recall_logprobs()
+        if self._logprobs == "refused":
+            return await self._formed(without_logprobs(request))
+        try:
+            reply = await self._formed(request)
+        except LogprobsRefusedError as error:
+            without = without_logprobs(request)
+            if not error.names_them:
+                if self._logprobs is not None or self._is_otherwise_refused:
+                    raise
+                self._is_otherwise_refused = True  # unless the plainest request of all is taken
+                await self.model.complete(replace(without, variants=()))
+                self._is_otherwise_refused = False
+                self._fruitless.clear()  # the forms were not what was refused
+            reply = await self._formed(without)
+            await self._learn_logprobs("refused")
+        else:
+            await self._learn_logprobs("given" if reply.logprobs else "none")
+        return reply
+
+    def _recall_logprobs(self) -> None:
+        """Take over what an earlier run learnt of this model."""
+        kept = None if self._memory is None else self._memory.get(self._key("logprobs"))
+        if kept is not None and (state := kept.decode()) in get_args(Logprobs):
+            self._logprobs = cast("Logprobs", state)  # it is one of them
+            self._note_logprobs(self._logprobs)
+
+    async def _learn_logprobs(self, state: Logprobs) -> None:
+        """Keep what the first reply shows; say so where there are none."""
+        if self._logprobs is not None and state != "refused":
+            return
+        self._logprobs = state
+        self._note_logprobs(state)
+        if state != "given":
+            log.warning("logprobs.absent", model=self.signature, refused=state == "refused")
+        if self._memory is not None:
+            await self._memory.put_soon(self._key("logprobs"), state.encode())
+
+    async def _formed(self, request: ChatRequest) -> Reply:
+        """Return the reply in the best form that the server takes."""
         if not request.variants:
             return await self.model.complete(request)
         variants = [variant for variant in request.variants if variant.form in self._takes]
@@ -84,7 +139,7 @@ class FormingModel:
         async with self._turn(kind):
             if kind not in self._accepted:
                 return await self._first_accepted(kind, request, variants)
-        return await self.complete(request)
+        return await self._formed(request)
 
     @asynccontextmanager
     async def _turn(self, kind: str) -> AsyncIterator[None]:
@@ -126,7 +181,7 @@ class FormingModel:
         """Return the form that an earlier run came to; None where nothing is known of it."""
         if self._memory is None:
             return None
-        kept = (self._memory.get(self._key(kind)) or b"").decode()
+        kept = (self._memory.get(self._key("form", kind)) or b"").decode()
         if kept in get_args(Form):
             return cast("Form", kept)  # it is one of them
         return "text" if self._recalls(request) else None
@@ -138,10 +193,19 @@ class FormingModel:
         self._accepted[kind] = form
         self._note(self._accepted)
         if self._memory is not None:
-            await self._memory.put_soon(self._key(kind), form.encode())
+            await self._memory.put_soon(self._key("form", kind), form.encode())
 
-    def _key(self, kind: str) -> str:
-        return digest("form", self.signature, kind)
+    def _key(self, what: str, *more: str) -> str:
+        return digest(what, self.signature, *more)
+
+
+def without_logprobs(request: ChatRequest) -> ChatRequest:
+    """Return `request` and its variants without the wish for log-probabilities."""
+    return replace(
+        request,
+        decoding=replace(request.decoding, logprobs=0),
+        variants=tuple(map(without_logprobs, request.variants)),
+    )
 
 
 def _kind(request: ChatRequest) -> str:

@@ -9,8 +9,9 @@ worked out from the ids, never taken from the answer; so are evidence and probab
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Located, SpanRef
 from spanjury.judges.text import AnswerMark, LocatedQuote, Locator
@@ -22,12 +23,16 @@ _SLACK = 16
 """Code points by which a quote that is spelt differently may be longer in the text."""
 
 
+_Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
+"""A text whose length only a server limits that is held to a schema: it ends loops."""
+
+
 class Group(BaseModel):
     """Errors that are one."""
 
     members: list[str]
-    quote: str
-    explanation: str
+    quote: _Line
+    explanation: _Line
     severity: int
 
 
@@ -35,7 +40,7 @@ class Ungrouped(BaseModel):
     """An error that no group takes up."""
 
     id: str
-    reason: str
+    reason: _Line
 
 
 class Grouping(BaseModel):

@@ -71,7 +71,11 @@ def _is_strict(value: Report | Rescoring | Reply | TemplateTokens) -> bool:
     """Say whether no number can be infinite or none: strict JSON writes null for them."""
     if isinstance(value, Report):
         return value.score is None or math.isfinite(value.score)
-    return isinstance(value, Reply) and not value.logprobs
+    return isinstance(value, Reply) and all(map(_is_finite, value.logprobs))
+
+
+def _is_finite(token: TokenLogprob) -> bool:
+    return math.isfinite(token.logprob) and all(map(math.isfinite, token.top.values()))
 
 
 def read_report(value: bytes) -> Report:

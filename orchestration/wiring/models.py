@@ -43,7 +43,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text import defused
-from spanjury.orchestration.engine.forms import FormingModel
+from spanjury.orchestration.engine.forms import FormingModel, Logprobs
 from spanjury.orchestration.engine.memory import (
     LIST_ALONE,
     RememberedModel,
@@ -231,6 +231,7 @@ class Models:
                 memory=self.memory,
                 recalls=recalls,
                 note=partial(self._note_forms, model.name),
+                note_logprobs=partial(self._note_logprobs, model.name),
             )
             tokens = await self._tokens(gateway, model)
             self.open[model] = defused(forming, tokens=tokens.get)
@@ -243,6 +244,10 @@ class Models:
     def _note_forms(self, name: str, forms: Mapping[str, Form]) -> None:
         if self.guard is not None:
             self.guard.forms[name] = dict(forms)
+
+    def _note_logprobs(self, name: str, state: Logprobs) -> None:
+        if self.guard is not None:
+            self.guard.log_probabilities[name] = state
 
     async def _tokens(self, gateway: "gateways.Gateway", model: ModelConfig) -> RememberedTokens:
         """Return what finds out the special tokens of `model` before it is asked first."""

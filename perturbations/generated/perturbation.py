@@ -30,7 +30,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.text import fence, fill_template, folded_words, read_template
 from spanjury.perturbations.edits import Damage, edits_between
-from spanjury.perturbations.generated.request import GenerationRequest, cleaned
+from spanjury.perturbations.generated.request import FORM_TEMPLATES, GenerationRequest, cleaned
 from spanjury.perturbations.perturbation import (
     Case,
     Effect,
@@ -93,7 +93,7 @@ class GeneratedPerturbation:
     @property
     def signature(self) -> str:
         """The kind, and a digest of all prompts."""
-        names = ("system.txt", "ask.txt", "reask.txt", f"{self.kind}.txt")
+        names = ("system.txt", "ask.txt", "reask.txt", *FORM_TEMPLATES, f"{self.kind}.txt")
         prompts = fingerprint(*(read_template(_PACKAGE, name) for name in names))
         return signature(self.kind, prompts=prompts)
 

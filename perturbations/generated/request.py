@@ -1,14 +1,28 @@
 """Requests to a model to write a text, which is checked and asked for once more at most."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spanjury.judges.core import ChatModel, ChatRequest, Decoding, Finish, Message, Reply
-from spanjury.judges.text import defused, fill_template, read_template
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Finish,
+    Message,
+    Reply,
+    ReplySchema,
+)
+from spanjury.judges.core.strict_schema import strict_schema
+from spanjury.judges.text import defused, field_mark, fill_template, object_in, read_template
 
 _TRIES = 2
+FORM_PACKAGE = "spanjury.perturbations.generated"
+_FIELD = "text"
+FORM_TEMPLATES = ("in-json.txt", "reask-in-json.txt")
+"""Templates of `FORM_PACKAGE` that go with any prompt."""
 _FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
 _PREAMBLE = re.compile(
     r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
@@ -52,25 +66,36 @@ class GenerationRequest:
         A reply that does not pass is sent back once with the reason. Raises `ModelError` if the
         model gives no reply.
         """
-        request, model = self._request(), defused(model)
+        mark = field_mark([self.prompt])
+        request, model = self._request(mark), defused(model)
         generated = Generated("", "")
         for _ in range(_TRIES):
             reply = await model.complete(request)
-            generated = self._generated(reply)
+            generated = self._generated(reply, mark=mark)
             if not generated.problem:
                 break
             request = self._again(request, reply, problem=generated.problem)
         return generated
 
-    def _request(self) -> ChatRequest:
-        messages = (
-            Message(role="system", content=read_template(self.package, "system.txt")),
-            Message(role="user", content=self.prompt),
+    def _request(self, mark: str) -> ChatRequest:
+        """Return what asks for the text alone; where a server takes a schema, in an object."""
+        system = Message(role="system", content=read_template(self.package, "system.txt"))
+        in_json = fill_template(FORM_PACKAGE, "in-json.txt", {"code": mark})
+        plain, held = (
+            ChatRequest(
+                messages=(system, Message(role="user", content=prompt)), decoding=self.decoding
+            )
+            for prompt in (self.prompt, f"{self.prompt}\n\n{in_json}")
         )
-        return ChatRequest(messages=messages, decoding=self.decoding)
+        decoding = replace(self.decoding, schema=_schema(mark))
+        return replace(plain, variants=(replace(held, decoding=decoding),))
 
-    def _generated(self, reply: Reply) -> Generated:
-        text = self.read(reply.text)
+    def _generated(self, reply: Reply, *, mark: str) -> Generated:
+        found = object_in(reply.text) or {}
+        said = found.get(f"{_FIELD}_{mark}")
+        text = self.read(said if isinstance(said, str) else reply.text)
+        if not isinstance(said, str) and any(name.startswith(f"{_FIELD}_") for name in found):
+            return Generated(text, "its name is not that of the form")
         if reply.finish is not Finish.STOP:
             return Generated(text, f"the reply is not complete ({reply.finish.value})")
         return Generated(text, self.check(text) if text else "the reply is empty")
@@ -79,8 +104,20 @@ class GenerationRequest:
         """Return the conversation with the reply, and what is wrong with it."""
         asked = fill_template(self.package, "reask.txt", {"problem": problem})
         answer = Message(role="assistant", content=reply.text)
-        messages = (*request.messages, answer, Message(role="user", content=asked))
-        return replace(request, messages=messages)
+
+        def again(variant: ChatRequest, words: str) -> ChatRequest:
+            messages = (*variant.messages, answer, Message(role="user", content=words))
+            return replace(variant, messages=messages)
+
+        in_json = f"{asked}\n{read_template(FORM_PACKAGE, 'reask-in-json.txt')}"
+        variants = tuple(again(variant, in_json) for variant in request.variants)
+        return replace(again(request, asked), variants=variants)
+
+
+def _schema(mark: str) -> ReplySchema:
+    """Return the schema of a text under a name that no text of the request holds."""
+    form = {"type": "object", "properties": {f"{_FIELD}_{mark}": {"type": "string"}}}
+    return ReplySchema(name=_FIELD, text=json.dumps(strict_schema(form, bounded=False)))
 
 
 def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:

@@ -17,7 +17,7 @@ from loopback.lanes import KEY, QUESTION, REQUEST
 from loopback.server import LoopbackServer
 
 from spanjury.adapters.models.fast_model import open_fast
-from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, read_reply
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -238,16 +238,46 @@ def test_any_part_of_a_completion_may_be_anything(data: st.DataObject, value: ob
             node[step] = value
             break
         node = node[step]
-    reply_or_error(body)
+    assert reply_or_error(body) == reply_or_error(content_of_bytes(json.dumps(body).encode()))
 
 
-def reply_or_error(body: object) -> None:
+def content_of_bytes(body: bytes) -> object:
+    """Return the completion in `body`, whose log-probabilities are decoded later."""
+    try:
+        answer = HttpAnswer(status=200, reason="", headers={}, body=body)
+        return content_of(answer, source="loop", key="")
+    except ModelError:
+        return json.loads(body)  # what names a failure beside its choices
+
+
+@pytest.mark.parametrize("near", [(), ("faulty", "overall score")])
+def test_log_probabilities_near_words_alone_are_kept(near: tuple[str, ...]) -> None:
+    words = [f"\u0120word{number}" for number in range(300)]
+    words[100:104] = ["\u0120Fau", "lty", ":", "\u0120yes"]
+    tokens = [
+        {"token": word, "logprob": -0.5, "top_logprobs": [{"token": word, "logprob": -0.5}]}
+        for word in words
+    ]
+    body = chat("fine", logprobs={"content": tokens}).body
+    request = ChatRequest(messages=(), logprobs_near=near)
+    read = [
+        read_reply(content, request, source="loop").logprobs
+        for content in (json.loads(body), content_of_bytes(body.encode()))
+    ]
+    assert read[0] == read[1]
+    said = "".join(token.token for token in read[0])
+    assert "Faulty:\u0120yes" in said
+    assert len(read[0]) == (300 if not near else 10)
+
+
+def reply_or_error(body: object) -> Reply | None:
     """Read `body`, and see that a reply holds nothing but what its types say."""
     try:
-        reply = read_reply(body, prefix="f", source="loop")
+        reply = read_reply(body, ChatRequest(messages=(), prefix="f"), source="loop")
     except TransientModelError:
-        return
+        return None
     texts = [reply.text, reply.reasoning, *(call.arguments for call in reply.tool_calls)]
     "".join(texts).encode()  # fails for what cannot be written to a file
     assert min(reply.usage.prompt, reply.usage.completion) >= 0
     assert all(token.logprob == token.logprob for token in reply.logprobs)
+    return reply

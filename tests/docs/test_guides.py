@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loopback.dialects import DIALECTS, DialectServer
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -69,13 +70,29 @@ def installed(guide: Path, folder: Path) -> Path:
     ["aggregation", "exam", "judge", "metric", "model", "perturbation", "source", "statistic"],
 )
 def test_a_plugin_is_installed_and_used_as_its_guide_says(name: str, tmp_path: Path) -> None:
-    guide = DOCS / "plugins" / f"{name}.md"
+    _follow(DOCS / "plugins" / f"{name}.md", tmp_path)
+
+
+def test_a_judge_that_asks_a_model_does_so_as_its_guide_says(tmp_path: Path) -> None:
+    filled = {
+        "quote": "may rain",
+        "why": "It leaves open whether it rains.",
+        "strength": "strong",
+    }
+    with DialectServer(DIALECTS["SGLang"], text="", filled=filled) as server:
+        _follow(DOCS / "plugins" / "asking.md", tmp_path, server=server.base_url)
+        (asked,) = [one for one in server.requests if "response_format" in one.body]
+    assert "copied letter for letter" in str(asked.body["messages"])
+
+
+def _follow(guide: Path, tmp_path: Path, *, server: str = "") -> None:
+    """Do what a guide says, with a `server` in the place of its own."""
     site = installed(guide, tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"}
     printed = ""
     for kind, text in blocks(guide):
         for line in text.splitlines() if kind == "sh" else ():
-            program, *words = shlex.split(line)
+            program, *words = shlex.split(line.replace("http://localhost:8000/v1", server))
             assert program == "spanjury"
             done = subprocess.run(
                 [sys.executable, "-m", "spanjury", *words],

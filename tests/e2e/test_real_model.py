@@ -7,12 +7,17 @@ as outcomes and never as made-up scores is the point.
 import json
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from typer.testing import CliRunner
 
 from spanjury import PanelReport, find_aspect, open_panel, read_segments
-from spanjury.judges.core import Outcome, SeatReport
+from spanjury.adapters.models.embedded import open_embedded
+from spanjury.judges.core import ChatModel, ChatRequest, ModelOptions, Outcome, Reply, SeatReport
+from spanjury.judges.llm.annotator import Annotator
+from spanjury.judges.llm.answer_tokens import field_token
+from spanjury.judges.text import field_mark
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.wiring.config import EMBEDDED
 
@@ -62,6 +67,50 @@ async def test_held_to_a_schema_its_reply_is_a_report_too() -> None:
         holds_together(seat)
         assert seat.report.outcome is Outcome.SCORED, seat.report.reply
         assert json.loads(seat.report.reply)
+
+
+class Listening:
+    """A model that keeps its last reply."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self.model = model
+        self.reply = Reply(text="")
+
+    @property
+    def signature(self) -> str:
+        return self.model.signature
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        self.reply = await self.model.complete(request)
+        return self.reply
+
+
+@pytest.mark.parametrize("verdict", ["before", "after"])
+async def test_its_verdict_is_a_token_of_its_own_with_log_probabilities(
+    verdict: Literal["before", "after"],
+) -> None:
+    async with open_embedded("embedded", options=ModelOptions()) as model:
+        asked = Listening(model)
+        judge = Annotator(
+            model=asked, form="grammar", max_errors=1, max_tokens=300, verdict=verdict
+        )
+        report = await judge.assess(SEGMENT, FLUENCY)
+    said, text = asked.reply.logprobs, SEGMENT.output
+    token = field_token(said, "faulty", mark=field_mark([text]))
+    assert token is not None
+    assert token.token.strip() in {"yes", "no"}
+    assert len(token.top) == 5
+    assert len(said) < 60, "those near the verdict and the score are kept, not all"
+    # It has no idea: what it would have said without the grammar is neither yes nor no.
+    assert report.error_probability is None
+
+
+async def test_two_of_its_assessments_state_a_probability() -> None:
+    report = await assess("annotator:max_tokens=400,max_errors=1,samples=2")
+    (seat,) = report.seats
+    assert seat.report.error_probability in {0.5 / 3, 1.5 / 3, 2.5 / 3}
+    assert report.error_probability == seat.report.error_probability
+    assert seat.report.usage.calls >= 2
 
 
 async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:

@@ -2,10 +2,13 @@
 
 A `DialectServer` reads the schema out of each request, as its namesake does, and answers with an
 object that follows it. To a request without one it says the words that it was given. A field that
-its namesake refuses gets the namesake's status and words.
+its namesake refuses gets the namesake's status and words. Where its namesake gives
+log-probabilities it does, too: `P_YES` to *yes*, the rest to *no*, whichever of them it says.
 """
 
 import json
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +16,10 @@ from typing import Any
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received
 
-__all__ = ["DIALECTS", "Dialect", "DialectServer"]
+__all__ = ["DIALECTS", "P_YES", "Dialect", "DialectServer"]
+
+P_YES = 0.8
+_TOKEN = re.compile(r"\w+|\W")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,8 @@ class Dialect:
         Fields that it refuses, and how.
     wrapped
         Writes a reply as its API does.
+    gives_logprobs
+        Whether it gives log-probabilities, in OpenAI's words.
     """
 
     model: str
@@ -39,6 +47,7 @@ class Dialect:
     grammar: str = ""
     refused: Mapping[str, Answer] = field(default_factory=dict)
     wrapped: Callable[[str], Answer] = chat
+    gives_logprobs: bool = True
 
 
 class DialectServer(LoopbackServer):
@@ -65,21 +74,46 @@ class DialectServer(LoopbackServer):
                 return refusal
         schema = self._dialect.schema(request.body)
         if schema is None:
-            return self._dialect.wrapped(self._text)
+            return self._said(self._text, request)
+        schema = _resolved(schema, schema.get("$defs", {}))
         if problem := _unsupported(schema, strict=not self._dialect.grammar):
             return failure(400, f"Invalid schema for response_format: {problem}")
-        return self._dialect.wrapped(json.dumps(self._value(schema, name="")))
+        return self._said(json.dumps(self._value(schema, name="")), request)
+
+    def _said(self, text: str, request: Received) -> Answer:
+        if self._dialect.gives_logprobs and request.body.get("logprobs"):
+            return chat(text, logprobs={"content": [*map(_token, _TOKEN.findall(text))]})
+        return self._dialect.wrapped(text)
 
     def _value(self, schema: Mapping[str, Any], *, name: str) -> object:
         match schema["type"]:
             case "object":
                 parts = schema["properties"].items()
                 return {key: self._value(part, name=key) for key, part in parts}
+            case "integer":
+                return int(self._filled.get(name) or 0)
             case "array":
                 return [self._value(schema["items"], name=name)]
             case _:
-                words = self._filled.get(name.rpartition("_")[0], "")
+                words = self._filled.get(name.rpartition("_")[0] or name, "")
                 return schema["enum"][-1] if "enum" in schema and not words else words
+
+
+def _token(text: str) -> Mapping[str, object]:
+    shares = {"yes": P_YES, "no": 1 - P_YES} if text in {"yes", "no"} else {text: 1.0}
+    rivals = [{"token": word, "logprob": math.log(share)} for word, share in shares.items()]
+    return {"token": text, "logprob": math.log(shares[text]), "top_logprobs": rivals}
+
+
+def _resolved(schema: Any, named: Mapping[str, Any]) -> Any:  # noqa: ANN401  any part of JSON
+    """Return a schema with its definitions in the place of their names."""
+    if isinstance(schema, list):
+        return [_resolved(part, named) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _resolved(named[schema["$ref"].rpartition("/")[2]], named)
+    return {name: _resolved(part, named) for name, part in schema.items() if name != "$defs"}
 
 
 def _unsupported(schema: Mapping[str, Any], *, strict: bool) -> str:
@@ -150,6 +184,7 @@ DIALECTS: Mapping[str, Dialect] = {
         grammar="-",
         refused=_refused("grammar"),
         wrapped=_ollama,
+        gives_logprobs=False,
     ),
     "Ollama /v1": Dialect(model="openai-compatible/m", schema=_response_format, grammar="-"),
     "OpenAI": Dialect(
@@ -162,11 +197,13 @@ DIALECTS: Mapping[str, Dialect] = {
         schema=_anthropic_schema,
         refused=_refused("grammar"),
         wrapped=_anthropic,
+        gives_logprobs=False,
     ),
     "Gemini": Dialect(
         model="gemini/gemini-2.5-flash",
         schema=_gemini_schema,
         refused=_refused("grammar"),
         wrapped=_gemini,
+        gives_logprobs=False,
     ),
 }

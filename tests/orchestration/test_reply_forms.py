@@ -8,10 +8,11 @@ from typing import Any
 import anyio
 import pytest
 from fakes.judges import ASPECT, segment
+from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from loopback.answers import Answer, chat, failure
-from loopback.dialects import DIALECTS, Dialect, DialectServer
-from loopback.server import LoopbackServer
+from loopback.dialects import DIALECTS, P_YES, Dialect, DialectServer
+from loopback.server import LoopbackServer, Received
 
 from spanjury.adapters.models.circuit import ALIKE, Guard
 from spanjury.judges.core import Memory, Outcome, Report
@@ -77,6 +78,8 @@ async def test_twenty_texts_are_scored_by_a_schema_on_every_server(
         (span,) = report.spans
         assert text[slice(*span.interval or ())] == span.text == "in 1935"
         assert (report.score, span.severity, span.explanation) == (2, 5, "It was 1932.")
+        likely = P_YES if dialect.gives_logprobs else None
+        assert report.error_probability == (likely and pytest.approx(likely))
     refused = len(schemas) - len(texts)
     assert refused == (name == "OpenAI"), "at an address of one's own it is asked with bounds first"
     assert all(schema is not None for schema in schemas)
@@ -214,3 +217,226 @@ async def test_geval_is_held_to_a_number_by_a_schema() -> None:
         (report,) = await assessed("geval", "hosted_vllm/m", server=server)
     assert (report.score, report.reply[:8]) == (4, '{"score_')
     assert forms(server) == ["response_format"]
+
+
+NO_LOGPROBS = failure(400, "'logprobs' is not supported with this model.")
+BAD = failure(400, "Invalid request")
+
+
+def wishes(server: LoopbackServer) -> list[bool]:
+    """Return whether each request asked for log-probabilities."""
+    return ["logprobs" in request.body for request in server.requests]
+
+
+@pytest.mark.parametrize("judge", ["annotator", "annotator:form=schema", "geval:logprobs=true"])
+async def test_a_server_that_refuses_log_probabilities_is_asked_without_them_from_then_on(
+    judge: str,
+) -> None:
+    dialect = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS}, model="openai/m")
+    memory, texts = DictMemory(), ["It opened in 1935.", "It is in 1935."]
+    with (
+        DialectServer(dialect, text="2", filled={**SAID, "score": "2"}) as server,
+        capture_logs() as logs,
+    ):
+        reports = await assessed(judge, "openai/m", server=server, texts=texts, memory=memory)
+        again = await assessed(judge, "openai/m", server=server, texts=["In 1935."], memory=memory)
+    assert [(one.score, one.error_probability) for one in (*reports, *again)] == [(2, None)] * 3
+    assert wishes(server) == [True, False, False, False]
+    absent = [entry for entry in logs if entry["event"] == "logprobs.absent"]
+    assert [entry["refused"] for entry in absent] == [True], "it is said once"
+
+
+async def test_a_bad_request_without_a_reason_is_tried_in_all_forms_before_log_probabilities() -> (
+    None
+):
+    dialect = Dialect(
+        model="openai/m",
+        schema=DIALECTS["SGLang"].schema,
+        grammar="grammar",
+        refused={"logprobs": BAD},
+    )
+    with DialectServer(dialect, text="", filled=SAID) as server:
+        texts = ["It opened in 1935.", "It is in 1935."]
+        reports = await assessed("annotator", "openai/m", server=server, texts=texts)
+    assert [report.score for report in reports] == [2, 2]
+    assert wishes(server) == [*[True] * 4, *[False] * 3]
+    assert forms(server)[-3:] == ["", "response_format", "response_format"]
+
+
+async def test_a_model_that_leaves_log_probabilities_out_is_named_once() -> None:
+    dialect = replace(DIALECTS["SGLang"], gives_logprobs=False)
+    guard = Guard(preflight=False)
+    with DialectServer(dialect, text="", filled=SAID) as server, capture_logs() as logs:
+        config = ModelConfig(name="openai/m", base_url=server.base_url, attempts=1)
+        panel = panel_config(judges=["annotator"], models=[config])
+        async with open_configured_panel(panel, guard=guard) as opened:
+            for output in ("It opened in 1935.", "It is in 1935."):
+                await opened.assess(segment(output=output), ASPECT)
+    assert guard.log_probabilities == {"openai/m": "none"}
+    absent = [entry for entry in logs if entry["event"] == "logprobs.absent"]
+    assert [(entry["refused"], entry["log_level"]) for entry in absent] == [(False, "warning")]
+
+
+async def test_samples_state_a_probability_where_the_server_gives_none() -> None:
+    dialect = replace(DIALECTS["SGLang"], gives_logprobs=False)
+    filled = {**SAID, "faulty": "yes"}
+    with DialectServer(dialect, text="", filled=filled) as server:
+        (report,) = await assessed("annotator:samples=5", "openai/m", server=server)
+    assert report.error_probability == pytest.approx(5.5 / 6)
+    assert report.usage.calls == 5
+    assert wishes(server) == [True, *[False] * 4]
+    drawn = [request.body["temperature"] for request in server.requests]
+    assert drawn == [0.0, *[1.0] * 4]
+
+
+async def test_only_the_log_probabilities_near_the_verdict_and_the_score_are_kept() -> None:
+    memory = DictMemory()
+    filled = {**SAID, "explanation": "It was 1932. " * 200}
+    with DialectServer(DIALECTS["vLLM"], text="", filled=filled) as server:
+        (report,) = await assessed("annotator", "hosted_vllm/m", server=server, memory=memory)
+    assert report.error_probability == pytest.approx(P_YES)
+    kept = max(len(value) for value in memory.values.values())
+    assert kept < 3 * len(report.reply), "a reply is not a thousand tokens with their rivals"
+
+
+async def test_a_server_that_gave_log_probabilities_and_refuses_them_now_is_asked_without() -> None:
+    memory = DictMemory()
+    with DialectServer(DIALECTS["SGLang"], text="", filled=SAID) as server:
+        await assessed("annotator", "openai/m", server=server, memory=memory)
+    refusing = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS})
+    with DialectServer(refusing, text="", filled=SAID) as other:
+        texts = ["It opened in 1935.", "It is in 1935."]
+        reports = await assessed("annotator", "openai/m", server=other, memory=memory, texts=texts)
+    assert [report.score for report in reports] == [2, 2]
+    assert wishes(other) == [True, False, False]
+
+
+GROUPED = {
+    **SAID,
+    "members": "s1",
+    "quote": "in 1935",
+    "severity": "4",
+    "id": "s2",
+    "reason": "It is s1.",
+}
+
+
+@pytest.mark.parametrize("takes_schemas", [True, False])
+async def test_a_consolidating_model_is_held_to_a_schema_where_the_server_takes_one(
+    *, takes_schemas: bool
+) -> None:
+    words = json.dumps(
+        {
+            "groups": [
+                {"members": ["s1", "s2"], "quote": "in 1935", "explanation": "No.", "severity": 4}
+            ]
+        }
+    )
+    refused = {} if takes_schemas else {"response_format": REFUSED, "grammar": REFUSED}
+    dialect = replace(DIALECTS["SGLang"], refused=refused)
+    with (
+        DialectServer(dialect, text=IN_LINES, filled=GROUPED) as seats,
+        DialectServer(dialect, text=words, filled=GROUPED) as merging,
+    ):
+        merger = ModelConfig(name="openai/merger", base_url=merging.base_url, attempts=1)
+        asked = ModelConfig(name="openai/m", base_url=seats.base_url, attempts=1)
+        panel = panel_config(judges=["annotator", "annotator:seed=1"], models=[asked])
+        panel = replace(panel, consolidate="agent:max_spans=1", consolidate_model=merger)
+        async with open_configured_panel(panel) as opened:
+            report = await opened.assess(segment(), ASPECT)
+    assert report.consolidator == "agent"
+    (span,) = report.spans
+    assert (span.text, span.severity) == ("in 1935", 4)
+    assert forms(merging) == (
+        ["response_format"] if takes_schemas else ["response_format"] * 2 + [""]
+    )
+
+
+@pytest.mark.parametrize(("inputs", "held"), [((), "response_format"), (None, "")])
+async def test_a_searcher_is_held_to_a_schema_where_it_has_nothing_to_look_up(
+    inputs: tuple[str, ...] | None, held: str
+) -> None:
+    filled = {**GROUPED, "label": "Poor", "rationale": "The only fact is wrong."}
+    report = json.dumps({"errors": [], "rationale": "Good.", "label": "Poor"})
+    with DialectServer(DIALECTS["SGLang"], text=report, filled=filled) as server:
+        config = ModelConfig(name="openai/m", base_url=server.base_url, attempts=1)
+        async with open_configured_panel(
+            panel_config(judges=["searcher"], models=[config])
+        ) as panel:
+            (seat,) = (await panel.assess(segment(), replace(ASPECT, inputs=inputs))).seats
+    assert seat.report.score == 2, seat.report.reason
+    assert forms(server) == [held]
+
+
+@pytest.mark.parametrize(
+    ("judge", "held"), [("geval:steps=auto", True), ("geval:steps=auto,form=text", False)]
+)
+async def test_the_steps_of_geval_are_held_to_a_list(judge: str, *, held: bool) -> None:
+    filled = {"steps": "Read the text.", "score": "4"}
+    with DialectServer(DIALECTS["vLLM"], text="4", filled=filled) as server:
+        (report,) = await assessed(judge, "hosted_vllm/m", server=server)
+    assert report.score == 4
+    assert forms(server) == ["response_format" if held else ""] * 2
+    messages: Any = server.requests[1].body["messages"]
+    assert ("1. Read the text." in messages[-1]["content"]) is held
+
+
+class ThinkingServer(DialectServer):
+    """A server whose model thinks for 3,000 tokens before it replies, whatever room it has."""
+
+    def record(self, request: Received) -> Answer:
+        """Break off in thought, or answer as its namesake would."""
+        answer = super().record(request)
+        room: Any = request.body["max_tokens"]
+        if room > 3_000:
+            return answer
+        spent = {"completion_tokens": room, "completion_tokens_details": {"reasoning_tokens": room}}
+        thought = {"reasoning_content": "Severity (a3f9): 5. " * 100}
+        return chat("", finish="length", message=thought, usage={"prompt_tokens": 7, **spent})
+
+
+@pytest.mark.parametrize("model", ["openai-compatible/m", "openai/m", "hosted_vllm/m"])
+async def test_a_reply_whose_first_three_thousand_tokens_are_thought_is_scored(model: str) -> None:
+    dialect = replace(DIALECTS["vLLM"], model=model)
+    with ThinkingServer(dialect, text="", filled=SAID) as server:
+        (report,) = await assessed("annotator", model, server=server)
+    assert (report.outcome, report.score) == (Outcome.SCORED, 2)
+    assert len(report.spans) == 1, "thought is read as no field"
+    assert report.usage.calls == 2
+    assert report.usage.reasoning == 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "reasoning", "sent"),
+    [
+        ("vLLM", "low", {"reasoning_effort": "low", "max_tokens": 2048}),
+        ("vLLM", "none", {"chat_template_kwargs": {"enable_thinking": False}, "max_tokens": 1024}),
+        ("SGLang", "3000", {"reasoning_effort": "medium", "max_tokens": 4024}),
+        ("Ollama /v1", "high", {"reasoning_effort": "high", "max_tokens": 1024 + 16384}),
+        ("Ollama /v1", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("Anthropic", "3000", {"thinking": {"type": "enabled", "budget_tokens": 3000}}),
+        ("Anthropic", "3000", {"temperature": 1.0, "max_tokens": 4024}),
+    ],
+)
+async def test_thought_is_asked_for_in_the_words_of_each_server(
+    name: str, reasoning: str, sent: Mapping[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-test-0123456789")
+    dialect = DIALECTS[name]
+    judge = f"annotator:reasoning={reasoning}"
+    with DialectServer(dialect, text="I like it.", filled=SAID) as server:
+        (report,) = await assessed(judge, dialect.model, server=server)
+    assert report.score == 2, report.reason
+    body = server.requests[0].body
+    assert {field: body.get(field) for field in sent} == sent
+    assert ("reasoning_effort" in body) is ("reasoning_effort" in sent)
+
+
+async def test_nothing_is_said_of_thought_unless_it_is_asked_for() -> None:
+    with DialectServer(DIALECTS["vLLM"], text="", filled=SAID) as server:
+        await assessed("annotator", "hosted_vllm/m", server=server)
+        await assessed("geval:reasoning=low", "hosted_vllm/m", server=server)
+    first, second = [request.body for request in server.requests]
+    assert not {"reasoning_effort", "chat_template_kwargs", "thinking"} & {*first}
+    assert (first["max_tokens"], second["max_tokens"]) == (1024, 2048)
+    assert second["reasoning_effort"] == "low"

@@ -1,6 +1,6 @@
 """A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -131,7 +131,11 @@ def open_session(
                 max_seconds=terms.limits.max_seconds,
             )
         finally:
-            if terms.memory and (guard.tokenizers or guard.forms):
+            learnt: dict[str, Mapping[str, object]] = {
+                "template_tokens": guard.tokenizers,
+                "reply_forms": guard.forms,
+                "log_probabilities": guard.log_probabilities,
+            }
+            if terms.memory and any(learnt.values()):
                 with suppress(StoreError):  # no run is there, or the disk is full
-                    folder = RunFolder(terms.memory.parent)
-                    folder.note(template_tokens=guard.tokenizers, reply_forms=guard.forms)
+                    RunFolder(terms.memory.parent).note(**learnt)

@@ -35,6 +35,8 @@ _FORMAT = 1
 _JOB = Once(lambda: pydantic.TypeAdapter(Job))
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
+_ANNOTATOR, _VERDICT = "annotator", "spanjury.judges.llm/verdict-text.txt"
+"""The judge whose prompt has changed since 0.1.0, and a template that its second prompt brought."""
 _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
 
 
@@ -83,7 +85,8 @@ def read_job(manifest: Mapping[str, object]) -> Job:
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
     try:
-        return _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
+        job = _with_todays_models(manifest.get("job"))
+        return _JOB.get().validate_python(_as_asked_then(job, manifest.get("prompts")))
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         field = ".".join(map(str, problem["loc"]))
@@ -94,6 +97,26 @@ def _with_todays_models(job: object) -> object:
     if isinstance(job, Mapping) and isinstance(panel := job.get("panel"), Mapping):
         return {**job, "panel": with_todays_models(panel)}
     return job
+
+
+def _as_asked_then(job: object, prompts: object) -> object:
+    """Return the job of a run that was begun with the annotator's first prompt, which names it.
+
+    Such a run goes on with it, and its replies are still of use.
+    """
+    if not isinstance(prompts, Mapping) or _VERDICT in prompts or not isinstance(job, Mapping):
+        return job
+    panel = job.get("panel")
+    if not isinstance(panel, Mapping):
+        return job
+    seats = panel.get("seats") or ([{"judge": _ANNOTATOR}] if panel.get("models") else [])
+    named = [
+        {**seat, "options": {"prompt": 1, **(seat.get("options") or {})}}
+        if isinstance(seat, Mapping) and seat.get("judge") == _ANNOTATOR
+        else seat
+        for seat in seats
+    ]
+    return {**job, "panel": {**panel, "seats": named}}
 
 
 def _plain(value: object) -> object:

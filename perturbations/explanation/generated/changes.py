@@ -47,7 +47,12 @@ from spanjury.perturbations.explanation.perturbation import (
     require_errors,
 )
 from spanjury.perturbations.explanation.wording import reworded
-from spanjury.perturbations.generated.request import GenerationRequest, cleaned
+from spanjury.perturbations.generated.request import (
+    FORM_PACKAGE,
+    FORM_TEMPLATES,
+    GenerationRequest,
+    cleaned,
+)
 
 _REWORD, _INVENT = "reword.txt", "invent.txt"
 
@@ -285,7 +290,8 @@ async def _asked_note(
 def _prompts_digest(template: str) -> str:
     """Return a digest of all prompts that go with `template`."""
     names = ("system.txt", "reask.txt", template)
-    return fingerprint(*(read_template(_PACKAGE, name) for name in names))
+    forms = (read_template(FORM_PACKAGE, name) for name in FORM_TEMPLATES)
+    return fingerprint(*(read_template(_PACKAGE, name) for name in names), *forms)
 
 
 def _note(reply: str, *, marks: tuple[str, ...]) -> str:

@@ -1,4 +1,6 @@
+import hashlib
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from fakes.chat_model import ScriptedModel
@@ -14,6 +16,7 @@ from spanjury.judges.core import (
     Report,
     Usage,
 )
+from spanjury.judges.core.keys import canonical
 from spanjury.judges.llm.annotator import Annotator
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +78,24 @@ async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
     assert model.requests[0].messages == model.requests[1].messages
 
 
+@pytest.mark.parametrize(
+    "cut",
+    [
+        Reply(text="", reasoning="Hm.", finish=Finish.LENGTH),
+        Reply(text="<think>Hm, the bridge", finish=Finish.LENGTH),
+        Reply(text="", usage=Usage(calls=1, completion=1024, reasoning=1024), finish=Finish.LENGTH),
+    ],
+)
+async def test_a_model_that_thinks_gets_room_for_three_thousand_tokens_of_thought(
+    cut: Reply,
+) -> None:
+    thought = Reply(text=f"<think>Severity: 5\n\nOverall score: Good</think>\n{READABLE}")
+    report, model = await assess(cut, thought)
+    assert (report.outcome, report.score, len(report.spans)) == (Outcome.SCORED, 2, 1)
+    first, second = (request.decoding.max_tokens for request in model.requests)
+    assert second - first > 3_000
+
+
 async def test_a_reply_that_broke_off_after_its_score_is_scored() -> None:
     cut = Reply(text=READABLE[:-10], finish=Finish.LENGTH)
     report, model = await assess(cut)
@@ -115,14 +136,55 @@ async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote()
 async def test_options_reach_the_wire() -> None:
     _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, form="grammar")
     decoding = model.requests[0].decoding
-    assert replace(decoding, grammar="") == Decoding(temperature=0.5, seed=7, max_tokens=50)
+    assert replace(decoding, grammar="") == Decoding(
+        temperature=0.5, seed=7, max_tokens=50, logprobs=5
+    )
     assert decoding.grammar.startswith("root ::=")
 
 
-@pytest.mark.parametrize("wrong", [{"max_errors": 0}, {"max_tokens": 0}, {"temperature": -1}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_errors": 0},
+        {"max_tokens": 0},
+        {"temperature": -1},
+        {"alternatives": -1},
+        {"samples": 0},
+        {"prompt": 3},
+        {"verdict": "none"},
+        {"reasoning": "much"},
+        {"reasoning": 0},
+    ],
+)
 def test_a_bad_option_is_refused_before_any_segment(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="max_errors|decoding"):
+    with pytest.raises(ValueError, match="max_errors|decoding|samples|prompt|reasoning"):
         Annotator(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # it is wrong
+
+
+def test_the_first_prompt_is_asked_word_for_word_as_before_there_was_a_second() -> None:
+    digest = hashlib.sha256()
+    options = product(
+        ("verbal", "numeric"),
+        ("numeric", "verbal"),
+        (True, False),
+        (True, False),
+        ("auto", "schema", "grammar", "text"),
+    )
+    for score, severity, rules, evidence, form in options:
+        annotator = Annotator(
+            model=ScriptedModel(),
+            score=score,  # type: ignore[arg-type]  # mypy widens what a product yields
+            severity=severity,  # type: ignore[arg-type]
+            rules=rules,
+            evidence=evidence,
+            form=form,  # type: ignore[arg-type]
+            prompt=1,
+        )
+        asked = annotator._request(annotator._prompts.write(segment(), ASPECT), ASPECT)
+        for request in (asked, *asked.variants):
+            digest.update(canonical(request))
+    assert digest.hexdigest()[:16] == "73e988839e024e96"
+    assert "|prompt:5551d8dbc68c|" in Annotator(model=ScriptedModel(), prompt=1).signature
 
 
 def test_the_signature_changes_with_each_option() -> None:
@@ -138,6 +200,11 @@ def test_the_signature_changes_with_each_option() -> None:
             ("seed", 1),
             ("max_tokens", 10),
             ("form", "schema"),
+            ("prompt", 1),
+            ("verdict", "before"),
+            ("samples", 5),
+            ("expected", True),
+            ("reasoning", "low"),
         ]
     ]
     assert len({judge.signature for judge in [plain, *changed]}) == len(changed) + 1

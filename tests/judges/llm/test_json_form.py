@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spanjury.judges.core import ChatRequest, Outcome, Reply, Report, Scale, Segment
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.geval import GEval
-from spanjury.judges.llm.json_form import read_report, read_score_field, report_schema
+from spanjury.judges.llm.json_form import read_report, read_score_field, read_steps, report_schema
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors
 from spanjury.judges.llm.parsed import ParsedEvidence, ParsedReply
@@ -275,3 +275,20 @@ def test_only_a_bounded_schema_limits_lengths() -> None:
     assert "max" not in plain.text
     assert json.loads(bounded.text)["properties"]["errors_a1b2"]["maxItems"] == 3
     assert replace(bounded, text=plain.text, bounded=False) == plain
+
+
+@pytest.mark.parametrize(
+    ("reply", "steps"),
+    [
+        ('{"steps": ["Read it.", " Weigh it. ", ""]}', ["Read it.", "Weigh it."]),
+        ('```json\n{"steps": []}\n```', []),
+        ('{"steps": "Read it."}', None),
+        ('{"list": ["Read it."]}', None),
+        ("1. Read it.\n2. Weigh it.", None),
+        ('{"steps": [', None),
+    ],
+)
+def test_steps_are_read_from_an_object_and_lines_are_left_as_they_are(
+    reply: str, steps: list[str] | None
+) -> None:
+    assert read_steps(reply) == steps

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.anyio
 SEGMENT = segment()
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
+LISTED = render_errors(SPANS, mark=MARK).replace(cue(MARK), f"Faulty ({MARK}): yes\n{cue(MARK)}")
 SPENT = Usage(calls=1, prompt=100, completion=20)
 CANNOT = PermanentModelError("cannot continue from a given prefix")
 
@@ -48,12 +49,13 @@ async def test_the_score_is_what_the_model_writes_behind_the_list() -> None:
     assert (report.score, report.spans, rescoring.method) == (2, SPANS, RescoringMethod.CONTINUED)
     assert (report.reply, report.usage) == (" Poor\nExplanation of the", SPENT)
     (request,) = model.requests
-    assert request.prefix == render_errors(SPANS, mark=MARK)
+    assert request.prefix == LISTED
     assert request.decoding.max_tokens <= 32
 
 
 async def test_the_conversation_is_the_one_in_which_it_assessed() -> None:
-    model = ScriptedModel(f"No Error ({MARK})\n\n{cue(MARK)} Excellent", " Excellent")
+    said = f"No Error ({MARK})\n\nFaulty ({MARK}): no\n{cue(MARK)} Excellent"
+    model = ScriptedModel(said, " Excellent")
     annotator = Annotator(model=model)
     report = await annotator.assess(SEGMENT, ASPECT)
     rescoring = await annotator.rescore(SEGMENT, ASPECT, report.spans)
@@ -76,7 +78,7 @@ async def test_a_reply_that_continues_differently_is_requested_once_more(text: s
     assert (report.spans, report.usage.calls) == (SPANS, 2)
     first, second = model.requests
     *_, said, asked = second.messages
-    assert (said.role, said.content) == ("assistant", render_errors(SPANS, mark=MARK) + text)
+    assert (said.role, said.content) == ("assistant", LISTED + text)
     assert "Unacceptable, Poor, Fair, Good, Excellent" in asked.content
     assert (second.prefix, second.decoding) == (first.prefix, first.decoding)
 
@@ -106,7 +108,7 @@ async def test_a_model_that_cannot_continue_is_asked_in_a_new_turn() -> None:
     *before, listed, asked = restated.messages
     assert tuple(before) == continued.messages
     assert (listed.role, asked.role) == ("assistant", "user")
-    assert listed.content + f"\n\n{cue(MARK)}" == continued.prefix
+    assert f"{listed.content}\n{cue(MARK)}" == continued.prefix == LISTED
     assert "consistency of the Summary" in asked.content
 
 
@@ -148,8 +150,28 @@ async def test_a_grammar_allows_the_score_alone() -> None:
     continued, restated = model.requests
     assert continued.decoding.grammar == f'root ::= " " {scores}'
     assert restated.decoding.grammar == f"root ::= {scores}"
-    drawn = Decoding(temperature=0.5, seed=3, max_tokens=1024)
+    drawn = Decoding(temperature=0.5, seed=3, max_tokens=1024, logprobs=5)
     assert replace(restated.decoding, grammar="") == drawn
+
+
+@pytest.mark.parametrize(
+    ("verdict", "spans", "word"), [("before", SPANS, "yes"), ("after", (), "no")]
+)
+async def test_the_verdict_follows_from_the_list(
+    verdict: str, spans: tuple[ErrorSpan, ...], word: str
+) -> None:
+    _, model = await rescore(" Poor", spans=spans, verdict=verdict)
+    prefix = model.requests[0].prefix
+    assert prefix.startswith("Faulty") is (verdict == "before")
+    assert prefix.replace(f"Faulty ({MARK}): {word}\n", "").lstrip() == render_errors(
+        spans, mark=MARK
+    )
+
+
+async def test_the_first_prompt_has_no_verdict_and_asks_for_no_log_probabilities() -> None:
+    _, model = await rescore(" Poor", prompt=1)
+    assert model.requests[0].prefix == render_errors(SPANS, mark=MARK)
+    assert model.requests[0].decoding == Decoding(max_tokens=32)
 
 
 async def test_the_expected_score_moves_where_the_label_does_not() -> None:

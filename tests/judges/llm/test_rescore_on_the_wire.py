@@ -8,7 +8,7 @@ from loopback.server import LoopbackServer, Received
 
 from spanjury.judges.core import ModelOptions, Outcome, Rescoring, RescoringMethod
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.error_list import render_errors
+from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.text import field_mark
 
 pytestmark = pytest.mark.anyio
@@ -41,10 +41,13 @@ async def rescore(lane: Lane, *answers: Answer) -> tuple[Rescoring, tuple[Receiv
 async def test_the_server_is_asked_to_write_on_behind_the_list(
     lane: Lane, *, repeated: bool
 ) -> None:
-    said = render_errors(SPANS, mark=MARK) + " Poor" if repeated else " Poor"
+    listed = render_errors(SPANS, mark=MARK).replace(
+        cue(MARK), f"Faulty ({MARK}): yes\n{cue(MARK)}"
+    )
+    said = f"{listed} Poor" if repeated else " Poor"
     rescoring, (request,) = await rescore(lane, chat(said))
     *_, last = messages_of(request)
-    assert last == {"role": "assistant", "content": render_errors(SPANS, mark=MARK)}
+    assert last == {"role": "assistant", "content": listed}
     assert request.body["continue_final_message"] is True
     assert request.body["add_generation_prompt"] is False
     assert (rescoring.report.score, rescoring.method) == (2, RescoringMethod.CONTINUED)

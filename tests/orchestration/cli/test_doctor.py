@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from loopback.answers import chat, failure
+from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
 from typer.testing import CliRunner, Result
 
@@ -69,6 +69,24 @@ def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
         assert done.exit_code == 1
         assert "401" in done.output
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        (chat("ready"), "none"),
+        (failure(400, "logprobs are not supported"), "none"),
+        (chat("ready", logprobs={"content": [{"token": "ready", "logprob": -0.1}]}), "given"),
+    ],
+)
+def test_the_doctor_says_whether_a_model_gives_log_probabilities(
+    doctor: Doctor, answer: Answer, state: str
+) -> None:
+    with LoopbackServer(chat("ready"), answer) as server:
+        done = doctor("--model", "openai-compatible/m", "--model-base-url", server.base_url)
+    assert done.exit_code == 0, done.output
+    (line,) = [line for line in done.output.splitlines() if "log-probabilities" in line]
+    assert state in line
 
 
 @pytest.mark.parametrize(

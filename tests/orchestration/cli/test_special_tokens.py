@@ -64,6 +64,7 @@ def test_the_servers_tokenizer_adds_to_the_list(spanjury: Spanjury) -> None:
     assert quotes() == [f"ends.{OWN}"]
     assert manifest() == {"openai-compatible/m": "llama.cpp's /tokenize"}
     assert manifest("reply_forms") == {"openai-compatible/m": {"report": "bounded-schema"}}
+    assert manifest("log_probabilities") == {"openai-compatible/m": "none"}
 
 
 def test_a_run_that_is_scored_again_sends_the_same_and_asks_no_server(spanjury: Spanjury) -> None:

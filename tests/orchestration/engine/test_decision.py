@@ -186,12 +186,33 @@ def test_without_a_probability_errors_decide_and_no_rate_is_claimed(
     assert (found.basis.false_alarms, found.probability) == (None, None)
 
 
-@pytest.mark.parametrize("others", [[], ["grounding"]])
-def test_thresholds_hold_for_the_judges_that_they_were_made_for_only(others: list[str]) -> None:
-    seats = [seat("reader", 0.9, name="mine"), *(seat(name, 0.9) for name in others)]
-    found = decided(*seats)
-    expected = (Decision.UNSURE, None) if others else (Decision.FAULTY, 0.05)
-    assert (found.decision, found.basis.false_alarms) == expected
+@pytest.mark.parametrize(
+    ("own", "other", "decision", "alarms", "probability"),
+    [
+        (0.9, None, "faulty", 0.05, 0.9),
+        (0.9, 0.9, "faulty", 0.05, 0.9),
+        (0.9, 0.1, "unsure", 0.15, 0.5),  # the others doubt it
+        (0.1, 0.1, "ok", None, 0.1),
+        (0.1, 0.9, "unsure", None, 0.5),  # by no threshold that was measured
+        (0.5, 0.1, "unsure", 0.15, 0.25),
+    ],
+)
+def test_judges_without_thresholds_decide_beside_those_with_thresholds(
+    own: float, other: float | None, decision: str, alarms: float | None, probability: float
+) -> None:
+    found = decided(seat("reader", own, name="mine"), seat("annotator", other))
+    assert (found.decision.value, found.basis.false_alarms) == (decision, alarms)
+    assert found.probability == pytest.approx(probability)
+    strangers = replace(MEASURED, judges=frozenset({"reader", "other"}))
+    alone = decided(seat("reader", own, name="mine"), thresholds=[strangers])
+    assert alone.basis.false_alarms is None
+
+
+def test_of_thresholds_those_for_the_most_judges_hold() -> None:
+    both = replace(MEASURED, judges=frozenset({"reader", "grounding"}), unsure_alarms=0.3)
+    seats = seat("reader", 0.5), seat("grounding", 0.5), seat("annotator", 0.5)
+    assert decided(*seats, thresholds=(MEASURED, both)).basis.false_alarms == 0.3
+    assert decided(*seats[:1], thresholds=(MEASURED, both)).basis.false_alarms == 0.15
 
 
 @pytest.mark.parametrize(("probability", "decision"), [(0.39, "ok"), (0.4, "unsure")])
@@ -303,7 +324,7 @@ def test_what_never_happens(
         assert over or any(is_grave(span) and span.interval for span in spans)
     if found.basis.false_alarms is not None:
         assert measured
-        assert [share is not None for share in stated] == [True, False, False]
+        assert stated[0] is not None
     PanelReport(  # which refuses what contradicts itself
         score=score,
         spans=tuple(spans),

@@ -1,5 +1,6 @@
 """The manifest of a run: written without a validator, and read by one."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -49,3 +50,42 @@ def test_a_manifest_of_an_earlier_version_is_read() -> None:
     del model["client"]
     model["via"] = "fast"
     assert runs.read_job({**manifest, "job": values}) == job
+
+
+@pytest.mark.parametrize(
+    ("panel", "seats"),
+    [
+        (
+            PanelConfig(models=("ollama/gemma",)),
+            (SeatConfig(judge="annotator", options={"prompt": 1}),),
+        ),
+        (
+            PanelConfig(
+                models=("ollama/gemma",),
+                seats=(
+                    parse_seat("annotator:score=numeric"),
+                    parse_seat("geval"),
+                    parse_seat("form"),
+                ),
+            ),
+            (
+                parse_seat("annotator:prompt=1,score=numeric"),
+                parse_seat("geval"),
+                parse_seat("form"),
+            ),
+        ),
+        (PanelConfig(), ()),
+    ],
+)
+def test_a_run_that_was_begun_with_the_first_prompt_goes_on_with_it(
+    panel: PanelConfig, seats: tuple[SeatConfig, ...]
+) -> None:
+    job = Job(data=Path("a"), panel=panel, output=Path("b"))
+    manifest = dict(runs.manifest_of(job))
+    assert runs.read_job(manifest) == job
+    prompts = manifest["prompts"]
+    assert isinstance(prompts, dict)
+    before = {name: text for name, text in prompts.items() if "verdict-text" not in name}
+    assert runs.read_job({**manifest, "prompts": before}) == replace(
+        job, panel=replace(panel, seats=seats)
+    )

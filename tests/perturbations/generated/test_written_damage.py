@@ -1,5 +1,7 @@
 """Damage that a model writes: what it is asked, what is believed, what is sent back."""
 
+import json
+
 import pytest
 from fakes.chat_model import ScriptedModel
 
@@ -179,3 +181,28 @@ def test_wrapping_around_the_text_is_removed(reply: str) -> None:
 @pytest.mark.parametrize("text", ['"Ann left."', "Here is the rule: Ann left.", "```\nAnn\n```"])
 def test_parts_of_the_text_are_left_there(text: str) -> None:
     assert cleaned(text, text=text) == text
+
+
+async def test_the_text_is_asked_for_in_an_object_where_a_server_takes_a_schema() -> None:
+    _, model = await written(ENTITIES, TEXT, OTHER_TOWN)
+    for request in model.requests:
+        (held,) = request.variants
+        schema = held.decoding.schema
+        assert schema is not None
+        (name,) = json.loads(schema.text)["properties"]
+        assert name not in TEXT
+        assert f'{{"{name}": "' in held.messages[1].content
+        assert held.messages[1].content.startswith(request.messages[1].content)
+    assert "answer with this object alone" in model.requests[1].variants[0].messages[-1].content
+
+
+async def test_the_text_is_read_from_the_object_with_the_name_of_the_request() -> None:
+    asked = ScriptedModel(OTHER_TOWN)
+    await generated_perturbation(ENTITIES).damage(Case(text=TEXT), asked, seed=7)
+    schema = asked.requests[0].variants[0].decoding.schema
+    assert schema is not None
+    (name,) = json.loads(schema.text)["properties"]
+    damage, _ = await written(ENTITIES, json.dumps({name: OTHER_TOWN}))
+    assert damage.text == OTHER_TOWN
+    with pytest.raises(PerturbationError):
+        await written(ENTITIES, *[json.dumps({"text_ffff": OTHER_TOWN})] * 2)

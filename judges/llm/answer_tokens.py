@@ -1,0 +1,82 @@
+r"""The tokens of a reply that answer a question: where a field's value begins, and its rivals.
+
+A field is ``Overall score (a3f9): Good`` in lines and ``"overall_score_a3f9": "Good"`` in JSON. The
+tokens may be those near such labels alone, and may write blanks as tokenizers do.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from spanjury.judges.core import TokenLogprob
+
+_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as tokenizers write them
+_WORD = re.compile(r"\w+")
+_MARKUP = " \t>#*`~-"
+
+
+def value_starts(text: str, label: str, *, mark: str) -> Iterator[int]:
+    """Yield where the values of a field begin in `text`, in order.
+
+    Parameters
+    ----------
+    label
+        In lower case, its words apart.
+    mark
+        What the label carries; empty for a label without one, which begins its line.
+    """
+    for found in _field(label).finditer(text):
+        start = found.start() - 1
+        if text[start : start + 1].lower() != label[0] or _mark_of(found) != mark:
+            continue
+        if found["quote"]:
+            is_own = text[start - 1 : start] == '"'
+        else:
+            is_own = bool(mark) or not text[text.rfind("\n", 0, start) + 1 : start].strip(_MARKUP)
+        if is_own:
+            yield found.end()
+
+
+def _mark_of(found: re.Match[str]) -> str:
+    return found["suffix"] or found["mark"] or ""
+
+
+@lru_cache(maxsize=16)
+def _field(label: str) -> re.Pattern[str]:
+    """Return what finds a field behind its first letter: so it is searched for as a plain text."""
+    first, *others = label.split()
+    named = first[1:] + "".join(f"[ _][{word[0]}{word[0].upper()}]{word[1:]}" for word in others)
+    return re.compile(
+        rf'{named}(?:(?:_(?P<suffix>[0-9a-f]{{3,64}}))?(?P<quote>"\s*:\s*")'
+        rf"|(?:[ ]*[(](?P<mark>[0-9a-f]{{3,64}})[)])?[ \t*_`]*[:：=][ \t*_`]*)"
+    )
+
+
+def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> TokenLogprob | None:
+    """Return the token with which the last value of a field begins; None without such a field.
+
+    Examples
+    --------
+    >>> said = ["Faulty", " (a3f9)", ":", " yes"]
+    >>> tokens = [TokenLogprob(token=text, logprob=-0.1) for text in said]
+    >>> field_token(tokens, "faulty", mark="a3f9").token
+    ' yes'
+    """
+    written = "".join(token.token for token in tokens).translate(_BLANKS)
+    start = max(value_starts(written, label, mark=mark), default=len(written))
+    reached = 0
+    for token in tokens:
+        reached += len(token.token)
+        if reached > start:
+            return token
+    return None
+
+
+def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
+    """Yield the word that each alternative to `token` begins, folded, with its log-probability.
+
+    Blanks and quotation marks around it are no part of it; what holds no word is left out.
+    """
+    for text, logprob in {token.token: token.logprob, **token.top}.items():
+        if word := _WORD.search(text.translate(_BLANKS)):
+            yield word[0].casefold(), logprob

@@ -1,0 +1,200 @@
+"""Typed replies: a model is asked for an object of a type of yours, and what comes is one.
+
+For judges of other packages. The reply is held to the JSON schema of the type where the server
+takes one, and asked for by words elsewhere. It is checked by pydantic. One that does not fit is
+asked for once more, with the reason; one that broke off, with twice the room. What stays of no use
+has an outcome and no value. It raises `ModelError` where the model gives no reply at all.
+
+The object stands under a name with a mark that no text of the request holds, so that an object that
+a judged text holds, and a model copies, is never taken for the reply.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Generic, TypeVar, cast
+
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Message,
+    Outcome,
+    Reply,
+    ReplySchema,
+    Report,
+    Usage,
+)
+from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.strict_schema import strict_schema
+from spanjury.judges.llm.asking import ask
+from spanjury.judges.llm.json_form import marked_field
+from spanjury.judges.text import field_mark, fill_template
+
+with lazily():
+    import pydantic
+
+T = TypeVar("T")
+
+_PACKAGE = "spanjury.judges.llm"
+_FIELD = "answer"
+_MARKED = f"{_FIELD}_$code"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedReply(Generic[T]):
+    """The object that a model replied, or the outcome without one.
+
+    Parameters
+    ----------
+    value
+        None iff the outcome is not `Outcome.SCORED`.
+    reason
+        Why there is none; empty if there is one.
+    text
+        The reply, word for word.
+    """
+
+    value: T | None
+    outcome: Outcome
+    reason: str
+    text: str
+    usage: Usage
+
+    @property
+    def unscored(self) -> Report:
+        """The report of a judge that got no value; raises `ValueError` if there is one."""
+        return Report(outcome=self.outcome, reason=self.reason, reply=self.text, usage=self.usage)
+
+
+async def ask_for(
+    reply_type: type[T],
+    *,
+    model: ChatModel,
+    messages: Sequence[Message],
+    decoding: Decoding = Decoding(),
+) -> TypedReply[T]:
+    """Ask `model` for an object of `reply_type`, and once more if its reply is none.
+
+    Raises `ModelError` if the model gives no reply, and `ValueError` if a field of the type has no
+    JSON schema.
+
+    Parameters
+    ----------
+    reply_type
+        A pydantic model, a dataclass or another type that pydantic knows, with a docstring or
+        ``Field(description=…)`` where its names do not say all. Every field is asked for, also one
+        with a default.
+    messages
+        The conversation, the last message the user's. The form of the reply is described behind it.
+    decoding
+        How the reply is drawn; its schema is set here.
+    """
+    typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
+    mark = field_mark([message.content for message in messages])
+    plain = ChatRequest(messages=_asking(messages, typed, mark=mark), decoding=decoding)
+    variants = tuple(
+        replace(plain, decoding=replace(decoding, schema=_marked(schema, mark=mark)))
+        for schema in (typed.bounded, typed.schema)
+    )
+    answer = await ask(
+        model,
+        replace(plain, variants=variants),
+        read=lambda reply: _read(reply, typed, mark=mark),
+        reask=_reask,
+    )
+    is_scored = answer.outcome is Outcome.SCORED
+    broke_off = answer.outcome is Outcome.TRUNCATED
+    return TypedReply(
+        # It is what the adapter of the type has made.
+        value=cast("T", answer.reading.value) if is_scored else None,
+        outcome=answer.outcome,
+        reason="the reply broke off" if broke_off else answer.reason,
+        text=answer.reply.text,
+        usage=answer.usage,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Typed:
+    """What is asked for: its check, and its schema in words, with limits and without."""
+
+    adapter: "pydantic.TypeAdapter[object]"
+    described: str
+    bounded: ReplySchema
+    schema: ReplySchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    value: object = None
+    problem: str = ""
+
+
+@lru_cache(maxsize=64)
+def _typed(reply_type: type[object]) -> _Typed:
+    try:
+        adapter = pydantic.TypeAdapter(reply_type)
+        whole = adapter.json_schema()
+    except pydantic.PydanticUserError as error:
+        raise ValueError(f"{reply_type!r} has no JSON schema: {error}") from error
+    definitions = whole.pop("$defs", {})
+    name = _NOT_IN_NAMES.sub("-", getattr(reply_type, "__name__", "reply"))[:48]
+
+    def schema(*, bounded: bool) -> ReplySchema:
+        named = {"$defs": definitions} if definitions else {}
+        outer = {"type": "object", "properties": {_MARKED: whole}, **named}
+        text = json.dumps(strict_schema(outer, bounded=bounded), ensure_ascii=False)
+        return ReplySchema(name=name, text=text, bounded=bounded)
+
+    described = json.dumps({**whole, "$defs": definitions} if definitions else whole)
+    return _Typed(
+        adapter=adapter,
+        described=described,
+        bounded=schema(bounded=True),
+        schema=schema(bounded=False),
+    )
+
+
+def _marked(schema: ReplySchema, *, mark: str) -> ReplySchema:
+    """Return a schema whose one field carries the mark."""
+    return replace(schema, text=schema.text.replace(_MARKED, f"{_FIELD}_{mark}"))
+
+
+def _asking(messages: Sequence[Message], typed: _Typed, *, mark: str) -> tuple[Message, ...]:
+    *before, last = messages
+    form = _fill("typed.txt", {"code": mark, "schema": typed.described})
+    return (*before, replace(last, content=f"{last.content}\n\n{form}"))
+
+
+def _read(reply: Reply, typed: _Typed, *, mark: str) -> _Reading:
+    found = marked_field(reply.text, _FIELD, mark=mark)
+    if found is None:
+        return _Reading(problem=f"it is no JSON object with the name {_FIELD}_{mark} alone")
+    try:
+        value = typed.adapter.validate_json(json.dumps(found[0]))
+    except pydantic.ValidationError as error:
+        return _Reading(problem=_said(error))
+    return _Reading(value=value)
+
+
+def _said(error: "pydantic.ValidationError") -> str:
+    """Say what does not fit, without the values themselves."""
+    problems = [
+        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    ]
+    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return "; ".join(problems[:_SHOWN]) + more
+
+
+def _reask(problem: str) -> Message:
+    return Message(role="user", content=_fill("typed-reask.txt", {"problem": problem}))
+
+
+def _fill(name: str, about: dict[str, str]) -> str:
+    return fill_template(_PACKAGE, name, about)

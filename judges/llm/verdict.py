@@ -1,0 +1,103 @@
+"""The verdict of a report: one word that says whether the text has an error at all.
+
+It stands alone as a token, ``Faulty (a3f9): yes`` in lines and ``"faulty_a3f9": "yes"`` in an
+object, so that its log-probability says how likely an error is.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from spanjury.judges.core import TokenLogprob
+from spanjury.judges.llm.answer_tokens import field_token, rivals, value_starts
+from spanjury.judges.llm.material import Material
+
+VerdictPlace = Literal["before", "after", "none"]
+"""Place of the verdict: before the list of errors, after it, or nowhere, as in the first prompt."""
+VERDICT = "faulty"
+"""Label of the verdict, in lower case."""
+YES, NO = "yes", "no"
+
+_LEAST_SHARE = 0.5  # of the probability that must lie on the two words
+_WORD = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+_PRIOR = 0.5
+"""Assessments of either kind that are added: a few that agree make nothing certain [1]_.
+
+.. [1] Jeffreys (1946), doi:10.1098/rspa.1946.0056
+"""
+
+
+def read_verdict(reply: str, *, mark: str, material: Material) -> tuple[bool | None, str]:
+    """Return whether `reply` says that there is an error, and the reply without the lines for it.
+
+    The last verdict counts; None without any. One without the mark does only where no text holds
+    its label. An object stays whole.
+    """
+    said = list(_words(reply, mark=mark))
+    if not said and VERDICT in reply.lower() and not material.holds_word(VERDICT):
+        said = list(_words(reply, mark=""))
+    if not said:
+        return None, reply
+    kept, done = [], 0
+    for start, _ in said:
+        begins = reply.rfind("\n", 0, start) + 1
+        if begins >= done and '"' not in reply[begins:start]:
+            kept.append(reply[done:begins])
+            done = (reply.find("\n", start) + 1) or len(reply)
+    return said[-1][1], "".join([*kept, reply[done:]])
+
+
+def verdict_line(*, faulty: bool, mark: str) -> str:
+    """Return the line by which a reply gives its verdict."""
+    return f"Faulty ({mark}): {YES if faulty else NO}"
+
+
+def error_probability(
+    tokens: Sequence[TokenLogprob], *, mark: str, material: Material
+) -> float | None:
+    """Return the probability of an error, by the token that is the verdict.
+
+    None where no probabilities came, or less than half lies on the two words.
+    """
+    token = field_token(tokens, VERDICT, mark=mark)
+    if token is None and not material.holds_word(VERDICT):
+        token = field_token(tokens, VERDICT, mark="")
+    return None if token is None else share_of_yes(token)
+
+
+def share_of_yes(token: TokenLogprob) -> float | None:
+    """Return the probability of *yes* beside *no*, each as what an alternative begins.
+
+    Examples
+    --------
+    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
+    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)), 2)
+    0.33
+    """
+    shares = {YES: 0.0, NO: 0.0}
+    for begun, logprob in rivals(token):
+        for word in shares:
+            if word.startswith(begun):
+                shares[word] += math.exp(min(0.0, logprob))
+    total = sum(shares.values())
+    return min(1.0, shares[YES] / total) if total >= _LEAST_SHARE else None
+
+
+def agreed_probability(verdicts: Sequence[bool]) -> float | None:
+    """Return the probability of an error by repeated assessments; None for fewer than two.
+
+    Examples
+    --------
+    >>> agreed_probability([True, True, False, True, True])
+    0.75
+    """
+    if len(verdicts) < 2:  # noqa: PLR2004
+        return None
+    return (sum(verdicts) + _PRIOR) / (len(verdicts) + 2 * _PRIOR)
+
+
+def _words(reply: str, *, mark: str) -> Iterator[tuple[int, bool]]:
+    for start in value_starts(reply, VERDICT, mark=mark):
+        if word := _WORD.match(reply, start):
+            yield start, word[0].casefold() == YES

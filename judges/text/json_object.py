@@ -1,0 +1,25 @@
+"""The JSON object that a reply is, whatever words or fence a model puts around it."""
+
+import json
+import re
+from collections.abc import Mapping
+
+_OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
+
+
+def object_in(reply: str) -> Mapping[str, object] | None:
+    r"""Return the one JSON object in `reply`, or None if there is none, or more.
+
+    Examples
+    --------
+    >>> object_in('Here it is:\n```json\n{"score": 4}\n```')
+    {'score': 4}
+    """
+    match = _OBJECT.fullmatch(reply)
+    if match is None:
+        return None
+    try:
+        found = json.loads(match[1], strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) else None

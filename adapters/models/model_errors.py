@@ -108,20 +108,20 @@ def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
     asked for it is a `LogprobsRefusedError` if the server speaks of them, or there is no form that
     it could be for.
     """
-    said = str(error)
+    message = str(error)
     bad = type(error) is PermanentModelError and error.status in _BAD_REQUEST
-    unknown = error.status == _NOT_FOUND and _FORM.search(said)
-    if not (bad or unknown) or TOO_LONG in said:
+    unknown = error.status == _NOT_FOUND and _FORM.search(message)
+    if not (bad or unknown) or TOO_LONG in message:
         return error
     by_words = request.form == "text"
-    is_named = _LOGPROBS.search(said) is not None
-    if request.decoding.logprobs and (is_named or (by_words and not _FORM.search(said))):
-        without = LogprobsRefusedError(said)
+    is_named = _LOGPROBS.search(message) is not None
+    if request.decoding.logprobs and (is_named or (by_words and not _FORM.search(message))):
+        without = LogprobsRefusedError(message)
         without.status, without.names_them = error.status, is_named
         return without
     if by_words:
         return error
-    refusal = FormRefusedError(said)
+    refusal = FormRefusedError(message)
     refusal.status = error.status
     return refusal
 

@@ -278,14 +278,13 @@ def _decoded_logprobs(raw: msgspec.Raw, *, near: tuple[str, ...]) -> tuple[Token
     kept = _near([token.token for token in given], near) if near else range(len(given))
     return tuple(
         TokenLogprob(
-            token=given[place].token,
-            logprob=given[place].logprob,
+            token=given[at].token,
+            logprob=given[at].logprob,
             top={
-                rival.token: rival.logprob
-                for rival in _RIVALS.decode(given[place].top_logprobs) or ()
+                rival.token: rival.logprob for rival in _RIVALS.decode(given[at].top_logprobs) or ()
             },
         )
-        for place in kept
+        for at in kept
     )
 
 
@@ -297,13 +296,13 @@ def _read_logprobs(
     tokens = [_text(token.get("token"), "token") for token in given]
     kept = _near(tokens, near) if near else range(len(tokens))
     read = []
-    for place in kept:
-        alike = _items(given[place].get("top_logprobs"), "tokens")
+    for at in kept:
+        alike = _items(given[at].get("top_logprobs"), "tokens")
         rivals = [_object(rival, "token") for rival in alike]
         read.append(
             TokenLogprob(
-                token=tokens[place],
-                logprob=_logprob(given[place]),
+                token=tokens[at],
+                logprob=_logprob(given[at]),
                 top={_text(rival.get("token"), "token"): _logprob(rival) for rival in rivals},
             )
         )
@@ -311,7 +310,7 @@ def _read_logprobs(
 
 
 def _near(tokens: Sequence[str], words: tuple[str, ...]) -> Iterator[int]:
-    """Yield the places of the `tokens` that are near one of `words`, in order."""
+    """Yield the positions of the `tokens` that are near one of `words`, in order."""
     written = "".join(tokens).translate(_BLANKS)
     windows = (
         (match.start() - _BEFORE, match.end() + _BEHIND)
@@ -319,12 +318,12 @@ def _near(tokens: Sequence[str], words: tuple[str, ...]) -> Iterator[int]:
     )
     first, last = next(windows, _NOWHERE)
     reached = 0
-    for place, token in enumerate(tokens):
+    for at, token in enumerate(tokens):
         start, reached = reached, reached + len(token)
         while last <= start:
             first, last = next(windows, _NOWHERE)
         if first < reached:
-            yield place
+            yield at
 
 
 @lru_cache(maxsize=16)

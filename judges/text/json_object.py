@@ -19,7 +19,7 @@ def object_in(reply: str) -> Mapping[str, object] | None:
     if match is None:
         return None
     try:
-        found = json.loads(match[1], strict=False)
+        value = json.loads(match[1], strict=False)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, Mapping) else None
+    return value if isinstance(value, Mapping) else None

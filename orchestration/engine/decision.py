@@ -79,7 +79,7 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
     thresholds
         Those that were measured, for these judges or others.
     """
-    known = [
+    given = [
         (_judge(seat), share)
         for seat in seats
         if (share := seat.report.error_probability) is not None
@@ -87,10 +87,10 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
     measured = _measured_for(seats, thresholds)
     by_measured = None
     if measured is not None:
-        own = [(judge, share) for judge, share in known if judge in measured.judges]
+        own = [(judge, share) for judge, share in given if judge in measured.judges]
         by_measured = _recalibrated(own, measured, seats)
-        known = [(judge, share) for judge, share in known if judge not in measured.judges]
-    others = [share for _, share in known]
+        given = [(judge, share) for judge, share in given if judge not in measured.judges]
+    others = [share for _, share in given]
     return Stated(
         probability=combined_probability(
             [by_measured, *others] if by_measured is not None else others

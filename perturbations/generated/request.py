@@ -91,10 +91,10 @@ class GenerationRequest:
         return replace(plain, variants=(replace(held, decoding=decoding),))
 
     def _generated(self, reply: Reply, *, mark: str) -> Generated:
-        found = object_in(reply.text) or {}
-        said = found.get(f"{_FIELD}_{mark}")
-        text = self.read(said if isinstance(said, str) else reply.text)
-        if not isinstance(said, str) and any(name.startswith(f"{_FIELD}_") for name in found):
+        fields = object_in(reply.text) or {}
+        written = fields.get(f"{_FIELD}_{mark}")
+        text = self.read(written if isinstance(written, str) else reply.text)
+        if not isinstance(written, str) and any(name.startswith(f"{_FIELD}_") for name in fields):
             return Generated(text, "its name is not that of the form")
         if reply.finish is not Finish.STOP:
             return Generated(text, f"the reply is not complete ({reply.finish.value})")

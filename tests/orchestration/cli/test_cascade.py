@@ -420,7 +420,7 @@ def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
         spanjury(*evaluate(server, "--run-dir", "staged"))
     done = spanjury("panel", "cascade", "staged")
     assert done.exit_code in {1, 2}
-    assert "the run was judged by a cascade, which chose the texts" in " ".join(done.output.split())
+    assert "a cascade judged the run and chose the texts" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(
@@ -464,7 +464,7 @@ def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save(spanjury: Spanju
     done = spanjury("panel", "cascade", "free")
     assert done.exit_code == 2
     said = " ".join(done.output.split())
-    assert "none of them takes calls: nothing is to be saved" in said
+    assert "none of them uses calls, so a cascade saves nothing" in said
     assert "--stage SEAT,SEAT" in said
 
 

@@ -118,7 +118,7 @@ def test_the_time_to_drain_is_bounded_and_a_second_signal_ends_it_at_once(tmp_pa
             while len(judge.requests) == known:
                 served.process.poll()
             served.process.terminate()
-            served.wait_until("what is under way")
+            served.wait_until("running work has")
             if again:
                 served.process.terminate()
             assert served.wait() == code

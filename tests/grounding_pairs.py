@@ -95,7 +95,7 @@ class Measures:
 
     rows: int
     auroc: float
-    found: float
+    caught: float
     precision: float
     flagged: float
 
@@ -165,7 +165,7 @@ def measures(marked: Sequence[Marked]) -> Measures:
     return Measures(
         rows=len(marked),
         auroc=_share([_order(bad, good) for bad in faulty for good in faithful]),
-        found=_share([text.touches(gold) for text, gold in contradicted]),
+        caught=_share([text.touches(gold) for text, gold in contradicted]),
         precision=_share(reported),
         flagged=_share([text.flagged for text in faithful]),
     )
@@ -190,7 +190,7 @@ def table(marked: Sequence[Marked], *, title: str) -> str:
     """Return the figures by kind as lines of text."""
     head = f"{title:24}{'rows':>6}{'AUROC':>8}{'found':>8}{'precision':>11}{'flagged':>9}"
     lines = [
-        f"{kind:24}{got.rows:6}{got.auroc:8.2f}{got.found:8.0%}{got.precision:11.0%}"
+        f"{kind:24}{got.rows:6}{got.auroc:8.2f}{got.caught:8.0%}{got.precision:11.0%}"
         f"{got.flagged:9.0%}"
         for kind, got in by_kind(marked).items()
     ]

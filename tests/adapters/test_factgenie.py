@@ -205,11 +205,16 @@ def test_evidence_and_probability_are_written_and_do_not_disturb_the_reader(tmp_
 
 
 def test_evidence_in_the_source_becomes_marks_there(tmp_path: Path) -> None:
-    def place(start: int, end: int, header: str = "Article") -> Evidence:
+    def evidence_at(start: int, end: int, header: str = "Article") -> Evidence:
         return Evidence(input=header, start=start, end=end, text=article[start:end])
 
     article = "It will not rain."
-    evidence = (place(8, 11), place(3, 7), place(5, 9), place(0, 2, "Title"))
+    evidence = (
+        evidence_at(8, 11),
+        evidence_at(3, 7),
+        evidence_at(5, 9),
+        evidence_at(0, 2, "Title"),
+    )
     span = replace(RAINS, evidence=evidence)
     segment = Segment(
         segment_id="a", output="It rains.", inputs={"Article": article, "Title": article}

@@ -160,8 +160,8 @@ async def test_tools_are_offered_called_and_answered(lane: Lane) -> None:
 async def test_a_reply_continues_from_its_prefix_without_repeating_it(
     lane: Lane, *, repeated: bool
 ) -> None:
-    said = "Score: Good" if repeated else " Good"
-    with LoopbackServer(chat(said)) as server:
+    text = "Score: Good" if repeated else " Good"
+    with LoopbackServer(chat(text)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(QUESTION,), prefix="Score:"))
         body = server.requests[0].body
     assert reply.text == " Good"

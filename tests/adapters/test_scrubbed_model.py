@@ -30,7 +30,7 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", SECRET)
 
 
-async def said(reply: Reply) -> Reply:
+async def through_scrubber(reply: Reply) -> Reply:
     return await ScrubbedModel(ScriptedModel(reply)).complete(REQUEST)
 
 
@@ -38,7 +38,9 @@ async def said(reply: Reply) -> Reply:
 async def test_every_part_of_a_reply_is_scrubbed() -> None:
     encoded = base64.b64encode(SECRET.encode()).decode()
     call = ToolCall(call_id=SECRET, name=SECRET.lower(), arguments=f'{{"q": "{encoded}"}}')
-    reply = await said(Reply(text=f"a {SECRET} b", reasoning=" ".join(SECRET), tool_calls=(call,)))
+    reply = await through_scrubber(
+        Reply(text=f"a {SECRET} b", reasoning=" ".join(SECRET), tool_calls=(call,))
+    )
     assert reply.text == "a [hidden] b"
     assert reply.reasoning == "[hidden]"
     [call] = reply.tool_calls
@@ -51,7 +53,7 @@ async def test_every_part_of_a_reply_is_scrubbed() -> None:
 async def test_tokens_that_spell_a_secret_are_masked_and_the_others_stay() -> None:
     pieces = ("Score", " 4", " Riv3r", "-St0", "ne/", "42", ".")
     tokens = tuple(TokenLogprob(token=piece, logprob=-1, top={piece: -1}) for piece in pieces)
-    reply = await said(Reply(text="4", logprobs=tokens))
+    reply = await through_scrubber(Reply(text="4", logprobs=tokens))
     assert [token.token for token in reply.logprobs] == ["Score", " 4", *["[hidden]"] * 4, "."]
     assert [token.logprob for token in reply.logprobs] == [-1] * len(pieces)
     assert reply.logprobs[2].top == {}

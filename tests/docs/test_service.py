@@ -109,7 +109,7 @@ def test_the_services_of_the_page_begin(tmp_path: Path) -> None:
                 kept[kept.index(flag) + 1] = value
         served = started(tmp_path, *kept)
         served.process.terminate()
-        assert served.wait() == 0, served.said
+        assert served.wait() == 0, served.lines
 
 
 def test_every_flag_and_every_route_of_the_page_is_there(served: Served) -> None:

@@ -53,4 +53,4 @@ def test_names_are_compared_whole_and_only_where_they_are_bound() -> None:
 
 def test_a_name_may_stand_where_the_list_allows_it() -> None:
     assert name_hits("place = 1", "orchestration/engine/memory.py") == []
-    assert name_hits("one = 1", "tests/judges/test_judge.py") == []
+    assert name_hits("one = 1", "tests/orchestration/test_panel.py") == []

@@ -23,7 +23,7 @@ class Served:
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
-        self.said: list[str] = []
+        self.lines: list[str] = []
         self._news = threading.Condition()
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -31,8 +31,8 @@ class Served:
     @property
     def url(self) -> str:
         """Its address."""
-        match = _ADDRESS.search("".join(self.said))
-        assert match is not None, self.said
+        match = _ADDRESS.search("".join(self.lines))
+        assert match is not None, self.lines
         return match[1]
 
     @property
@@ -52,7 +52,7 @@ class Served:
     def wait_until(self, words: str) -> None:
         """Return once it has said something with `words` in it."""
         with self._news:
-            assert self._news.wait_for(lambda: words in "".join(self.said), _SECONDS), self.said
+            assert self._news.wait_for(lambda: words in "".join(self.lines), _SECONDS), self.lines
 
     def wait(self) -> int:
         """Return its exit code once it has ended."""
@@ -66,10 +66,10 @@ class Served:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             with self._news:
-                self.said.append(line)
+                self.lines.append(line)
                 self._news.notify_all()
         with self._news:
-            self.said.append("(the end) ready")
+            self.lines.append("(the end) ready")
             self._news.notify_all()
 
 

@@ -105,7 +105,7 @@ def test_the_default_panel_finds_contradictions_in_their_place_as_before(
     marked: list[Marked], split: str
 ) -> None:
     got = measures(of_split(marked, split))
-    assert got.found >= LEAST_FOUND[split]
+    assert got.caught >= LEAST_FOUND[split]
     assert got.precision >= LEAST_PRECISION[split]
 
 
@@ -145,7 +145,7 @@ def test_measures_are_those_counted_by_hand() -> None:
     )
     assert got.rows == 4
     assert got.auroc == pytest.approx((1 + 1 + 0.5 + 1) / 4)
-    assert got.found == pytest.approx(1 / 2)  # a span that ends where the error begins misses it
+    assert got.caught == pytest.approx(1 / 2)  # a span that ends where the error begins misses it
     assert got.precision == pytest.approx(2 / 4)
     assert got.flagged == pytest.approx(1 / 2)
 
@@ -161,7 +161,7 @@ def test_kinds_are_measured_apart_and_together() -> None:
             Marked(row=row(EVE, kind="roles"), suspicion=1.0, spans=()),
         ]
     )
-    assert [(kind, got.found) for kind, got in table.items()] == [
+    assert [(kind, got.caught) for kind, got in table.items()] == [
         ("names", 1.0),
         ("roles", 0.0),
         ("all", 0.5),

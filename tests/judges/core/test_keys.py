@@ -89,9 +89,9 @@ def test_a_plain_request_is_written_as_any_other_value(request: ChatRequest) -> 
 
 def test_no_field_of_a_plain_request_is_forgotten() -> None:
     # A field that is added later is to be written where it is not as by default.
-    known = {*keys_module._FIRST_FIELDS[ChatRequest], "forced"}
-    known |= {"variants"}  # one of them is sent in its place
-    assert {field.name for field in fields(ChatRequest)} == known
+    first_fields = {*keys_module._FIRST_FIELDS[ChatRequest], "forced"}
+    first_fields |= {"variants"}  # one of them is sent in its place
+    assert {field.name for field in fields(ChatRequest)} == first_fields
     assert {field.name for field in fields(Message)} == {*keys_module._FIRST_FIELDS[Message]}
 
 

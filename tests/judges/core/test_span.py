@@ -14,7 +14,7 @@ def span(text: str, *, severity: int, at: int, probability: float | None = None)
 
 
 def texts(spans: tuple[ErrorSpan, ...]) -> list[str]:
-    return [one.text for one in spans]
+    return [each.text for each in spans]
 
 
 def test_the_gravest_are_kept_in_order_of_place() -> None:

@@ -167,17 +167,17 @@ def test_the_same_word_in_another_task_is_another_aspect() -> None:
 
 
 A, B = SpanRef(seat="a", index=0), SpanRef(seat="b", index=0)
-FOUND = replace(mark("abc", "ab"), found_by=("a",))
+CREDITED = replace(mark("abc", "ab"), found_by=("a",))
 
 
 @pytest.mark.parametrize(
     ("spans", "sources", "left_out"),
     [
-        ((FOUND,), (), ()),
-        ((FOUND,), ((),), ()),
-        ((FOUND,), ((B,),), ()),
-        ((FOUND,), ((A,),), (A,)),
-        ((FOUND, FOUND), ((A,), (A,)), ()),
+        ((CREDITED,), (), ()),
+        ((CREDITED,), ((),), ()),
+        ((CREDITED,), ((B,),), ()),
+        ((CREDITED,), ((A,),), (A,)),
+        ((CREDITED, CREDITED), ((A,), (A,)), ()),
     ],
 )
 def test_a_consolidation_that_miscounts_is_refused(

@@ -285,7 +285,7 @@ async def test_the_score_follows_a_changed_list() -> None:
     spans = (await judge.assess(asked, ASPECT)).spans
     graver = [replace(spans[0], severity=5), spans[1]]
     lists: Sequence[Sequence[ErrorSpan]] = (graver, spans, spans[:1], ())
-    scores = [(await judge.rescore(asked, ASPECT, one)).report.score or 0.0 for one in lists]
+    scores = [(await judge.rescore(asked, ASPECT, listed)).report.score or 0.0 for listed in lists]
     assert scores == sorted(scores)
     assert len(set(scores)) == 4
 

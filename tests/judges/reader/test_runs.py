@@ -20,8 +20,8 @@ def marked(text: str, *words: str) -> list[str]:
     read = tokens(text)
     bad, good = Likelihoods(0.1, 0.9, 0.0), Likelihoods(0.9, 0.1, 0.0)
     likely = [bad if token.text in words else good for token in read]
-    found = runs(read, likely, threshold=0.5)
-    return [text[read[run.first].start : read[run.stop - 1].end] for run in found]
+    runs_found = runs(read, likely, threshold=0.5)
+    return [text[read[run.first].start : read[run.stop - 1].end] for run in runs_found]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ WORDS = st.lists(
 def test_two_and_three_words_in_a_row_are_held_as_they_stand() -> None:
     words = ["the", "city", "will", "close", "the", "pool"]
     source = Sequences(words, signs=signs_of({*words}))
-    said = ["close", "the", "city", "pool"]
-    assert source.held(said, size=2) == [True, True, False]
+    phrase = ["close", "the", "city", "pool"]
+    assert source.held(phrase, size=2) == [True, True, False]
     assert source.held(["will", "close", "the", "city"], size=3) == [True, False]
     assert source.held(["pool"], size=2) == []
 

@@ -76,9 +76,9 @@ async def test_quotes_in_text_reasoning_and_tool_calls_come_back() -> None:
     apart = split_tokens(quote)
     call = ToolCall(call_id="1", name="search", arguments=f'{{"query": "{apart}"}}')
     model = ScriptedModel(Reply(text=apart, reasoning=apart, tool_calls=(call,)))
-    said = Message(role="assistant", content="<think>Hm.</think> [INST]", tool_calls=(call,))
+    answer = Message(role="assistant", content="<think>Hm.</think> [INST]", tool_calls=(call,))
     asked = ChatRequest(
-        messages=(Message(role="user", content=quote), said, Message(role="tool", content=quote)),
+        messages=(Message(role="user", content=quote), answer, Message(role="tool", content=quote)),
         prefix=quote,
     )
     reply = await defused(defused(model)).complete(asked)

@@ -15,7 +15,7 @@ ARTICLE = (
 )
 
 
-def found(text: str, quote: str) -> tuple[str, Located] | None:
+def located(text: str, quote: str) -> tuple[str, Located] | None:
     passage = Locator(text).find(quote)
     return None if passage is None else (text[passage.start : passage.end], passage.located)
 
@@ -24,7 +24,7 @@ def found(text: str, quote: str) -> tuple[str, Located] | None:
     "quote", ["The council", "£40m plan", "“We were never asked,”", " in May, ", ".", ARTICLE]
 )
 def test_a_verbatim_quote_is_exact(quote: str) -> None:
-    assert found(ARTICLE, quote) == (quote, Located.EXACT)
+    assert located(ARTICLE, quote) == (quote, Located.EXACT)
 
 
 def test_a_quote_is_found_whatever_its_spelling() -> None:
@@ -46,7 +46,7 @@ def test_a_quote_is_found_whatever_its_spelling() -> None:
         ("a\0B c", "A\0b", "a\0B"),
         ("全角ＡＢＣ。", "abc", "ＡＢＣ"),
     ]:
-        assert found(text, quote) == (expected, Located.NORMALISED), (text, quote, expected)
+        assert located(text, quote) == (expected, Located.NORMALISED), (text, quote, expected)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_quote_is_found_whatever_its_spelling() -> None:
     ],
 )
 def test_marks_around_or_inside_a_quote_do_not_hide_it(quote: str, expected: str) -> None:
-    assert found(ARTICLE, quote) == (expected, Located.NORMALISED)
+    assert located(ARTICLE, quote) == (expected, Located.NORMALISED)
 
 
 def test_a_vowel_sign_of_thai_is_not_part_of_the_quote_before_it() -> None:
@@ -80,7 +80,7 @@ def test_a_vowel_sign_of_thai_is_not_part_of_the_quote_before_it() -> None:
 
 
 def test_an_elided_quote_whose_parts_stand_in_another_order_is_not_taken_for_found() -> None:
-    assert found(ARTICLE, "two years ... Work begins") is None
+    assert located(ARTICLE, "two years ... Work begins") is None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_elided_quote_whose_parts_stand_in_another_order_is_not_taken_for_fou
     ],
 )
 def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expected: str) -> None:
-    assert found(ARTICLE, quote) == (expected, Located.FUZZY)
+    assert located(ARTICLE, quote) == (expected, Located.FUZZY)
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,19 @@ def test_a_slightly_misquoted_passage_is_found_at_whole_words(quote: str, expect
     ],
 )
 def test_a_quote_that_is_not_in_the_text_is_not_found(quote: str) -> None:
-    assert found(ARTICLE, quote) is None
+    assert located(ARTICLE, quote) is None
 
 
 def test_a_long_misquotation_is_found_where_it_begins_and_ends() -> None:
     passage = ARTICLE[ARTICLE.index("Critics") : ARTICLE.index(" The council approved a")]
     quote = passage.replace("fear", "worry").replace("never", "not").replace("swallow", "eat up")
-    assert found(ARTICLE, quote) == (passage, Located.FUZZY)
+    assert located(ARTICLE, quote) == (passage, Located.FUZZY)
 
 
 def test_a_long_quote_that_leaves_out_a_clause_spans_the_clause() -> None:
     passage = ARTICLE[ARTICLE.index("The council approved a") :]
     quote = passage.replace(", which was never built,", "")
-    assert found(ARTICLE, quote) == (passage, Located.FUZZY)
+    assert located(ARTICLE, quote) == (passage, Located.FUZZY)
 
 
 def test_the_best_of_several_similar_passages_is_found() -> None:
@@ -133,14 +133,14 @@ def test_the_best_of_several_similar_passages_is_found() -> None:
         for number, day in enumerate(days, start=2)
     ]
     text = " ".join(lines)
-    assert found(text, lines[3].replace("met", "has met")) == (
+    assert located(text, lines[3].replace("met", "has met")) == (
         lines[3],
         Located.FUZZY,
     )
 
 
 def test_a_quote_of_a_few_letters_is_never_found_by_similarity() -> None:
-    assert found("a note on cats", "cots") is None
+    assert located("a note on cats", "cots") is None
 
 
 def test_a_repeated_quote_takes_one_occurrence_after_the_other_and_then_the_last() -> None:
@@ -184,9 +184,9 @@ def test_a_whole_word_is_preferred_to_a_part_of_one(text: str, quote: str, start
 
 
 def test_a_folded_quote_never_cuts_a_letter_in_two() -> None:
-    assert found("un cafe\u0301", "UN CAFE") == ("un cafe\u0301", Located.FUZZY)
-    assert found("an eﬃcient plan", "CIENT PLAN") is not None
-    assert found("ﬁ", "I") is None
+    assert located("un cafe\u0301", "UN CAFE") == ("un cafe\u0301", Located.FUZZY)
+    assert located("an eﬃcient plan", "CIENT PLAN") is not None
+    assert located("ﬁ", "I") is None
 
 
 @pytest.mark.parametrize("quote", ["", " ", "\n\t\u00a0"])

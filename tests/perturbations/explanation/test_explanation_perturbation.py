@@ -16,10 +16,10 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.perturbation import generator_for
 
 OUTPUT = "Ann left."
-FOUND = ErrorSpan(
+NOTED = ErrorSpan(
     text="left", start=4, end=8, located=Located.EXACT, explanation="She stayed.", severity=3
 )
-LIST = ErrorList(output=OUTPUT, spans=(FOUND,))
+LIST = ErrorList(output=OUTPUT, spans=(NOTED,))
 EMPTY = ErrorList(output=OUTPUT, spans=())
 
 
@@ -41,8 +41,8 @@ def gives(*result: object) -> ExplanationPerturbation:
 
 
 def test_a_rule_returns_errors_and_takes_options() -> None:
-    assert changed(repeat) == (FOUND, FOUND)
-    assert changed(repeat, times=3) == (FOUND, FOUND, FOUND)
+    assert changed(repeat) == (NOTED, NOTED)
+    assert changed(repeat, times=3) == (NOTED, NOTED, NOTED)
     assert (repeat.push, repeat.family) == ("falls", "addition")
 
 
@@ -81,7 +81,7 @@ def test_a_rule_that_says_no_keeps_its_words() -> None:
 
 def test_a_rule_that_gives_no_error_spans_is_an_error() -> None:
     with pytest.raises(PerturbationError, match="gave 'left' where an ErrorSpan was expected"):
-        changed(gives(FOUND, "left"))
+        changed(gives(NOTED, "left"))
 
 
 def test_a_rule_that_marks_what_is_not_there_is_an_error() -> None:
@@ -95,7 +95,7 @@ def test_a_rule_that_marks_what_is_not_there_is_an_error() -> None:
 @pytest.mark.parametrize("text", ["", "Ann"])
 def test_a_list_knows_where_its_errors_are(text: str) -> None:
     with pytest.raises(ValueError, match=r"'left' does not stand at \(4, 8\) in the text"):
-        ErrorList(output=text, spans=(FOUND,))
+        ErrorList(output=text, spans=(NOTED,))
 
 
 def test_an_unlocated_error_may_quote_what_is_not_there() -> None:

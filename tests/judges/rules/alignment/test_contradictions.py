@@ -233,23 +233,23 @@ Bob: no, I will walk
 """
 
 
-def found(output: str, source: str) -> list[Contradiction]:
+def contradictions_of(output: str, source: str) -> list[Contradiction]:
     return contradictions(output, {"Source": source})
 
 
 @pytest.mark.parametrize(("output", "source"), FAITHFUL)
 def test_a_faithful_sentence_is_left_alone(output: str, source: str) -> None:
-    assert found(output, source) == []
+    assert contradictions_of(output, source) == []
 
 
 @pytest.mark.parametrize(("output", "source", "category"), CONTRADICTORY)
 def test_a_contradiction_has_its_category(output: str, source: str, category: str) -> None:
-    assert {each.category for each in found(output, source)} == {category}
+    assert {each.category for each in contradictions_of(output, source)} == {category}
 
 
 def test_a_dropped_denial_quotes_the_source_and_gives_its_sentence_as_evidence() -> None:
     source = "It rained. The library will not close in May. Ann left."
-    (each,) = found("Ann left. The library will close in May.", source)
+    (each,) = contradictions_of("Ann left. The library will close in May.", source)
     assert (each.start, each.text, each.severity) == (22, "will close", 5)
     assert each.explanation == "The source says 'will not close'."
     assert each.evidence.text == "The library will not close in May."
@@ -271,7 +271,7 @@ def test_a_part_of_a_longer_sentence_is_compared() -> None:
     source = (
         "According to the mayor, the council will not close the library in May, as it had hoped."
     )
-    (each,) = found("The council will close the library in May.", source)
+    (each,) = contradictions_of("The council will close the library in May.", source)
     assert each.category == "negation"
 
 
@@ -294,7 +294,7 @@ def test_errors_of_two_clauses_come_in_order() -> None:
     ],
 )
 def test_a_value_of_the_next_record_is_found(source: str, output: str, words: str) -> None:
-    (each,) = found(output, source)
+    (each,) = contradictions_of(output, source)
     assert (each.category, each.text) == ("record", words)
     assert source[each.evidence.start : each.evidence.end] == each.evidence.text
 
@@ -314,70 +314,78 @@ def test_a_value_of_the_next_record_is_found(source: str, output: str, words: st
     ],
 )
 def test_a_record_that_is_described_well_is_left_alone(source: str, output: str) -> None:
-    assert found(output, source) == []
+    assert contradictions_of(output, source) == []
 
 
 def test_an_opposite_of_what_is_true_of_a_record_is_found() -> None:
-    (each,) = found("Blue Spice is closed.", JSON)
+    (each,) = contradictions_of("Blue Spice is closed.", JSON)
     assert (each.text, each.explanation) == ("closed", "The source says '\"open\": true'.")
 
 
 def test_a_denial_of_something_else_says_nothing_of_a_record() -> None:
     source = "name[Loch Fyne], familyFriendly[yes], area[city centre]"
-    assert found("I did not find a place that is family friendly.", source) == []
+    assert contradictions_of("I did not find a place that is family friendly.", source) == []
 
 
 def test_words_of_another_speaker_are_found_in_a_script() -> None:
-    (each,) = found("Bob: I will bring the cake for the party", TURNS)
+    (each,) = contradictions_of("Bob: I will bring the cake for the party", TURNS)
     assert (each.category, each.text) == ("speaker", "Bob")
 
 
 def test_a_heading_is_no_speaker() -> None:
-    assert found("Ann says the shop opened in May.", "Update: the shop opened in May.") == []
+    assert (
+        contradictions_of("Ann says the shop opened in May.", "Update: the shop opened in May.")
+        == []
+    )
 
 
 def test_a_name_in_the_place_of_another_is_found_where_the_source_has_both() -> None:
     source = "The fair in Leeds drew many guests on Sunday. A train from York was late."
-    (each,) = found("The fair in York drew many guests on Sunday.", source)
+    (each,) = contradictions_of("The fair in York drew many guests on Sunday.", source)
     assert (each.category, each.text, each.severity) == ("name", "York", 4)
 
 
 def test_two_names_of_one_person_do_not_contradict() -> None:
     source = "Then Carter signed the treaty with the allies. Jimmy Carter was calm."
-    assert found("Then Jimmy signed the treaty with the allies.", source) == []
+    assert contradictions_of("Then Jimmy signed the treaty with the allies.", source) == []
 
 
 def test_a_number_that_was_torn_by_its_tokens_is_left_alone() -> None:
     source = "around 56, 000 dogs were treated by vets in may for $ 1. 7 million ."
-    assert found("Around 56,000 dogs were treated by vets in May for $1.7 million.", source) == []
+    assert (
+        contradictions_of(
+            "Around 56,000 dogs were treated by vets in May for $1.7 million.", source
+        )
+        == []
+    )
 
 
 def test_typographic_and_tokenised_contractions_are_read_alike() -> None:
     source = "the firm did n't pay the fine in full ."
-    assert found("The firm didn’t pay the fine in full.", source) == []
+    assert contradictions_of("The firm didn’t pay the fine in full.", source) == []
 
 
 @given(st.sampled_from(SENTENCES), st.booleans())
 def test_a_copy_of_the_source_is_left_alone(sentence: str, lower: bool) -> None:
-    assert found(sentence.lower() if lower else sentence, ARTICLE) == []
+    assert contradictions_of(sentence.lower() if lower else sentence, ARTICLE) == []
 
 
 @given(st.lists(st.sampled_from([*ARTICLE.split(), "not", "no", "7", "Tuesday", ",", ":"])))
 def test_offsets_and_evidence_hold_whatever_is_written(words: list[str]) -> None:
     output = " ".join(words)
-    for each in found(output, ARTICLE):
+    for each in contradictions_of(output, ARTICLE):
         assert output[each.start : each.end] == each.text
         assert ARTICLE[each.evidence.start : each.evidence.end] == each.evidence.text
 
 
 @given(st.text(), st.text())
 def test_any_text_can_be_read(output: str, source: str) -> None:
-    for each in found(output, source):
+    for each in contradictions_of(output, source):
         assert output[each.start : each.end] == each.text
 
 
 def test_a_megabyte_ends() -> None:
     source = "".join(f"The train to place {at} will not stop at noon. " for at in range(23_000))
     started = process_time()
-    found(source.replace("will not", "will")[:100_000], source)
+    contradictions_of(source.replace("will not", "will")[:100_000], source)
     assert process_time() - started < 60

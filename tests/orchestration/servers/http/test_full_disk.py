@@ -121,7 +121,7 @@ def test_a_full_disk_fails_a_batch_with_the_reason_until_there_is_room(tmp_path:
     reasons = {event["event"]: event["reason"] for event in events if event["level"] == "error"}
     assert {*reasons} == {"batch.failed", "batch.not_received"}
     assert all(reason.startswith(f"{state}/") for reason in reasons.values())
-    assert "Traceback" not in log.read_text() + "".join(served.said)
+    assert "Traceback" not in log.read_text() + "".join(served.lines)
 
 
 def test_files_that_may_not_grow_fail_a_batch_with_the_reason(tmp_path: Path) -> None:
@@ -139,4 +139,4 @@ def test_files_that_may_not_grow_fail_a_batch_with_the_reason(tmp_path: Path) ->
             assert failed["reason"] == "the service could not write to its disk: File too large"
             require_refusals(client, "File too large")
         assert client.get("/readyz").status_code == 200
-    assert "Traceback" not in "".join(served.said)
+    assert "Traceback" not in "".join(served.lines)

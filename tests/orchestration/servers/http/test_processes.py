@@ -118,7 +118,7 @@ def test_the_time_to_drain_is_bounded_and_a_second_signal_ends_it_at_once(tmp_pa
             while len(judge.requests) == known:
                 served.process.poll()
             served.process.terminate()
-            served.wait_until("what is under way")
+            served.wait_until("running work has")
             if again:
                 served.process.terminate()
             assert served.wait() == code
@@ -358,7 +358,7 @@ def test_health_has_a_port_of_its_own_that_knows_nothing_else(tmp_path: Path) ->
         ThreadPoolExecutor() as pool,
         ExitStack() as stack,
     ):
-        (line,) = (line for line in served.said if line.startswith("health"))
+        (line,) = (line for line in served.lines if line.startswith("health"))
         url = line.split()[-1]
         under_way = pool.submit(client.post, "/v1/check", json=CHECK)
         until(lambda: bool(judge.requests))
@@ -396,12 +396,12 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
     with serving(tmp_path) as first:
         port = started(tmp_path / "", "--port", str(first.port), "--state-dir", "other")
         assert port.wait() == 1
-        assert port.said[0].strip() == (
+        assert port.lines[0].strip() == (
             f"spanjury: 127.0.0.1:{first.port}: cannot listen there: Address already in use"
         )
         state = started(tmp_path)
         assert state.wait() == 1
-        assert f"in use by process {first.process.pid}" in state.said[0]
+        assert f"in use by process {first.process.pid}" in state.lines[0]
         with first.client() as client:
             assert client.get("/readyz").status_code == 200
 
@@ -429,7 +429,7 @@ def test_a_service_that_cannot_be_as_asked_does_not_begin(
     (tmp_path / "panel.toml").write_text('[[seats]]\njudge = "form"\n')
     ended = started(tmp_path, *flags, token=token)
     assert ended.wait() == 2
-    (line,) = (line for line in ended.said if line.startswith("spanjury: "))
+    (line,) = (line for line in ended.lines if line.startswith("spanjury: "))
     assert words in line
     assert "short" not in line
     assert "abcdefgh1234" not in line
@@ -468,7 +468,7 @@ def test_the_log_has_routes_and_no_texts_queries_or_tokens(tmp_path: Path) -> No
     assert ("other", 400, "") in seen
     for secret in ("confidential", TOKEN, "secret-path"):
         assert secret not in log
-        assert secret not in "".join(served.said)
+        assert secret not in "".join(served.lines)
 
 
 def test_the_folder_of_the_batches_is_its_owners_alone(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ async def test_wrong_arguments_are_refused_in_words() -> None:
         assert "not both" in await refusal(
             client, output=RIGHT, source=SOURCE, inputs={"Article": SOURCE}
         )
-        assert "200000 is the most" in await refusal(client, output="word " * 40_001)
+        assert "at most 200000 are allowed" in await refusal(client, output="word " * 40_001)
         # It serves on.
         assert not (await called(client, "list_aspects")).is_error
 

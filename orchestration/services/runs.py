@@ -103,7 +103,8 @@ def _with_todays_models(job: object) -> object:
 def as_begun(panel: PanelConfig, manifest: Mapping[str, object]) -> PanelConfig:
     """Return `panel` as the run of `manifest` was begun with it.
 
-    An annotator whose first prompt it was is told so: its replies are still of use.
+    An annotator that was asked by its first prompt is asked by it again: its replies are still of
+    use.
     """
     prompts = manifest.get("prompts")
     if not isinstance(prompts, Mapping) or _VERDICT in prompts:

@@ -121,7 +121,7 @@ async def ask_for(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Typed:
-    """A typed reply: its check, and its schema in words, with limits and without."""
+    """A type that is asked for: its check, and its schema in words, with limits and without."""
 
     adapter: "pydantic.TypeAdapter[object]"
     described: str

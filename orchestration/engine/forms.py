@@ -30,7 +30,7 @@ from spanjury.judges.core.keys import digest
 log = EventLog()
 
 Logprobs = Literal["given", "none", "refused"]
-"""A server gives log-probabilities, leaves them out, or refuses a request for them."""
+"""Answer of a server to a wish for log-probabilities: given, left out, or refused."""
 
 _REFUSAL_SECONDS = 1.0
 """A server that refuses a form says so at once; one that takes it may write for long."""

@@ -10,16 +10,29 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from spanjury import PanelReport, find_aspect, open_panel, read_segments
 from spanjury.adapters.models.embedded import open_embedded
-from spanjury.judges.core import ChatModel, ChatRequest, ModelOptions, Outcome, Reply, SeatReport
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    Decoding,
+    Message,
+    ModelOptions,
+    Outcome,
+    Reply,
+    SeatReport,
+)
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.answer_tokens import field_token
+from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.text import field_mark
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.wiring.config import EMBEDDED
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
+from spanjury.orchestration.wiring.models import open_generator
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -161,3 +174,28 @@ def test_the_command_line_judges_with_it(tmp_path: Path) -> None:
         asked, _ = row["seats"]
         assert asked["signature"].startswith("annotator|model:embedded|weights:SmolLM2")
         assert (asked["score"] is None) is (asked["outcome"] != "scored")
+
+
+class Grade(BaseModel):
+    """A grade of the text."""
+
+    why: str = Field(max_length=80)
+    label: Literal["good", "bad"]
+
+
+async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_held_to_them() -> (
+    None
+):
+    meter = Meter(limits=Limits(), stop=lambda _: None)
+    question = Message(role="user", content=f"Grade this text: {SEGMENT.output}")
+    async with open_generator(ModelConfig(name=EMBEDDED), memory=None, meter=meter) as model:
+        typed = await ask_for(
+            reply_type=Grade,
+            model=model,
+            messages=[question],
+            decoding=Decoding(max_tokens=300),
+        )
+    assert typed.value is not None, typed.text
+    assert typed.value.label in {"good", "bad"}
+    report = await assess("geval:form=auto,steps=auto,max_tokens=900")
+    assert report.seats[0].report.outcome is Outcome.SCORED

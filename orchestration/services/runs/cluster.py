@@ -19,7 +19,7 @@ from spanjury.orchestration.services.runs.cluster_job import (
 )
 from spanjury.orchestration.services.runs.cluster_ledger import ClusterStop, Ledger
 from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
-from spanjury.orchestration.services.runs.run_folder import CLUSTER, manifest_of_values
+from spanjury.orchestration.services.runs.run_folder import CLUSTER, as_begun, manifest_of_values
 from spanjury.orchestration.wiring.cluster import (
     ShardFolder,
     cut_chunks,
@@ -76,11 +76,12 @@ def run_on_cluster(
     folder.create()
     progress = _Progress()
     with ray_engine.on_ray(job.address) as cluster:
+        panel = as_begun(job.panel, folder.manifest() or {})
         _keep_manifest(job, folder, {**cluster.facts, "shards": len(chunks)})
         ledger = cluster.share(partial(Ledger, job.limits, file=folder))
         make = partial(
             ChunkWorker,
-            replace(job, folder=folder.url),
+            replace(job, folder=folder.url, panel=panel),
             Catalogue.load(*job.aspects_files),
             ledger.ask,
         )

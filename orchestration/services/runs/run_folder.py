@@ -21,6 +21,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panel_files import with_todays_models
 from spanjury.orchestration.wiring.runs import RunFolder
 
@@ -85,8 +86,8 @@ def read_job(manifest: Mapping[str, object]) -> Job:
     if manifest.get("format") != _FORMAT:
         raise StoreError(f"the manifest has format {manifest.get('format')!r}, expected {_FORMAT}")
     try:
-        job = _with_todays_models(manifest.get("job"))
-        return _JOB.get().validate_python(_as_asked_then(job, manifest.get("prompts")))
+        job = _JOB.get().validate_python(_with_todays_models(manifest.get("job")))
+        return replace(job, panel=as_begun(job.panel, manifest))
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         field = ".".join(map(str, problem["loc"]))
@@ -99,24 +100,20 @@ def _with_todays_models(job: object) -> object:
     return job
 
 
-def _as_asked_then(job: object, prompts: object) -> object:
-    """Return the job of a run that was begun with the annotator's first prompt, which names it.
+def as_begun(panel: PanelConfig, manifest: Mapping[str, object]) -> PanelConfig:
+    """Return `panel` as the run of `manifest` was begun with it.
 
-    Such a run goes on with it, and its replies are still of use.
+    An annotator that was asked by its first prompt is asked by it again: its replies are still of
+    use.
     """
-    if not isinstance(prompts, Mapping) or _VERDICT in prompts or not isinstance(job, Mapping):
-        return job
-    panel = job.get("panel")
-    if not isinstance(panel, Mapping):
-        return job
-    seats = panel.get("seats") or ([{"judge": _ANNOTATOR}] if panel.get("models") else [])
-    named = [
-        {**seat, "options": {"prompt": 1, **(seat.get("options") or {})}}
-        if isinstance(seat, Mapping) and seat.get("judge") == _ANNOTATOR
-        else seat
-        for seat in seats
-    ]
-    return {**job, "panel": {**panel, "seats": named}}
+    prompts = manifest.get("prompts")
+    if not isinstance(prompts, Mapping) or _VERDICT in prompts:
+        return panel
+    seats = tuple(
+        replace(seat, options={"prompt": 1, **seat.options}) if seat.judge == _ANNOTATOR else seat
+        for seat in panel.seats_or_default
+    )
+    return panel if seats == panel.seats_or_default else replace(panel, seats=seats)
 
 
 def _plain(value: object) -> object:

@@ -39,7 +39,7 @@ def tokens(text: str, *alternatives: tuple[str, Sequence[tuple[str, float]]]) ->
     """Return a reply of one token a word, with the alternatives to some of them by share."""
     words = [word for line in text.splitlines(keepends=True) for word in _words(line)]
     rivals = dict(alternatives)
-    given = [
+    weighed = [
         TokenLogprob(
             token=word,
             logprob=0.0,
@@ -47,7 +47,7 @@ def tokens(text: str, *alternatives: tuple[str, Sequence[tuple[str, float]]]) ->
         )
         for word in words
     ]
-    return Reply(text=text, logprobs=tuple(given), usage=SPENT)
+    return Reply(text=text, logprobs=tuple(weighed), usage=SPENT)
 
 
 def _words(line: str) -> list[str]:

@@ -151,8 +151,9 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
         assert first.keys() - alone.keys() == {"cluster"}
         assert alone.keys() - first.keys() == {
             "assessments",  # a cluster counts its rows later
-            "template_tokens",  # its workers keep these two
+            "template_tokens",  # its workers keep these three
             "reply_forms",
+            "log_probabilities",
         }
         assert first["job"]["panel"] == alone["job"]["panel"]
         assert first["job"]["data"] == alone["job"]["data"] == str(Path("rows.jsonl").absolute())

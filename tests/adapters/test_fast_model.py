@@ -265,8 +265,8 @@ def test_log_probabilities_near_words_alone_are_kept(near: tuple[str, ...]) -> N
         for content in (json.loads(body), content_of_bytes(body.encode()))
     ]
     assert read[0] == read[1]
-    said = "".join(token.token for token in read[0])
-    assert "Faulty:\u0120yes" in said
+    text = "".join(token.token for token in read[0])
+    assert "Faulty:\u0120yes" in text
     assert len(read[0]) == (300 if not near else 10)
 
 

@@ -81,7 +81,7 @@ def test_a_judge_that_asks_a_model_does_so_as_its_guide_says(tmp_path: Path) -> 
     }
     with DialectServer(DIALECTS["SGLang"], text="", filled=filled) as server:
         _follow(DOCS / "plugins" / "asking.md", tmp_path, server=server.base_url)
-        (asked,) = [one for one in server.requests if "response_format" in one.body]
+        (asked,) = [each for each in server.requests if "response_format" in each.body]
     assert "copied letter for letter" in str(asked.body["messages"])
 
 

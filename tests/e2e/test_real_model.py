@@ -108,12 +108,12 @@ async def test_its_verdict_is_a_token_of_its_own_with_log_probabilities(
             model=asked, form="grammar", max_errors=1, max_tokens=300, verdict=verdict
         )
         report = await judge.assess(SEGMENT, FLUENCY)
-    said, text = asked.reply.logprobs, SEGMENT.output
-    token = field_token(said, "faulty", mark=field_mark([text]))
+    logprobs, text = asked.reply.logprobs, SEGMENT.output
+    token = field_token(logprobs, "faulty", mark=field_mark([text]))
     assert token is not None
     assert token.token.strip() in {"yes", "no"}
     assert len(token.top) == 5
-    assert len(said) < 60, "those near the verdict and the score are kept, not all"
+    assert len(logprobs) < 60, "those near the verdict and the score are kept, not all"
     # It has no idea: what it would have said without the grammar is neither yes nor no.
     assert report.error_probability is None
 

@@ -74,13 +74,13 @@ class DialectServer(LoopbackServer):
                 return refusal
         schema = self._dialect.schema(request.body)
         if schema is None:
-            return self._said(self._text, request)
+            return self._worded(self._text, request)
         schema = _resolved(schema, schema.get("$defs", {}))
         if problem := _unsupported(schema, strict=not self._dialect.grammar):
             return failure(400, f"Invalid schema for response_format: {problem}")
-        return self._said(json.dumps(self._value(schema, name="")), request)
+        return self._worded(json.dumps(self._value(schema, name="")), request)
 
-    def _said(self, text: str, request: Received) -> Answer:
+    def _worded(self, text: str, request: Received) -> Answer:
         if self._dialect.gives_logprobs and request.body.get("logprobs"):
             return chat(text, logprobs={"content": [*map(_token, _TOKEN.findall(text))]})
         return self._dialect.wrapped(text)

@@ -228,15 +228,15 @@ def _table(findings: GateFindings) -> Table:
 
 def _rows(rows: list[MeasureRow]) -> Iterator[Row]:
     """Yield a row for each measure, with a rule below the last one of a topic."""
-    topics = [one.name.partition(".")[0] for one in rows]
-    for one, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
-        figure, group = split_name(one.name)
+    topics = [each.name.partition(".")[0] for each in rows]
+    for each, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
+        figure, group = split_name(each.name)
         yield row(
-            one.name,
+            each.name,
             f"  {group}" if group else figure,
-            *map(_cell, one.measures),
-            one.counts,
-            one.says,
+            *map(_cell, each.measures),
+            each.counts,
+            each.says,
             ruled=following not in {topic, None},
         )
 

@@ -70,7 +70,7 @@ def _attained_rate(findings: AspectFindings) -> str:
 
 
 def _agreement(findings: AspectFindings) -> str:
-    change = next((one for one in findings.changes if one.name == AGREEMENT), None)
+    change = next((each for each in findings.changes if each.name == AGREEMENT), None)
     if change is None or math.isnan(change.before.low):
         return ""
     before, texts = change.before, findings.calibration.texts

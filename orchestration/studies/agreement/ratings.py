@@ -86,12 +86,10 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
         system for an input stands in a column of its own.
     """
     rated = [(segment, segment.human_score(aspect)) for segment in segments]
-    kept = [
-        (segment, score) for segment, score in rated if score is not None and math.isfinite(score)
-    ]
+    kept = [(text, score) for text, score in rated if score is not None and math.isfinite(score)]
     if not kept:
         raise ValueError(f"no person rated {aspect!r}")
-    outputs = [segment for segment, _ in kept]
+    outputs = [text for text, _ in kept]
     layout = _layout(outputs)
     about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
     human = layout.table([score for _, score in kept])

@@ -84,9 +84,7 @@ def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
     """Return the cells of both judges."""
     aspect = shared.contrasts[number].aspect
     spared = [
-        n
-        for n, contrast in enumerate(shared.contrasts)
-        if contrast.aspect == aspect and shared.harmless[n]
+        n for n, each in enumerate(shared.contrasts) if each.aspect == aspect and shared.harmless[n]
     ]
     first, second = (
         _Cell(

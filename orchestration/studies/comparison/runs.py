@@ -106,9 +106,7 @@ def _cells(difference: Difference) -> Iterator[Cell]:
 
 def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
     texts = [text for text in first.scores if text in second.scores]
-    before, after = (
-        np.array([scorer.scores[text] for text in texts]) for scorer in (first, second)
-    )
+    before, after = (np.array([each.scores[text] for text in texts]) for each in (first, second))
     moved = after - before
     low, high = _interval(moved, seed=seed, draws=draws)
     return Difference(

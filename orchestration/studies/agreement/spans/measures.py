@@ -93,7 +93,7 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
         Spans that people marked; None without any.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
-    categories = {_folded(span.category): span.category for span in marked if span.category}
+    sorts = {_folded(span.category): span.category for span in marked if span.category}
     meanings: dict[str, str] = {}
     for pair in pairs:
         judge, sign, people = pair.partition("=")
@@ -101,15 +101,12 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
             raise ConfigError(
                 f"--category {pair!r}: expected JUDGE=GOLD, as hallucination=Addition"
             )
-        if _folded(people) not in categories:
-            names = ", ".join(sorted(categories.values())) or "none at all"
+        if _folded(people) not in sorts:
+            names = ", ".join(sorted(sorts.values())) or "none at all"
             raise ConfigError(
                 f"--category {pair!r}: people marked no {people!r}; they marked {names}"
             )
-        if (
-            meanings.setdefault(_folded(judge), categories[_folded(people)])
-            != categories[_folded(people)]
-        ):
+        if meanings.setdefault(_folded(judge), sorts[_folded(people)]) != sorts[_folded(people)]:
             raise ConfigError(
                 f"--category {pair!r}: {judge!r} was paired with another category before; keep one"
             )

@@ -66,7 +66,7 @@ def read_staged(folder: Path) -> tuple[StagedTexts, CalibrationTexts]:
     staged = StagedTexts(
         stages=numbers,
         estimates=table[..., 0],
-        places=table[..., 1],
+        fractions=table[..., 1],
         failed=failed,
         costs=costs,
     )
@@ -98,7 +98,7 @@ def split(
     fit, marked, rest = _thirds(people.sources, rng)
     fitted = fit_cascade(staged.of(np.flatnonzero(fit)), share=share)
     ended = judge(staged, fitted)
-    whole, cascaded = _scored(people, staged.whole), _scored(people, ended.places)
+    whole, cascaded = _scored(people, staged.whole), _scored(people, ended.fractions)
     calls = float(ended.costs[rest].mean() / staged.costs.sum())
     by_whole, by_cascade = (
         fit_thresholds(scored.part(marked), Terms(rate=rate)) for scored in (whole, cascaded)

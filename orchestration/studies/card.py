@@ -171,7 +171,7 @@ class Gate:
             raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
         holds = RELATIONS[self.relation]
         return not unproven(self.name, measures) and all(
-            one.value is not None and holds(one.value, self.bound) for one in measures[self.name]
+            each.value is not None and holds(each.value, self.bound) for each in measures[self.name]
         )
 
     def shortfall(self, measures: Mapping[str, Sequence[Measure]]) -> str:
@@ -188,17 +188,19 @@ def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
     """
     if not name.startswith(_UNPROVEN):
         return ""
-    shown = [(one, chance) for known, chance in CHANCES.items() for one in measures.get(known, ())]
-    defined = [(one, chance) for one, chance in shown if one.value is not None]
-    if any(one.low is not None and one.low > chance for one, chance in defined):
+    shown = [
+        (each, chance) for topic, chance in CHANCES.items() for each in measures.get(topic, ())
+    ]
+    defined = [(measure, chance) for measure, chance in shown if measure.value is not None]
+    if any(measure.low is not None and measure.low > chance for measure, chance in defined):
         return ""
     if not defined:
         return f"no exam here says whether the judge sees damage: {' or '.join(CHANCES)}"
-    found = ", ".join(
-        f"{one.name} is {one.figure} [{one.interval}], {chance:g} by chance"
-        for one, chance in defined
+    shares = ", ".join(
+        f"{measure.name} is {measure.figure} [{measure.interval}], {chance:g} by chance"
+        for measure, chance in defined
     )
-    return f"the judge is not shown to see damage: {found}"
+    return f"the judge is not shown to see damage: {shares}"
 
 
 def parse_gate(text: str) -> Gate:
@@ -210,10 +212,10 @@ def parse_gate(text: str) -> Gate:
     >>> gate.name, gate.relation, gate.bound
     ('retest.moved', '<=', 0.1)
     """
-    found = parse_comparison(text)
-    if found is None or found.relation not in _ORDERED or found.number is None:
+    comparison = parse_comparison(text)
+    if comparison is None or comparison.relation not in _ORDERED or comparison.number is None:
         raise ConfigError(f"a demand is MEASURE>=NUMBER (or <=, >, <), not {text!r}")
-    return Gate(name=found.name, relation=found.relation, bound=found.number)
+    return Gate(name=comparison.name, relation=comparison.relation, bound=comparison.number)
 
 
 def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:

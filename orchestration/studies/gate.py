@@ -78,7 +78,7 @@ class OverBase:
     @property
     def less_is_better(self) -> bool:
         """True if less is better, in a group of examples as well."""
-        return any(self.name == one or self.name.startswith(f"{one}.") for one in _LESS_IS_BETTER)
+        return any(f"{self.name}.".startswith(f"{topic}.") for topic in _LESS_IS_BETTER)
 
     def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:
         """Compare the two; raise `ConfigError` if one has no such measure."""
@@ -123,7 +123,7 @@ def demand_results(
         )
         for gate in gates
     ]
-    return (*results, *(one.result(distilled, base) for one in over_base))
+    return (*results, *(gate.result(distilled, base) for gate in over_base))
 
 
 _SIZE = "reports.parsed"
@@ -177,8 +177,8 @@ class GateFindings:
         for name in names:
             if name not in hidden:
                 measures = tuple(measures.get(name) for measures in by_role.values())
-                known = [measure for measure in measures if measure is not None]
-                says = next((one for one in known if one.value is not None), known[0]).says
+                present = [measure for measure in measures if measure is not None]
+                says = next((each for each in present if each.value is not None), present[0]).says
                 yield MeasureRow(name=name, says=says, measures=measures)
 
 
@@ -228,15 +228,15 @@ def _table(findings: GateFindings) -> Table:
 
 def _rows(rows: list[MeasureRow]) -> Iterator[Row]:
     """Yield a row for each measure, with a rule below the last one of a topic."""
-    topics = [one.name.partition(".")[0] for one in rows]
-    for one, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
-        figure, group = split_name(one.name)
+    topics = [each.name.partition(".")[0] for each in rows]
+    for each, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
+        figure, group = split_name(each.name)
         yield row(
-            one.name,
+            each.name,
             f"  {group}" if group else figure,
-            *map(_cell, one.measures),
-            one.counts,
-            one.says,
+            *map(_cell, each.measures),
+            each.counts,
+            each.says,
             ruled=following not in {topic, None},
         )
 

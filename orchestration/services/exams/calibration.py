@@ -107,7 +107,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
 
     def find(self) -> "study_report.StudyReport[tables.CalibrationFindings]":
         """Fit the calibration, and write it; raise as `MarkedStudy.find` does."""
-        found = calibrating.calibrate(
+        fitted = calibrating.calibrate(
             self.source,
             people_scale=self.people_scale,
             clean_from=self.clean_from,
@@ -120,17 +120,17 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             ),
         )
         closing = "no calibration was written: no gain was shown, and no threshold can be set"
-        if found.calibration is not None and self.output is not None:
-            calibrations.write_calibration(found.calibration, Path(self.output))
+        if fitted.calibration is not None and self.output is not None:
+            calibrations.write_calibration(fitted.calibration, Path(self.output))
             closing = (
                 f"written: {self.output}; use it with --calibration {self.output}, or name it in"
                 " the panel file"
             )
         return study_report.file_report(
-            found,
+            fitted,
             name="calibration",
-            document=tables.calibration_report(found),
-            values=tables.calibration_json(found),
+            document=tables.calibration_report(fitted),
+            values=tables.calibration_json(fitted),
             closing=(closing,),
         )
 

@@ -161,7 +161,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
-            measures=values.measure_names(one.name for one in planned.conditions),
+            measures=values.measure_names(condition.name for condition in planned.conditions),
         )
 
 
@@ -200,12 +200,12 @@ def _draw(folder: Path, result: "exam.ExamResult") -> "list[tuple[report.Picture
     except ConfigError:
         return []
     files.make_folder(folder)
-    found, score_arrays = result.findings.findings, result.score_arrays
-    names = [finding.condition for finding in found]
+    examined, score_arrays = result.findings.findings, result.score_arrays
+    names = [finding.condition for finding in examined]
     bars, effects, spread = (
         folder / f"{name}.png" for name in ("discernment", "specificity", "scores")
     )
-    harmful = [finding for finding in found if not conclusions.is_harmless(finding)]
+    harmful = [finding for finding in examined if not conclusions.is_harmless(finding)]
     if harmful:  # of the others no score should fall, so that they have no D
         plots.discernment.draw_scores(
             bars,
@@ -219,10 +219,10 @@ def _draw(folder: Path, result: "exam.ExamResult") -> "list[tuple[report.Picture
         conditions=names,
         aspects=score_arrays.aspects,
         effects=[
-            [contrast.effects.net_drop for contrast in finding.contrasts] for finding in found
+            [contrast.effects.net_drop for contrast in finding.contrasts] for finding in examined
         ],
         targeted=[
-            [contrast.expected == "falls" for contrast in finding.contrasts] for finding in found
+            [contrast.expected == "falls" for contrast in finding.contrasts] for finding in examined
         ],
     )
     plots.discernment.draw_distributions(

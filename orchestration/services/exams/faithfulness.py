@@ -42,7 +42,7 @@ with lazily():
     )
 
 _FLAWS = "flaws"  # the damage to the texts that come with the package: they are good
-_ONE = "name either texts or a record with --replay, not both"
+_TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ class Faithfulness(PanelStudy[ExamResult]):
                 examined = self.exam_run(opened, live, panel=panel)
                 work = partial(exam.examine, planned, examined, generator=generator)
                 changes = await opened.run(work)
-            return await _found(changes, seed=seed, data=str(texts), examinee=examined.examinee)
+            return await _evaluated(changes, seed=seed, data=str(texts), examinee=examined.examinee)
 
         seats = panel.seats_or_default
         judges = ", ".join(seat.name or str(seat.judge) for seat in seats)
@@ -138,13 +138,13 @@ class Faithfulness(PanelStudy[ExamResult]):
 
     def _replayed(self, record: Path) -> Plan[ExamResult]:
         if self.data is not None:
-            raise ConfigError(_ONE)
+            raise ConfigError(_TEXTS_OR_RECORD)
         if self.writer is not None:
             raise ConfigError("--replay uses no writer: leave out --writer")
         changes, seed = faithfulness_record.read_changes(record), self.drawn_by
 
         async def run(_: Live) -> "study_report.StudyReport[ExamResult]":
-            return await _found(changes, seed=seed, data=str(record))
+            return await _evaluated(changes, seed=seed, data=str(record))
 
         return Plan(run=run, total=0, measures=values.MEASURES)
 
@@ -152,7 +152,7 @@ class Faithfulness(PanelStudy[ExamResult]):
 afaithfulness, faithfulness = from_python(Faithfulness, name="faithfulness")
 
 
-async def _found(
+async def _evaluated(
     changes: "Sequence[changed.Change]",
     *,
     seed: int,
@@ -161,8 +161,8 @@ async def _found(
 ) -> "study_report.StudyReport[ExamResult]":
     """Evaluate changes, and return their report; without an examinee it makes no card."""
     work = partial(findings.findings_of, changes, seed=seed)
-    found = await anyio.to_thread.run_sync(work)
-    result = ExamResult(data=data, changes=changes, findings=found, examinee=examinee)
+    outcome = await anyio.to_thread.run_sync(work)
+    result = ExamResult(data=data, changes=changes, findings=outcome, examinee=examinee)
     judge = {"judge": json.plain(examinee)} if examinee else {}
     return study_report.exam_report(
         "faithfulness",
@@ -170,15 +170,15 @@ async def _found(
         examinee=examinee,
         data=data,
         document=lambda pictures: tables.faithfulness_report(
-            found, data=data, seats=examinee.seats if examinee else {}, pictures=pictures
+            outcome, data=data, seats=examinee.seats if examinee else {}, pictures=pictures
         ),
-        values={**values.findings_json(found), **judge},
-        measures=values.measures_of(found),
-        cautions=findings.cautions(found),
+        values={**values.findings_json(outcome), **judge},
+        measures=values.measures_of(outcome),
+        cautions=findings.cautions(outcome),
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
         },
-        draw=partial(_draw, found=found),
+        draw=partial(_draw, outcome=outcome),
     )
 
 
@@ -203,14 +203,14 @@ _ALTS = MappingProxyType(
 )
 
 
-def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Picture, list[Path]]]":
+def _draw(folder: Path, outcome: "findings.Findings") -> "list[tuple[report.Picture, list[Path]]]":
     """Draw what can be drawn: each picture with its files; without matplotlib nothing."""
     try:
         plots.require(plots.faithfulness)
     except ConfigError:
         return []
     files.make_folder(folder)
-    arrays = {findings.named(score_array): score_array for score_array in found.score_arrays}
+    arrays = {findings.named(score_array): score_array for score_array in outcome.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
         stacks = {whose: getattr(curves, stacks_of)(array) for whose, array in arrays.items()}
@@ -219,7 +219,7 @@ def _draw(folder: Path, found: "findings.Findings") -> "list[tuple[report.Pictur
             for path in drawn[name]:
                 plots.faithfulness.draw_stacks(path, panels=stacks)
     for name, curves_of in _CURVES.items():
-        lines = {whose: getattr(curves, curves_of)(one) for whose, one in arrays.items()}
+        lines = {whose: getattr(curves, curves_of)(array) for whose, array in arrays.items()}
         if any(lines.values()):
             drawn[name] = _files(folder, name)
             for path in drawn[name]:

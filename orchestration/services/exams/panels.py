@@ -129,7 +129,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
 
     def find(self) -> "study_report.StudyReport[findings.StudyFindings]":
         """Study the seats; raise as `MarkedStudy.find` does."""
-        found = studying.study_panel(
+        study = studying.study_panel(
             self.source,
             seats=terms.names_of(self.seats),
             within=self.within,
@@ -145,10 +145,10 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             spending=findings.Spending(unit=self.cost, budget=self.budget),
         )
         return study_report.file_report(
-            found,
+            study,
             name="panel-study",
-            document=tables.study_report(found),
-            values=findings.study_json(found),
+            document=tables.study_report(study),
+            values=findings.study_json(study),
         )
 
 

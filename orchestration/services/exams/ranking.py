@@ -24,12 +24,12 @@ class Rank(MarkedStudy["tables.RankingFindings"]):
 
     def find(self) -> "study_report.StudyReport[tables.RankingFindings]":
         """Rank the systems; raise as `MarkedStudy.find` does."""
-        found = ranking.rank(self.source)
+        ranked = ranking.rank(self.source)
         return study_report.file_report(
-            found,
+            ranked,
             name="ranking",
-            document=tables.ranking_report(found),
-            values=tables.ranking_json(found),
+            document=tables.ranking_report(ranked),
+            values=tables.ranking_json(ranked),
         )
 
 

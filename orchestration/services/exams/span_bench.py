@@ -71,7 +71,7 @@ class SpanBench(PanelStudy["bench.BenchResult"]):
             sets=tuple(_with_own_ids(*item) for item in self._texts_by_set(sets).items()),
             settings=estimates.Settings(seed=self.drawn_by, draws=self.draws),
         )
-        names = [one.name for one in planned.sets]
+        names = [each.name for each in planned.sets]
 
         async def run(live: Live) -> "study_report.StudyReport[bench.BenchResult]":
             with self.session(live) as opened:
@@ -82,7 +82,7 @@ class SpanBench(PanelStudy["bench.BenchResult"]):
             run=run,
             total=len(planned.texts),
             scope=f"{len(planned.texts)} texts, {self._aspect}: {', '.join(names)}",
-            sets=[one.name for one in planned.sets if one.texts],
+            sets=[each.name for each in planned.sets if each.texts],
         )
 
     @property
@@ -95,13 +95,15 @@ class SpanBench(PanelStudy["bench.BenchResult"]):
     def _sets(self) -> "tuple[Path | exam_texts.Texts, ...]":
         """Return each file once, and several sets in memory under names of their own."""
         sets = [
-            exam_texts.texts_of(one, columns=self.columns, limit=self.limit)
-            for one in _sets_of(self.data)
+            exam_texts.texts_of(item, columns=self.columns, limit=self.limit)
+            for item in _sets_of(self.data)
         ]
-        if sum(isinstance(one, exam_texts.Texts) for one in sets) > 1:
+        if sum(isinstance(item, exam_texts.Texts) for item in sets) > 1:
             sets = [
-                replace(one, name=f"texts {number}") if isinstance(one, exam_texts.Texts) else one
-                for number, one in enumerate(sets, start=1)
+                replace(item, name=f"texts {number}")
+                if isinstance(item, exam_texts.Texts)
+                else item
+                for number, item in enumerate(sets, start=1)
             ]
         return tuple(dict.fromkeys(sets))
 
@@ -163,7 +165,7 @@ def _report(
         examinee=examinee,
         data=", ".join(map(str, data)),
         document=lambda _: tables.bench_report(
-            result.findings, examinee=examinee, data=[one.name for one in data]
+            result.findings, examinee=examinee, data=[each.name for each in data]
         ),
         values=values.findings_json(result.findings, examinee=examinee),
         measures=values.measures_of(result.findings),
@@ -176,7 +178,7 @@ def _sets_of(data: object) -> Sequence[object]:
     """Return the sets that `data` are, one or several; one is a file, rows or a data frame."""
     if not isinstance(data, Sequence) or isinstance(data, str):
         return (data,)
-    are_rows = all(isinstance(one, Mapping | Segment) for one in data)
+    are_rows = all(isinstance(row, Mapping | Segment) for row in data)
     return (data,) if are_rows else data
 
 
@@ -197,7 +199,7 @@ def _labels(
 def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSet":
     """Return a set of the texts that something is known of, under ids of their own."""
     read = list(texts)
-    known = tuple(
+    kept = tuple(
         replace(
             text,
             segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
@@ -205,4 +207,4 @@ def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSe
         for text in read
         if text.is_known
     )
-    return gold.BenchSet(name=name, texts=known, unknown=len(read) - len(known))
+    return gold.BenchSet(name=name, texts=kept, unknown=len(read) - len(kept))

@@ -429,10 +429,10 @@ def scope_of(texts: Sequence[Segment], aspects: Sequence[Aspect], *, parts: str)
 def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
     """Return the fields that a study declares as parameters, in order."""
     declared: dict[str, Declared] = {}
-    for one in fields(study):
-        if get_origin(one.type) is Annotated:
-            kind, parameter = get_args(one.type)
-            declared[one.name] = Declared(kind, parameter, one.default, not one.kw_only)
+    for each in fields(study):
+        if get_origin(each.type) is Annotated:
+            kind, parameter = get_args(each.type)
+            declared[each.name] = Declared(kind, parameter, each.default, not each.kw_only)
     return declared
 
 
@@ -517,9 +517,9 @@ def from_python(
 @cache
 def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
     """Return the function `name` of a plugin's exam, ``aNAME`` to await; empty without one."""
-    for exam, place in ((name, 1), (name.removeprefix("a"), 0)):
+    for exam, index in ((name, 1), (name.removeprefix("a"), 0)):
         if exam in plugins.EXAMS.names():
-            return (from_python(find_study(exam), name=exam)[place],)
+            return (from_python(find_study(exam), name=exam)[index],)
     return ()
 
 
@@ -536,7 +536,7 @@ def _explained(study: object) -> str:
     assert isinstance(study, type)
     does = cleandoc(study.__doc__ or "").partition(_titled("Parameters"))[0]
     own = "".join(
-        f"{name}\n    {one.parameter.help}\n" for name, one in own_parameters(study).items()
+        f"{name}\n    {each.parameter.help}\n" for name, each in own_parameters(study).items()
     )
     parameters = _titled("Parameters", own + _section(study, "Parameters"))
     return f"{does}{parameters.rstrip()}{_titled('Raises', _section(study, 'Raises'))}\n"
@@ -559,8 +559,8 @@ def _by_text_and_aspect(result: Result) -> list[tuple[tuple[str, str], Result]]:
 
 def _task(segments: Sequence[Segment], named: str, *, default: str) -> str:
     """Return the task that is `named`, or that of the texts, `default` for those without one."""
-    found = {named or segment.task or default for segment in segments}
-    if len(found) != 1 or "" in found:
-        names = ", ".join(sorted(found - {""})) or "none"
+    tasks = {named or segment.task or default for segment in segments}
+    if len(tasks) != 1 or "" in tasks:
+        names = ", ".join(sorted(tasks - {""})) or "none"
         raise ConfigError(f"an exam takes one task, but the data has {names}: name one with --task")
-    return found.pop()
+    return tasks.pop()

@@ -1,4 +1,4 @@
-"""Failing rows of a job: their places in its data, and the file that code scanning takes."""
+"""Failing rows of a job: their locations in its data, and the file that code scanning takes."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.studies.failing.conditions import Failure
 from spanjury.orchestration.studies.failing.gate import Terms
-from spanjury.orchestration.studies.failing.lines import Place
+from spanjury.orchestration.studies.failing.lines import Location
 from spanjury.orchestration.studies.failing.sarif import sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 
@@ -42,26 +42,26 @@ def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
     raise ConfigError(f"no text is judged on {names}; aspects: {', '.join(judged)}")
 
 
-def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Place]:
-    """Return the place of each failing row in the data of `job`, its line if that is known.
+def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Location]:
+    """Return the location of each failing row in the data of `job`, its line if that is known.
 
     The data are read again, as far as the last failing row.
     """
     data = job.data
     ids = {failure.segment_id for failure in failures}
     if data.is_dir():  # the texts are files, and called by their paths in the folder
-        return {name: Place(_relative(data / name)) for name in ids}
+        return {name: Location(_relative(data / name)) for name in ids}
     if not data.is_file():
         return {}
     file = _relative(data)
     lines = _lines(job, ids)
-    return {name: Place(file, lines.get(name)) for name in ids}
+    return {name: Location(file, lines.get(name)) for name in ids}
 
 
 def write_sarif(
     path: Path,
     failures: Sequence[Failure],
-    lines: Mapping[str, Place],
+    locations: Mapping[str, Location],
     *,
     is_complete: bool,
 ) -> None:
@@ -69,7 +69,7 @@ def write_sarif(
 
     Raise `StoreError` if it cannot be written.
     """
-    values = sarif(failures, lines, is_complete=is_complete)
+    values = sarif(failures, locations, is_complete=is_complete)
     write_whole(path, json.dumps(values, indent=1).encode())
 
 

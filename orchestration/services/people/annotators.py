@@ -15,7 +15,7 @@ from spanjury.orchestration.services.judging.scorers import (
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, top_rated_texts
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, Marking
 from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     renamed,
@@ -127,7 +127,7 @@ def span_tasks(
         )
         best = top_rated_texts(segments, aspect=aspect)
         if (not aspects or aspect in aspects) and marked and (gold is not None or best.texts):
-            yield SpanTask(aspect=aspect, found=marked, gold=gold, groups=groups, top_rated=best)
+            yield SpanTask(aspect=aspect, markings=marked, gold=gold, groups=groups, top_rated=best)
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ def _by_name(row: ResultSpans) -> dict[str, tuple[tuple[ErrorSpan, ...] | None, 
 
 def _marked_spans(
     annotators: Iterable[Annotator], segments: Mapping[str, Segment]
-) -> Iterator[Found]:
+) -> Iterator[Marking]:
     for annotator in annotators:
         for segment_id, spans in annotator.spans.items():
             if segment_id in segments:

@@ -74,9 +74,9 @@ def _ranking(ratings: Ratings, scores: FloatArray, *, by: str, settings: Setting
     rows = zip(ratings.systems, means, low, high, counts, strict=True)
     systems = [
         SystemMean(
-            system=name, score=float(mean), low=float(one), high=float(other), outputs=int(count)
+            system=name, score=float(mean), low=float(least), high=float(most), outputs=int(count)
         )
-        for name, mean, one, other, count in rows
+        for name, mean, least, most, count in rows
     ]
     systems.sort(key=lambda system: (np.isnan(system.score), -system.score))
     return Ranking(aspect=ratings.aspect, by=by, systems=tuple(systems))

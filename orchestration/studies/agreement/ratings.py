@@ -86,10 +86,10 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
         system for an input stands in a column of its own.
     """
     rated = [(segment, segment.human_score(aspect)) for segment in segments]
-    kept = [(one, score) for one, score in rated if score is not None and math.isfinite(score)]
+    kept = [(text, score) for text, score in rated if score is not None and math.isfinite(score)]
     if not kept:
         raise ValueError(f"no person rated {aspect!r}")
-    outputs = [one for one, _ in kept]
+    outputs = [text for text, _ in kept]
     layout = _layout(outputs)
     about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
     human = layout.table([score for _, score in kept])
@@ -120,19 +120,19 @@ class _Layout(NamedTuple):
 
 def _layout(segments: Sequence[Segment]) -> _Layout:
     rows, columns = _Numbers(), _Numbers()
-    places: list[tuple[int, int]] = []
+    cells: list[tuple[int, int]] = []
     taken: Counter[tuple[str, str]] = Counter()
     for segment in segments:
         key = input_of(segment)
         number = taken[segment.system, key]
         taken[segment.system, key] += 1
         column = key if not number else f"{key} (again, {number})"
-        places.append((rows.of(segment.system), columns.of(column)))
+        cells.append((rows.of(segment.system), columns.of(column)))
     return _Layout(
         systems=tuple(rows.numbers),
         inputs=tuple(columns.numbers),
-        rows=[row for row, _ in places],
-        columns=[column for _, column in places],
+        rows=[row for row, _ in cells],
+        columns=[column for _, column in cells],
     )
 
 

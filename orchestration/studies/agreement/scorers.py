@@ -98,10 +98,10 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
         for scores in ratings.scores
     ]
     intervals = _intervals(ratings, settings, rng=rng)
-    correlations = [one.value for one in values]
+    correlations = [result.value for result in values]
     nearest = _nearest(correlations) if settings.draws else None
     behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
-    found = [
+    compared = [
         Agreement(
             scorer=scorer.name,
             aspect=ratings.aspect,
@@ -120,7 +120,7 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
         )
         for number, (scorer, value) in enumerate(zip(ratings.scorers, values, strict=True))
     ]
-    return tuple(sorted(found, key=lambda one: (math.isnan(one.value), -one.value)))
+    return tuple(sorted(compared, key=lambda each: (math.isnan(each.value), -each.value)))
 
 
 def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Interval:
@@ -128,7 +128,7 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Inter
     none = np.full(len(ratings.scorers), np.nan)
     if not settings.draws:
         return Interval(none, none)
-    found = [
+    intervals = [
         percentile_interval(
             resampled_correlations(
                 ratings.human,
@@ -142,7 +142,8 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Inter
         for scores, twin in zip(ratings.scores, _twins(rng, len(none)), strict=True)
     ]
     return Interval(
-        np.array([float(one.low) for one in found]), np.array([float(one.high) for one in found])
+        np.array([float(each.low) for each in intervals]),
+        np.array([float(each.high) for each in intervals]),
     )
 
 
@@ -168,12 +169,12 @@ def _behind(
     """Return for each scorer the probability that the nearest is nearer by chance alone."""
     p = np.full(len(values), np.nan)
     if nearest is not None:
-        for place, drawn in enumerate(_twins(rng, len(p))):
-            if place != nearest and not math.isnan(values[place]):
-                pair = ratings.scores[[nearest, place]]
-                p[place] = _p(ratings.human, pair, settings, rng=drawn)
+        for number, drawn in enumerate(_twins(rng, len(p))):
+            if number != nearest and not math.isnan(values[number]):
+                pair = ratings.scores[[nearest, number]]
+                p[number] = _p(ratings.human, pair, settings, rng=drawn)
     with np.errstate(divide="ignore"):
-        return [float(one) for one in np.exp(holm(np.log(p)))]
+        return [float(adjusted) for adjusted in np.exp(holm(np.log(p)))]
 
 
 def _standing(behind: float, *, is_nearest: bool) -> Proximity:

@@ -208,14 +208,12 @@ def seat_tables(ratings: Ratings) -> Iterator[SeatTable]:
     """Yield the scores of each run of which two seats or more scored what people rated."""
     is_there = ratings.coverage > 0
     for run in dict.fromkeys(scorer.run for scorer in ratings.scorers if scorer.run):
-        places = [
-            place
-            for place, scorer in enumerate(ratings.scorers)
-            if scorer.run == run and is_there[place]
+        rows = [
+            row for row, scorer in enumerate(ratings.scorers) if scorer.run == run and is_there[row]
         ]
-        if len(places) > 1:
-            names = tuple(ratings.scorers[place].name for place in places)
-            yield SeatTable(run=run, seats=names, scores=ratings.scores[places])
+        if len(rows) > 1:
+            names = tuple(ratings.scorers[row].name for row in rows)
+            yield SeatTable(run=run, seats=names, scores=ratings.scores[rows])
 
 
 def seat_agreement(table: SeatTable) -> SeatAgreement:
@@ -233,8 +231,8 @@ def seat_agreement(table: SeatTable) -> SeatAgreement:
             for level in get_args(AlphaLevel)
         }
     pairs = tuple(
-        _pair(names, scores[list(places)], many=many)
-        for names, places in zip(
+        _pair(names, scores[list(rows)], many=many)
+        for names, rows in zip(
             combinations(table.seats, 2), combinations(range(len(scores)), 2), strict=True
         )
     )
@@ -295,15 +293,13 @@ def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tup
     """Compare aggregations as if each were a scorer."""
     names = tuple(Scorer(name=name, scores={}) for name in _AGGREGATIONS)
     flat = table.scores.reshape(len(table.scores), -1)
-    (places,) = np.nonzero(~np.isnan(flat).all(axis=0))
+    (rated,) = np.nonzero(~np.isnan(flat).all(axis=0))
     given = [
-        tuple(score for score in one if not math.isnan(score)) for one in flat[:, places].T.tolist()
+        tuple(score for score in row if not math.isnan(score)) for row in flat[:, rated].T.tolist()
     ]
     scores = np.full((len(names), flat.shape[1]), np.nan)
     for aggregated, by in zip(scores, _AGGREGATIONS.values(), strict=True):
-        known = {
-            fromkey: by(fromkey) for fromkey in dict.fromkeys(given)
-        }  # few differ, of many outputs
-        aggregated[places] = [known[one] for one in given]
+        values = {row: by(row) for row in dict.fromkeys(given)}  # few differ, of many outputs
+        aggregated[rated] = [values[row] for row in given]
     scores = scores.reshape(len(names), *ratings.human.shape)
     return agreements(replace(ratings, scorers=names, scores=scores), settings)

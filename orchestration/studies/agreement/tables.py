@@ -112,7 +112,7 @@ def _measured(settings: Settings) -> str:
 
 def _overview(findings: MetaFindings) -> Table:
     """Tabulate scorers by aspects, those first that agree most."""
-    known = {(agreement.scorer, agreement.aspect): agreement for agreement in findings.agreements}
+    by_cell = {(agreement.scorer, agreement.aspect): agreement for agreement in findings.agreements}
     aspects = [each.aspect for each in findings.aspects]
     tested = (
         "* The scorer closest to people on an aspect, and those that are not significantly worse "
@@ -122,7 +122,7 @@ def _overview(findings: MetaFindings) -> Table:
     return table(
         ["scorer", *(Column(aspect, "right", wrap=True) for aspect in aspects)],
         (
-            [scorer, *(_correlation(known.get((scorer, aspect))) for aspect in aspects)]
+            [scorer, *(_correlation(by_cell.get((scorer, aspect))) for aspect in aspects)]
             for scorer in _by_mean(findings.agreements)
         ),
         title=f"Agreement with people: {_measured(findings.settings)}",
@@ -142,12 +142,18 @@ def _by_mean(agreements: Iterable[Agreement]) -> list[str]:
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
 
 
-def _correlation(one: Agreement | None) -> Cell:
+def _correlation(agreement: Agreement | None) -> Cell:
     """Show a value with its interval, starred if it is the nearest or may be as near."""
-    if one is None:
+    if agreement is None:
         return Cell("")
-    note = "*" if one.is_tied else one.reason if one.items else "no score"
-    return Cell(one.value, _VALUE, interval=(one.low, one.high), bold=one.is_tied, note=note)
+    note = "*" if agreement.is_tied else agreement.reason if agreement.items else "no score"
+    return Cell(
+        agreement.value,
+        _VALUE,
+        interval=(agreement.low, agreement.high),
+        bold=agreement.is_tied,
+        note=note,
+    )
 
 
 def _measures(agreements: Sequence[Agreement]) -> Table:

@@ -59,25 +59,25 @@ def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
     for verdict in verdicts:
         by_judge.setdefault((verdict.aspect, verdict.judge), []).append(verdict)
     return tuple(
-        _counted(found, aspect=aspect, judge=judge) for (aspect, judge), found in by_judge.items()
+        _counted(given, aspect=aspect, judge=judge) for (aspect, judge), given in by_judge.items()
     )
 
 
 def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
     given = [verdict for verdict in verdicts if verdict.verdict is not None]
-    sources = list(dict.fromkeys(one.source for one in given))
+    sources = list(dict.fromkeys(verdict.source for verdict in given))
     kept, judged = np.zeros(len(sources)), np.zeros(len(sources))
-    for one in given:
-        place = sources.index(one.source)
-        judged[place] += 1
-        kept[place] += one.verdict != "rejected"
-    said = [one.verdict for one in given]
+    for verdict in given:
+        number = sources.index(verdict.source)
+        judged[number] += 1
+        kept[number] += verdict.verdict != "rejected"
+    words = [verdict.verdict for verdict in given]
     return KeptSpans(
         aspect=aspect,
         judge=judge,
         spans=len(verdicts),
-        accepted=said.count("accepted"),
-        edited=said.count("edited"),
-        rejected=said.count("rejected"),
+        accepted=words.count("accepted"),
+        edited=words.count("edited"),
+        rejected=words.count("rejected"),
         kept=clustered_proportion(kept, judged),
     )

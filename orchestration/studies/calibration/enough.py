@@ -31,8 +31,8 @@ def enough(findings: AspectFindings) -> Iterator[str]:
     """Say for what the texts suffice, and how many more would do."""
     for alarm in findings.alarms:
         yield _for_rate(findings, alarm)
-    if known := _known(findings):
-        yield known
+    if precision := _attained_rate(findings):
+        yield precision
     if agreement := _agreement(findings):
         yield agreement
 
@@ -58,7 +58,7 @@ def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
     return f"{takes}, but no threshold keeps the rate: {why}"
 
 
-def _known(findings: AspectFindings) -> str:
+def _attained_rate(findings: AspectFindings) -> str:
     attained = findings.alarms[0].attained
     if math.isnan(attained.low):
         return ""
@@ -70,7 +70,7 @@ def _known(findings: AspectFindings) -> str:
 
 
 def _agreement(findings: AspectFindings) -> str:
-    change = next((one for one in findings.changes if one.name == AGREEMENT), None)
+    change = next((each for each in findings.changes if each.name == AGREEMENT), None)
     if change is None or math.isnan(change.before.low):
         return ""
     before, texts = change.before, findings.calibration.texts
@@ -130,11 +130,11 @@ def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
         both = [text.people for text in texts.texts if {first, second} <= text.people.keys()]
         if len(both) < FEWEST:
             continue
-        pairs = np.array([(one[first], one[second]) for one in both])
-        found = correlation(pairs[:, 0], pairs[:, 1])
-        if found.value <= 0.0:
+        pairs = np.array([(scores[first], scores[second]) for scores in both])
+        agreement = correlation(pairs[:, 0], pairs[:, 1])
+        if agreement.value <= 0.0:
             yield (
                 f"{first or 'one person'} and {second or 'another'} do not agree on the"
-                f" {len(both)} texts that both scored ({figure(found.value, '~.2f')}): their mean"
-                " says little, so settle what an error is before you calibrate to it"
+                f" {len(both)} texts that both scored ({figure(agreement.value, '~.2f')}): their"
+                " mean says little, so settle what an error is before you calibrate to it"
             )

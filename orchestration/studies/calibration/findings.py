@@ -62,8 +62,8 @@ def hold_out(texts: CalibrationTexts, terms: Terms) -> HeldOut:
     for fold in range(folds) if (folds := int(dealt.max()) + 1) >= LEAST_SOURCES else ():
         inside: BoolArray = dealt == fold
         others, own = texts.part(~inside), texts.part(inside)
-        for values, found in zip(held, _held_out(own, others, terms), strict=True):
-            values[inside] = found
+        for values, fitted in zip(held, _held_out(own, others, terms), strict=True):
+            values[inside] = fitted
     return held
 
 
@@ -84,10 +84,10 @@ def _held_out(own: CalibrationTexts, others: CalibrationTexts, terms: Terms) -> 
 
 def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, FloatArray]:
     """Return 1 for texts that are unsure or graver, and for faulty ones; NaN if not known."""
-    known = ~np.isnan(suspicions.values)
-    unsure = np.where(known, suspicions.with_grave >= thresholds.unsure, np.nan)
+    defined = ~np.isnan(suspicions.values)
+    unsure = np.where(defined, suspicions.with_grave >= thresholds.unsure, np.nan)
     over = (suspicions.values >= thresholds.faulty) & suspicions.may_be_faulty
-    faulty = np.where(known, over, np.nan)
+    faulty = np.where(defined, over, np.nan)
     return unsure.astype(np.float64), faulty.astype(np.float64)
 
 
@@ -241,21 +241,21 @@ def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[st
         # None of it is known where the panel's score does not follow from its spans.
         BY_SPANS: (-held.usual_penalties, -held.fitted_penalties, rank_correlation, True),
     }
-    found = {}
+    changes = {}
     for name, (before, after, statistic, higher) in compared.items():
-        known = ~np.isnan(human) & ~np.isnan(after)
-        if known.any():
-            pair = before[known], after[known]
-            compare = partial(_compared, sources=np.array(texts.sources)[known], terms=terms)
-            made = compare(pair, human[known], statistic=statistic)
-            found[name] = Change(
+        scored = ~np.isnan(human) & ~np.isnan(after)
+        if scored.any():
+            pair = before[scored], after[scored]
+            compare = partial(_compared, sources=np.array(texts.sources)[scored], terms=terms)
+            made = compare(pair, human[scored], statistic=statistic)
+            changes[name] = Change(
                 name=name,
                 before=made[0],
                 after=made[1],
                 difference=made[2],
                 higher_is_better=higher,
             )
-    return found
+    return changes
 
 
 def rank_correlation(scores: FloatArray, human: FloatArray) -> float:
@@ -312,7 +312,7 @@ def _draws(sources: NDArray[np.str_], *, draws: int, rng: Generator) -> list[NDA
     order = np.argsort(where, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(where))[:-1])
     picks = rng.integers(len(members), size=(draws, len(members)))
-    return [np.concatenate([members[one] for one in pick]) for pick in picks]
+    return [np.concatenate([members[source] for source in pick]) for pick in picks]
 
 
 def _bounded(value: float, drawn: FloatArray) -> Bounded:
@@ -331,10 +331,10 @@ def _alarms(
         ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else None, held.faulty),
     )
     clean = int(texts.clean.sum())
-    found = []
+    alarm_findings = []
     for level, rate, value, raised in levels:
         is_set = value is not None and math.isfinite(value)
-        found.append(
+        alarm_findings.append(
             AlarmFindings(
                 level=level,
                 threshold=value if is_set else None,
@@ -346,7 +346,7 @@ def _alarms(
                 caught=_share(raised, texts.faulty, texts) if is_set else Bounded(),
             )
         )
-    return tuple(found)
+    return tuple(alarm_findings)
 
 
 def _clean_sources(texts: CalibrationTexts) -> int:
@@ -357,14 +357,14 @@ def _clean_sources(texts: CalibrationTexts) -> int:
 
 def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Bounded:
     """Return the share of some texts that raise an alarm, over their sources."""
-    known = among & ~np.isnan(raised)
-    if not known.any():
+    scored = among & ~np.isnan(raised)
+    if not scored.any():
         return Bounded()
-    sources = np.array(texts.sources)[known]
+    sources = np.array(texts.sources)[scored]
     if texts.are_weighted:
-        inclusion = 1.0 / texts.weights[known]
-        mean = weighted_mean(raised[known], inclusion, clusters=sources)
+        inclusion = 1.0 / texts.weights[scored]
+        mean = weighted_mean(raised[scored], inclusion, clusters=sources)
         return Bounded(mean.value, max(0.0, mean.low), min(1.0, mean.high))
     _, where = np.unique(sources, return_inverse=True)
-    share = clustered_proportion(np.bincount(where, raised[known]), np.bincount(where))
+    share = clustered_proportion(np.bincount(where, raised[scored]), np.bincount(where))
     return Bounded(share.value, share.low, share.high)

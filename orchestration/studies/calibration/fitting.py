@@ -72,11 +72,11 @@ def fit(
     """
     score_map = fit_map(texts) if with_map else None
     signal = texts.suspicions().signal
-    said: list[float] = texts.scores.tolist()
+    seen: list[float] = texts.scores.tolist()
     if signal == "probability":
-        said = [text.probability for text in texts.texts if text.probability is not None]
+        seen = [text.probability for text in texts.texts if text.probability is not None]
     elif score_map:
-        said = list(map(score_map.at, said))
+        seen = list(map(score_map.at, seen))
     return AspectCalibration(
         score_map=score_map,
         thresholds=fit_thresholds(texts, terms),
@@ -84,7 +84,7 @@ def fit(
         texts=len(texts.texts),
         sources=len(set(texts.sources)),
         made_on=texts.made_on,
-        seen=quantiles(said),
+        seen=quantiles(seen),
         signal=signal,
     )
 
@@ -92,10 +92,10 @@ def fit(
 def fit_map(texts: CalibrationTexts) -> ScoreMap | None:
     """Fit the panel's score to people's, never falling; None if people's do not differ."""
     human = texts.human
-    known = ~np.isnan(human)
-    if len(np.unique(human[known])) < _DISTINCT:
+    marked = ~np.isnan(human)
+    if len(np.unique(human[marked])) < _DISTINCT:
         return None
-    fitted = centred_fit(texts.scores[known], human[known], weights=texts.weights[known])
+    fitted = centred_fit(texts.scores[marked], human[marked], weights=texts.weights[marked])
     return ScoreMap(knots=tuple(fitted.knots.tolist()), values=tuple(fitted.values.tolist()))
 
 
@@ -184,7 +184,7 @@ def penalties(texts: CalibrationTexts, weights: tuple[float, ...] | None) -> Flo
     return np.array(made, dtype=np.float64)
 
 
-def quantiles(said: Sequence[float]) -> tuple[float, ...]:
+def quantiles(numbers: Sequence[float]) -> tuple[float, ...]:
     """Return the quantiles of what the panel said, in steps of 5 %."""
     steps = np.linspace(0.0, 1.0, QUANTILES + 1)
-    return tuple(np.quantile(said, steps, method="inverted_cdf").tolist())
+    return tuple(np.quantile(numbers, steps, method="inverted_cdf").tolist())

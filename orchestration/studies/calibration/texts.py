@@ -148,13 +148,13 @@ class CalibrationTexts:
             The texts that say which judges usually answer; these by default.
         """
         usual = (like or self).texts
-        stating = _commonest([one.stating for one in usual])
+        stating = _commonest([text.stating for text in usual])
         if stating:
             stated = np.array([_probability(text, stating) for text in self.texts])
             grave = np.array([text.is_grave for text in self.texts])
             everywhere = np.ones(len(self.texts), dtype=np.bool_)
             return Suspicions("probability", stating, stated, stated + GRAVE * grave, everywhere)
-        scored = _commonest([one.scored for one in usual])
+        scored = _commonest([text.scored for text in usual])
         low, high = self.aspect.scale.low, self.aspect.scale.high
         lost = np.array(
             [

@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.comparison.compared import (
     exact_p,
     preference_of,
 )
-from spanjury.orchestration.studies.comparison.sharing import Place, Shared
+from spanjury.orchestration.studies.comparison.sharing import Contrast, Shared
 from spanjury.orchestration.studies.discernment.aspect_scores import USUAL, fewest_texts
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.combination.multiplicity import holm
@@ -30,12 +30,12 @@ class Catches:
     """Caught shares of two judges; as `Comparison` says."""
 
     mean: Compared | None
-    by_place: tuple[tuple[Place, Compared], ...]
+    contrasts: tuple[tuple[Contrast, Compared], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Cell:
-    """Scores of one judge in one place, and of all that is not worse on its aspect."""
+    """Scores of one judge in one contrast, and of all that is not worse on its aspect."""
 
     pool: FloatArray
     scores: FloatArray
@@ -51,26 +51,26 @@ class _Cell:
 
 
 def catches(shared: Shared, resampling: Resampling) -> Catches:
-    """Compare the caught shares in every place that was damaged, and their mean."""
-    numbers = [n for n, place in enumerate(shared.places) if place.expected == "falls"]
+    """Compare the caught shares in every contrast with damage, and their mean."""
+    numbers = [n for n, contrast in enumerate(shared.contrasts) if contrast.expected == "falls"]
     cells = {n: _cells(shared, n) for n in numbers if _can_state(shared, n)}
     if not cells:
-        return Catches(mean=None, by_place=())
+        return Catches(mean=None, contrasts=())
     drawn = _drawn([*cells.values()], resampling, texts=len(shared.texts))
     flags = np.array([[cell.flags() for cell in pair] for pair in cells.values()])
     apart = flags[:, 0] - flags[:, 1]
-    found = [
-        _compared(_column(drawn, index), apart[index], texts=_known(apart[index]))
+    compared = [
+        _compared(_column(drawn, index), apart[index], texts=_defined(apart[index]))
         for index in range(len(cells))
     ]
-    known = np.sum(~np.isnan(drawn.draws), axis=-1)
-    means = safe_divide(np.nansum(drawn.draws, axis=-1), known)
+    defined = np.sum(~np.isnan(drawn.draws), axis=-1)
+    means = safe_divide(np.nansum(drawn.draws, axis=-1), defined)
     mean = Resampled(drawn.estimate.mean(axis=-1), means)
     summed = np.where(np.isnan(apart).all(axis=0), np.nan, np.nansum(apart, axis=0))
     return Catches(
-        mean=_compared(mean, summed, texts=_known(summed)),
-        by_place=tuple(
-            zip([shared.places[n] for n in cells], _adjusted(found), strict=True),
+        mean=_compared(mean, summed, texts=_defined(summed)),
+        contrasts=tuple(
+            zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True),
         ),
     )
 
@@ -82,9 +82,9 @@ def _can_state(shared: Shared, number: int) -> bool:
 
 def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
     """Return the cells of both judges."""
-    aspect = shared.places[number].aspect
+    aspect = shared.contrasts[number].aspect
     spared = [
-        n for n, place in enumerate(shared.places) if place.aspect == aspect and shared.harmless[n]
+        n for n, each in enumerate(shared.contrasts) if each.aspect == aspect and shared.harmless[n]
     ]
     first, second = (
         _Cell(
@@ -97,9 +97,9 @@ def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
 
 
 def _clean(shared: Shared, number: int) -> FloatArray:
-    """Return the clean scores of both judges on the aspect of a place, wherever they stand."""
-    aspect = shared.places[number].aspect
-    same = [n for n, place in enumerate(shared.places) if place.aspect == aspect]
+    """Return the clean scores of both judges on the aspect of a contrast, wherever they stand."""
+    aspect = shared.contrasts[number].aspect
+    same = [n for n, contrast in enumerate(shared.contrasts) if contrast.aspect == aspect]
     clean = shared.clean[:, same]
     return np.where(
         np.isnan(clean).all(axis=1), np.nan, np.max(np.nan_to_num(clean, nan=-np.inf), axis=1)
@@ -109,21 +109,21 @@ def _clean(shared: Shared, number: int) -> FloatArray:
 def _drawn(
     cells: Sequence[tuple[_Cell, _Cell]], resampling: Resampling, *, texts: int
 ) -> Resampled:
-    """Return the shares, shape ``(judges, places)``, and their draws."""
+    """Return the shares, shape ``(judges, contrasts)``, and their draws."""
     effects = [[pair[judge].effect() for pair in cells] for judge in range(2)]
 
     def weighted(counts: FloatArray) -> FloatArray:
-        judges = [np.stack([one(counts) for one in row], axis=1) for row in effects]
+        judges = [np.stack([effect(counts) for effect in row], axis=1) for row in effects]
         return np.stack(judges, axis=1)
 
     return bootstrap(weighted, items=texts, rng=resampling.rng(), draws=resampling.draws)
 
 
-def _column(drawn: Resampled, place: int) -> Resampled:
-    return Resampled(drawn.estimate[:, place], drawn.draws[:, :, place])
+def _column(drawn: Resampled, number: int) -> Resampled:
+    return Resampled(drawn.estimate[:, number], drawn.draws[:, :, number])
 
 
-def _known(apart: NDArray[np.float64]) -> int:
+def _defined(apart: NDArray[np.float64]) -> int:
     return int(np.count_nonzero(~np.isnan(apart)))
 
 
@@ -147,8 +147,8 @@ def _compared(shares: Resampled, apart: FloatArray, *, texts: int) -> Compared:
     )
 
 
-def _adjusted(found: Sequence[Compared]) -> Iterator[Compared]:
-    """Hold the p-values of all places together to the level, by Holm."""
-    for one, adjusted in zip(found, np.exp(holm(np.log([one.p for one in found]))), strict=True):
+def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:
+    """Hold the p-values of all contrasts together to the level, by Holm."""
+    for row, adjusted in zip(rows, np.exp(holm(np.log([row.p for row in rows]))), strict=True):
         p = float(adjusted)
-        yield replace(one, adjusted=p, preference=preference_of(one.difference, p=p))
+        yield replace(row, adjusted=p, preference=preference_of(row.difference, p=p))

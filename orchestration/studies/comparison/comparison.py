@@ -13,7 +13,7 @@ from spanjury.orchestration.studies.comparison.compared import (
     exact_p,
     preference_of,
 )
-from spanjury.orchestration.studies.comparison.sharing import Place, Unshared, share
+from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
@@ -31,10 +31,10 @@ class Comparison:
         Mean over conditions and the aspects that they damage, each pair of these counting
         alike; None if the exams share none with scores of both. Its texts are those with a
         score in any of them, and its p-value is adjusted for nothing.
-    by_place
+    contrasts
         Condition by condition and aspect by aspect: where scores should stay, less movement
         is better, elsewhere a larger effect.
-    caught, caught_by_place
+    caught, caught_contrasts
         The same of the share of damaged texts that are caught without their clean twins at a
         false-alarm rate of 10 %; None, or empty, where the clean texts are too few to state it.
     """
@@ -43,9 +43,9 @@ class Comparison:
     draws: int
     repeats: tuple[int, int]
     summary: Compared | None
-    by_place: tuple[tuple[Place, Compared], ...]
+    contrasts: tuple[tuple[Contrast, Compared], ...]
     caught: Compared | None
-    caught_by_place: tuple[tuple[Place, Compared], ...]
+    caught_contrasts: tuple[tuple[Contrast, Compared], ...]
     unshared: Unshared
 
 
@@ -60,7 +60,7 @@ def compare(
     """
     shared = share(first, second)
     stays, falls = (
-        np.array([place.expected == effect for place in shared.places])
+        np.array([contrast.expected == effect for contrast in shared.contrasts])
         for effect in ("unchanged", "falls")
     )
     signs = np.sign(shared.differences)
@@ -72,11 +72,11 @@ def compare(
         draws=draws,
         repeats=(first[0].repeats, second[0].repeats),
         summary=_on_average(moves[:, falls], resampling) if falls.any() else None,
-        by_place=tuple(
-            zip(shared.places, _one_by_one(moves, resampling, stays=stays), strict=True)
+        contrasts=tuple(
+            zip(shared.contrasts, _one_by_one(moves, resampling, stays=stays), strict=True)
         ),
         caught=caught.mean,
-        caught_by_place=caught.by_place,
+        caught_contrasts=caught.contrasts,
         unshared=shared.unshared,
     )
 
@@ -91,7 +91,7 @@ def _differences(
 def _one_by_one(
     moves: FloatArray, resampling: Resampling, *, stays: NDArray[np.bool_]
 ) -> Iterator[Compared]:
-    """Compare place by place; `moves` has the shape ``(2, places, texts)``."""
+    """Compare contrast by contrast; `moves` has the shape ``(2, contrasts, texts)``."""
     resampled = _differences(moves, resampling, mean_drop)
     exact = [exact_p(apart) for apart in moves[0] - moves[1]]
     p = np.maximum(resampled.p, exact)
@@ -113,11 +113,11 @@ def _one_by_one(
 
 
 def _on_average(moves: FloatArray, resampling: Resampling) -> Compared:
-    """Compare the means over places."""
-    resampled = _differences(moves, resampling, _mean_over_places)
+    """Compare the means over contrasts."""
+    resampled = _differences(moves, resampling, _mean_over_contrasts)
     means = np.nanmean(moves, axis=-1).mean(axis=-1)
     apart = moves[0] - moves[1]
-    # Sums, not means, over places: in them ties are exact.
+    # Sums, not means, over contrasts: in them ties are exact.
     p = max(float(resampled.p), exact_p(np.nansum(apart, axis=0)))
     return Compared(
         first=float(means[0]),
@@ -132,13 +132,13 @@ def _on_average(moves: FloatArray, resampling: Resampling) -> Compared:
     )
 
 
-def _mean_over_places(moves: ArrayLike) -> Weighted:
-    """Return the mean of the places' effects, in a draw of those of which it holds a text."""
-    by_place = mean_drop(moves)
+def _mean_over_contrasts(moves: ArrayLike) -> Weighted:
+    """Return the mean of the contrasts' effects, in a draw of those of which it holds a text."""
+    by_contrast = mean_drop(moves)
 
     def weighted(counts: FloatArray) -> FloatArray:
-        effects = by_place(counts)
-        known = np.sum(~np.isnan(effects), axis=-1)
-        return np.asarray(np.nansum(effects, axis=-1) / np.where(known > 0, known, np.nan))
+        effects = by_contrast(counts)
+        defined = np.sum(~np.isnan(effects), axis=-1)
+        return np.asarray(np.nansum(effects, axis=-1) / np.where(defined > 0, defined, np.nan))
 
     return weighted

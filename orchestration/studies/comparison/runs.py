@@ -64,18 +64,18 @@ def differences(
     first, second
         Of the two runs; a scorer of one run alone is skipped.
     """
-    known = {(one.name, one.aspect): one for one in second}
-    found = [
-        _difference(one, known[one.name, one.aspect], seed=seed, draws=draws)
-        for one in first
-        if (one.name, one.aspect) in known
+    scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
+    rows = [
+        _difference(scorer, scorers[scorer.name, scorer.aspect], seed=seed, draws=draws)
+        for scorer in first
+        if (scorer.name, scorer.aspect) in scorers
     ]
     with np.errstate(divide="ignore"):
-        adjusted = np.exp(holm(np.log([one.p for one in found])))
-    return tuple(replace(one, adjusted=float(p)) for one, p in zip(found, adjusted, strict=True))
+        adjusted = np.exp(holm(np.log([row.p for row in rows])))
+    return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
 
 
-def differences_report(found: Sequence[Difference], *, first: str, second: str) -> Report:
+def differences_report(rows: Sequence[Difference], *, first: str, second: str) -> Report:
     """Return the report of a comparison of two runs, of which the reader knows the names."""
     columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
     return Report(
@@ -84,7 +84,7 @@ def differences_report(found: Sequence[Difference], *, first: str, second: str) 
         sections=(
             table(
                 ["scorer", "aspect", *(Column(name, "right", wrap=True) for name in columns)],
-                map(_cells, found),
+                map(_cells, rows),
                 note="second minus first over the texts that both scored; * p < .05 (Holm)",
             ),
         ),
@@ -106,8 +106,8 @@ def _cells(difference: Difference) -> Iterator[Cell]:
 
 def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
     texts = [text for text in first.scores if text in second.scores]
-    one, other = (np.array([scorer.scores[text] for text in texts]) for scorer in (first, second))
-    moved = other - one
+    before, after = (np.array([each.scores[text] for text in texts]) for each in (first, second))
+    moved = after - before
     low, high = _interval(moved, seed=seed, draws=draws)
     return Difference(
         scorer=first.name,
@@ -115,8 +115,8 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
         texts=len(texts),
         only_first=len(first.scores) - len(texts),
         only_second=len(second.scores) - len(texts),
-        first=_mean(one),
-        second=_mean(other),
+        first=_mean(before),
+        second=_mean(after),
         difference=_mean(moved),
         low=low,
         high=high,

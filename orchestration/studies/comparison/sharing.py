@@ -12,7 +12,7 @@ from spanjury.perturbations.perturbation import Effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Contrast:
     """A condition on an aspect; the condition is None where the clean text is judged twice."""
 
     condition: str | None
@@ -56,18 +56,18 @@ class Shared:
 
     Parameters
     ----------
-    places, texts
-        The names along the axes; every place has a text with a drop from both judges.
+    contrasts, texts
+        The names along the axes; every contrast has a text with a drop from both judges.
     differences
-        Shape ``(2, places, texts)``: clean minus damaged scores, summed over each judge's
+        Shape ``(2, contrasts, texts)``: clean minus damaged scores, summed over each judge's
         repeats. NaN where one of the judges has none.
     clean, changed
         The same shape: the scores that these are the differences of.
     harmless
-        Shape ``(places,)``: whether a flag on the changed texts is a false alarm.
+        Shape ``(contrasts,)``: whether a flag on the changed texts is a false alarm.
     """
 
-    places: tuple[Place, ...]
+    contrasts: tuple[Contrast, ...]
     texts: tuple[str, ...]
     differences: NDArray[np.float64]
     clean: NDArray[np.float64]
@@ -92,22 +92,22 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
     both = [key for key in keys if None not in differences[key]]
     if all(condition is None for _, condition, _ in both):
         raise ConfigError(_nothing(exams))
-    found = dict.fromkeys(_place(exams[0][key]) for key in both)
-    places = {place: number for number, place in enumerate(found)}
+    contrasts = dict.fromkeys(_contrast(exams[0][key]) for key in both)
+    numbers = {contrast: number for number, contrast in enumerate(contrasts)}
     texts = {text: number for number, text in enumerate(sorted({key[0] for key in both}))}
-    values = np.full((3, 2, len(places), len(texts)), np.nan)
+    values = np.full((3, 2, len(contrasts), len(texts)), np.nan)
     for key in both:
         rows = [exam[key] for exam in exams]
         scores = (differences[key], [row.clean for row in rows], [row.damaged for row in rows])
-        values[:, :, places[_place(rows[0])], texts[key[0]]] = scores
+        values[:, :, numbers[_contrast(rows[0])], texts[key[0]]] = scores
     harmless = _harmless(exams[0])
     return Shared(
-        places=tuple(places),
+        contrasts=tuple(contrasts),
         texts=tuple(texts),
         differences=values[0],
         clean=values[1],
         changed=values[2],
-        harmless=np.array([place.condition in harmless for place in places], dtype=bool),
+        harmless=np.array([contrast.condition in harmless for contrast in contrasts], dtype=bool),
         unshared=_unshared(exams, differences.values()),
     )
 
@@ -116,8 +116,8 @@ def _by_key(rows: Iterable[ScoreRow]) -> _Rows:
     return {(row.text, row.condition, row.aspect): row for row in rows}
 
 
-def _place(row: ScoreRow) -> Place:
-    return Place(condition=row.condition, aspect=row.aspect, expected=row.expected)
+def _contrast(row: ScoreRow) -> Contrast:
+    return Contrast(condition=row.condition, aspect=row.aspect, expected=row.expected)
 
 
 def _alike(row: ScoreRow, other: ScoreRow | None) -> bool:

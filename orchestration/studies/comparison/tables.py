@@ -20,7 +20,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.comparison.compared import LEVEL, Compared, Preference
 from spanjury.orchestration.studies.comparison.comparison import Comparison
-from spanjury.orchestration.studies.comparison.sharing import Place, Unshared
+from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared
 from spanjury.orchestration.studies.judging import Examinee
 
 _SIGNED = "+.2f"
@@ -43,8 +43,8 @@ def comparison_report(
 ) -> Report:
     """Return the report of a comparison."""
     named = zip("AB", judges, strict=True)
-    steady = [row for row in comparison.by_place if row[0].expected == "unchanged"]
-    may_fall = [row for row in comparison.by_place if row[0].expected != "unchanged"]
+    steady = [row for row in comparison.contrasts if row[0].expected == "unchanged"]
+    may_fall = [row for row in comparison.contrasts if row[0].expected != "unchanged"]
     return Report(
         title="Two judges compared",
         facts=(
@@ -53,10 +53,10 @@ def comparison_report(
         ),
         sections=(
             *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
-            *(Paragraph(one, tone="strong", only="page") for one in conclusions(comparison)),
+            *(Paragraph(each, tone="strong", only="page") for each in conclusions(comparison)),
             Section(
                 "Damaged texts caught without their clean twins, at 10 % false alarms",
-                [_table(comparison.caught_by_place, spec=".0%", more="catches more")],
+                [_table(comparison.caught_contrasts, spec=".0%", more="catches more")],
             ),
             Section(
                 "Where scores should fall, or may: P(drop) - P(rise)",
@@ -66,7 +66,7 @@ def comparison_report(
                 "Where scores should stay: P(drop) + P(rise), lower is better",
                 [_table(steady)],
             ),
-            *(Paragraph(one, tone="strong", only="terminal") for one in conclusions(comparison)),
+            *(Paragraph(each, tone="strong", only="terminal") for each in conclusions(comparison)),
             Section("Read with care", [Bullets(remarks(comparison), tone="caution")]),
             Paragraph(_READING, only="page"),
         ),
@@ -89,24 +89,24 @@ def comparison_json(
         "caught": plain(comparison.caught),
         "caught_places": [
             {
-                **fields_of(place),
+                **fields_of(contrast),
                 **fields_of(compared),
                 "verdict": _verdict(compared, "catches more"),
             }
-            for place, compared in comparison.caught_by_place
+            for contrast, compared in comparison.caught_contrasts
         ],
         "places": [
-            {**fields_of(place), **fields_of(compared), "verdict": preferred(place, compared)}
-            for place, compared in comparison.by_place
+            {**fields_of(contrast), **fields_of(compared), "verdict": preferred(contrast, compared)}
+            for contrast, compared in comparison.contrasts
         ],
         "unshared": plain(comparison.unshared),
         "remarks": list(remarks(comparison)),
     }
 
 
-def preferred(place: Place, compared: Compared) -> str:
-    """Say which judge does better in one place, A (the first) or B."""
-    return _verdict(compared, _BETTER.get(place.expected or "", "falls more"))
+def preferred(contrast: Contrast, compared: Compared) -> str:
+    """Say which judge does better in one contrast, A (the first) or B."""
+    return _verdict(compared, _BETTER.get(contrast.expected or "", "falls more"))
 
 
 def conclusions(comparison: Comparison) -> tuple[str, ...]:
@@ -138,9 +138,9 @@ def conclusion(comparison: Comparison) -> str:
         return "There are no damaged aspects on which both judges gave scores."
     better = _NAMES.get(summary.preference)
     verdict = f"{better} discerns more" if better else "neither is shown to discern more"
-    places = sum(place.expected == "falls" for place, _ in comparison.by_place)
+    pairs = sum(contrast.expected == "falls" for contrast, _ in comparison.contrasts)
     return (
-        f"On average over the damaged aspects ({places} pairs of condition and aspect, "
+        f"On average over the damaged aspects ({pairs} pairs of condition and aspect, "
         f"{summary.texts} texts) {verdict}: A {summary.first:+.2f}, B {summary.second:+.2f}, "
         f"difference {_difference(summary).text}, p = {summary.p:.2g}."
     )
@@ -164,7 +164,9 @@ def _verdict(compared: Compared, more: str) -> str:
     return f"{_NAMES[compared.preference]} {more}"
 
 
-def _table(rows: Sequence[tuple[Place, Compared]], *, spec: str = _SIGNED, more: str = "") -> Table:
+def _table(
+    rows: Sequence[tuple[Contrast, Compared]], *, spec: str = _SIGNED, more: str = ""
+) -> Table:
     return table(
         [
             "condition",
@@ -179,23 +181,23 @@ def _table(rows: Sequence[tuple[Place, Compared]], *, spec: str = _SIGNED, more:
         ],
         (
             _cells(
-                place,
+                contrast,
                 compared,
                 spec=spec,
-                verdict=_verdict(compared, more) if more else preferred(place, compared),
+                verdict=_verdict(compared, more) if more else preferred(contrast, compared),
             )
-            for place, compared in rows
+            for contrast, compared in rows
         ),
     )
 
 
-def _cells(place: Place, compared: Compared, *, spec: str, verdict: str) -> Iterator[Cell]:
-    damaged = place.expected == "falls"
+def _cells(contrast: Contrast, compared: Compared, *, spec: str, verdict: str) -> Iterator[Cell]:
+    damaged = contrast.expected == "falls"
     shown = compared.preference is not Preference.NOT_SHOWN
     difference = _difference(compared, f"+{spec.removeprefix('+')}")
-    yield Cell(place.condition or "nothing (judged twice)")
-    yield Cell(place.aspect, bold=damaged)
-    yield Cell(f"{place.aspect}*" if damaged else place.aspect)
+    yield Cell(contrast.condition or "nothing (judged twice)")
+    yield Cell(contrast.aspect, bold=damaged)
+    yield Cell(f"{contrast.aspect}*" if damaged else contrast.aspect)
     yield Cell(compared.texts)
     yield Cell(compared.first, spec)
     yield Cell(compared.second, spec)
@@ -240,11 +242,11 @@ def _on_resampling(comparison: Comparison) -> Iterator[str]:
             f"A's scores are sums over {first}, B's over {second}: a finer score changes more "
             "often."
         )
-    needed = int(2 * len(comparison.by_place) / LEVEL)
+    needed = int(2 * len(comparison.contrasts) / LEVEL)
     if comparison.draws < needed:
         yield (
             f"{comparison.draws} draws are too few for a significant result on any one of "
-            f"{len(comparison.by_place)} pairs of condition and aspect: use at least {needed}."
+            f"{len(comparison.contrasts)} pairs of condition and aspect: use at least {needed}."
         )
 
 

@@ -132,15 +132,15 @@ def _on_control(findings: Findings) -> Iterator[str]:
 
 def _on_alarms(findings: Findings) -> Iterator[str]:
     scored = [alarm for alarm in findings.alarms if alarm.clean]
-    if scored and not any(one.harmless for one in scored):
+    if scored and not any(alarm.harmless for alarm in scored):
         yield (
             "No harmless change was made to the texts, so false alarms are counted on clean texts "
             "alone."
         )
     for rate in (STRICT, USUAL):
-        few = [one for one in scored if one.clean < fewest_texts(rate)]
+        few = [alarm for alarm in scored if alarm.clean < fewest_texts(rate)]
         if few:
-            names = ", ".join(f"{one.aspect} {one.clean}" for one in few)
+            names = ", ".join(f"{alarm.aspect} {alarm.clean}" for alarm in few)
             yield (
                 f"Too few clean texts have a score to state a false-alarm rate of {rate:.0%}, "
                 f"which takes {fewest_texts(rate)}: {names}."

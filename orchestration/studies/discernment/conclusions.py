@@ -163,7 +163,7 @@ def of_interest(finding: Finding) -> tuple[int, ...]:
 
 def _is_shown(finding: Finding, contrast: Contrast) -> bool:
     """Say whether scores are shown to fall: on this aspect, or on all together and none alone."""
-    alone = [one.discernment >= _SHOWN for one in finding.contrasts]
+    alone = [each.discernment >= _SHOWN for each in finding.contrasts]
     return finding.discernment >= _SHOWN and (contrast.discernment >= _SHOWN or not any(alone))
 
 

@@ -70,7 +70,7 @@ def decision_rows(findings: Findings) -> tuple[DecisionRow, ...]:
     Those of which most texts are flagged come first; those without scores come last.
     """
     rows = [row for finding in findings.findings for row in _rows(finding)]
-    return tuple(sorted(rows, key=_place))
+    return tuple(sorted(rows, key=_order))
 
 
 def decisions_json(findings: Findings) -> list[dict[str, object]]:
@@ -114,7 +114,7 @@ def _rows(finding: Finding) -> Iterator[DecisionRow]:
             )
 
 
-def _place(row: DecisionRow) -> tuple[float, float]:
+def _order(row: DecisionRow) -> tuple[float, float]:
     if row.detection is None:
         return math.inf, math.inf
     figures = row.detection.caught_10.value, row.detection.auroc.value
@@ -209,36 +209,36 @@ def _counted(alarms: Alarms) -> str:
 
 
 def _cells(row: DecisionRow) -> Iterator[Cell]:
-    found, marking = row.detection, row.marking
+    detection, marking = row.detection, row.marking
     yield Cell(row.finding.condition, bold=not row.is_harmless)
     yield Cell(row.aspect or None)
     yield Cell("=" if row.is_harmless else "")
-    yield Cell(found.texts if found else row.finding.damaged)
-    yield _estimate(found.caught_5 if found else None, _SHARE)
-    yield _estimate(found.caught_10 if found else None, _SHARE)
-    yield _estimate(found.of_clean_10 if found else None, _SHARE)
-    yield _estimate(found.auroc if found else None, ".2f")
-    places = marking.localisation if marking else None
-    chance = f"({figure(places.chance, _SHARE)})" if places and places.places else ""
-    yield Cell(places.hit_rate if places else None, _SHARE, note=chance)
-    yield _estimate(found.mean_drop if found else None, _SIGNED)
-    yield Cell(found.still_top if found else None, _SHARE)
+    yield Cell(detection.texts if detection else row.finding.damaged)
+    yield _estimate(detection.caught_5 if detection else None, _SHARE)
+    yield _estimate(detection.caught_10 if detection else None, _SHARE)
+    yield _estimate(detection.of_clean_10 if detection else None, _SHARE)
+    yield _estimate(detection.auroc if detection else None, ".2f")
+    spans = marking.localisation if marking else None
+    chance = f"({figure(spans.chance, _SHARE)})" if spans and spans.places else ""
+    yield Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
+    yield _estimate(detection.mean_drop if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
     yield Cell(row.contrast.discernment if row.contrast else None)
     yield Cell(row.conclusion.value, mark=MARKS.get(row.conclusion))
 
 
 def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
-    found, marking = row.detection, row.marking
+    detection, marking = row.detection, row.marking
     sign = "= " if row.is_harmless else ""
     yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
-    yield Cell(found.caught_5.value if found else None, _SHARE)
-    yield Cell(found.caught_10.value if found else None, _SHARE)
-    yield Cell(found.auroc.value if found else None, "~.2f")
+    yield Cell(detection.caught_5.value if detection else None, _SHARE)
+    yield Cell(detection.caught_10.value if detection else None, _SHARE)
+    yield Cell(detection.auroc.value if detection else None, "~.2f")
     yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
-    yield Cell(found.mean_drop.value if found else None, _SIGNED)
-    yield Cell(found.still_top if found else None, _SHARE)
+    yield Cell(detection.mean_drop.value if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
     yield Cell(row.conclusion.value, mark=MARKS.get(row.conclusion))
 
 
-def _estimate(one: Estimate | None, spec: str) -> Cell:
-    return Cell(one.value, spec, interval=(one.low, one.high)) if one else Cell(None)
+def _estimate(share: Estimate | None, spec: str) -> Cell:
+    return Cell(share.value, spec, interval=(share.low, share.high)) if share else Cell(None)

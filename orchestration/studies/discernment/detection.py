@@ -194,20 +194,20 @@ class _Figures:
         cell = Resampled(estimate[row, :, column], draws[:, row, :, column])
         low, high = percentile_interval(cell)
         return [
-            Estimate(value=float(one), low=float(least), high=float(most))
-            for one, least, most in zip(cell.estimate, low, high, strict=True)
+            Estimate(value=float(value), low=float(least), high=float(most))
+            for value, least, most in zip(cell.estimate, low, high, strict=True)
         ]
 
     def mean_caught(self, falls: NDArray[np.bool_]) -> Estimate:
         """Return the mean caught share; `falls` has the shape ``(aspects, conditions)``."""
         estimate, draws = self.resampled
         values, drawn = estimate[:, 1][falls], draws[:, :, 1][:, falls]
-        known = ~np.isnan(values)
-        if not known.any():
+        defined = ~np.isnan(values)
+        if not defined.any():
             return Estimate(value=math.nan, low=math.nan, high=math.nan)
         resampled = Resampled(
-            np.mean(values[known], keepdims=True),
-            np.nan_to_num(drawn[:, known]).mean(axis=1, keepdims=True),
+            np.mean(values[defined], keepdims=True),
+            np.nan_to_num(drawn[:, defined]).mean(axis=1, keepdims=True),
         )
         low, high = percentile_interval(resampled)
         return Estimate(value=float(resampled.estimate[0]), low=float(low[0]), high=float(high[0]))
@@ -218,18 +218,18 @@ def _detection(
 ) -> Detection:
     strict, usual, of_clean, auroc, drop = figures
     scores = aspect.changed[column]
-    known = scores[~np.isnan(scores)]
+    scored = scores[~np.isnan(scores)]
     return Detection(
         aspect=name,
-        texts=known.size,
+        texts=scored.size,
         caught_5=_share(strict, scores, aspect.cutoff(STRICT)),
         caught_10=_share(usual, scores, aspect.cutoff(USUAL)),
         of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean()),
-        by_chance=aspect.most_by_chance(known.size),
+        by_chance=aspect.most_by_chance(scored.size),
         auroc=auroc,
         mean_drop=drop,
         harmless_drop=aspect.harmless_drop,
-        still_top=float(np.mean(known >= scale.high - _HALF)) if known.size else math.nan,
+        still_top=float(np.mean(scored >= scale.high - _HALF)) if scored.size else math.nan,
     )
 
 
@@ -237,8 +237,8 @@ def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
     """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
     if math.isnan(cut):
         return Estimate(value=math.nan, low=math.nan, high=math.nan)
-    known = ~np.isnan(scores)
-    wilson = clustered_proportion((scores < cut).astype(float), known.astype(float))
+    scored = ~np.isnan(scores)
+    wilson = clustered_proportion((scores < cut).astype(float), scored.astype(float))
     return Estimate(
         value=wilson.value,
         low=float(np.fmin(drawn.low, wilson.low)),
@@ -248,14 +248,14 @@ def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
 
 def _alarms(name: str, aspect: AspectScores) -> Alarms:
     pool = aspect.pool
-    known = pool[~np.isnan(pool)]
+    scored = pool[~np.isnan(pool)]
     cuts = [aspect.cutoff(rate) for rate in (STRICT, USUAL)]
-    shares = [math.nan if math.isnan(cut) else float(np.mean(known < cut)) for cut in cuts]
+    shares = [math.nan if math.isnan(cut) else float(np.mean(scored < cut)) for cut in cuts]
     clean = int(np.count_nonzero(~np.isnan(aspect.clean)))
     return Alarms(
         aspect=name,
         clean=clean,
-        harmless=known.size - clean,
+        harmless=scored.size - clean,
         cutoff_5=cuts[0],
         cutoff_10=cuts[1],
         flagged_5=shares[0],

@@ -118,7 +118,7 @@ async def examine(
         raise DataError(f"no text could be damaged: {reasons}")
 
     clean = [*product(exam.segments, exam.aspects)]
-    texts = [*clean, *product((one.damaged for one in damaged), exam.aspects)]
+    texts = [*clean, *product((pair.damaged for pair in damaged), exam.aspects)]
     judge = partial(run.judge, judgements_in=panel_judgement)
     draws = [await judge(texts, draw="")]
     control = [await judge(clean, draw="control-1")]

@@ -202,12 +202,12 @@ def evaluate_scores(
             described(damaged, condition),
             by_condition[condition.name],
             differences=differences,
-            detected=found,
+            detected=detections,
             judgements=judgements,
             method=method,
             settings=settings,
         )
-        for condition, damaged, differences, found in zip(
+        for condition, damaged, differences, detections in zip(
             conditions,
             score_arrays.damaged,
             score_arrays.differences,

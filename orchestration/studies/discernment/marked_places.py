@@ -28,8 +28,8 @@ class Marking:
     @property
     def misses(self) -> bool:
         """True if the judge marks spans, and there is damage to mark, but none touches it."""
-        places = self.localisation
-        return self.claims_spans and places.damaged > 0 and not places.hits
+        spans = self.localisation
+        return self.claims_spans and spans.damaged > 0 and not spans.hits
 
 
 def marked_places(

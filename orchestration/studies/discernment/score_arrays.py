@@ -95,8 +95,8 @@ def collect_scores(
 def score_sum(key: tuple[str, str], draws: Sequence[Judgements]) -> float:
     """Sum the scores under ``(segment id, aspect name)`` over the draws; NaN if one is missing."""
     scores = [judgements[key].score for judgements in draws]
-    known = [score for score in scores if score is not None]
-    return round(math.fsum(known), _DIGITS) if len(known) == len(scores) else math.nan
+    given = [score for score in scores if score is not None]
+    return round(math.fsum(given), _DIGITS) if len(given) == len(scores) else math.nan
 
 
 def _summed(

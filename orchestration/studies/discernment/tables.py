@@ -150,8 +150,8 @@ def _summary(findings: Findings) -> Iterator[Block]:
 def _headline(twins: WrittenTwins) -> str:
     """Say what was measured on the twins that people wrote, before any other figure."""
     caught, in_order = (
-        Cell(one.value, ".0%", interval=(one.low, one.high)).text
-        for one in (twins.caught, twins.in_order)
+        Cell(share.value, ".0%", interval=(share.low, share.high)).text
+        for share in (twins.caught, twins.in_order)
     )
     return (
         f"Written twins: {twins.pairs} pairs of a right text and a wrong one, both written by"
@@ -229,7 +229,7 @@ def _conditions(findings: Findings) -> Table:
 
 def _condition_cells(finding: Finding) -> Iterator[Cell]:
     spans = finding.localisation
-    effects = "; ".join(f"{one.aspect} {_net_drop(one).text}" for one in targeted(finding))
+    effects = "; ".join(f"{each.aspect} {_net_drop(each).text}" for each in targeted(finding))
     yield Cell(finding.condition)
     yield Cell(finding.written_by or "rule")
     yield Cell(finding.level)
@@ -261,7 +261,7 @@ def _steadiness(findings: Findings) -> list[Block]:
     return [
         table(
             ["aspect", *steady, *numeric("P(drop) - P(rise)", "D")],
-            ([*_steady(one), _net_drop(one), one.discernment] for one in findings.control),
+            ([*_steady(each), _net_drop(each), each.discernment] for each in findings.control),
             title="The clean texts, judged a second time (control):",
         ),
         table(

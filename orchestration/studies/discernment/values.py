@@ -115,10 +115,10 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         *_discernment(findings, harmful),
         *_caught(findings, harmful),
         *_twins(findings.twins),
-        *_false_alarms([one for one in harmless if one.family != BIAS]),
+        *_false_alarms([finding for finding in harmless if finding.family != BIAS]),
         *_localisation(harmful),
-        *_steadiness("invariance", [one for one in harmless if one.family != BIAS]),
-        *_steadiness("bias", [one for one in harmless if one.family == BIAS]),
+        *_steadiness("invariance", [finding for finding in harmless if finding.family != BIAS]),
+        *_steadiness("bias", [finding for finding in harmless if finding.family == BIAS]),
         _retest(findings.control),
     )
 
@@ -137,8 +137,8 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
         )
     effects = [
         contrast.effects.net_drop
-        for one in harmful
-        for contrast in targeted(one)
+        for finding in harmful
+        for contrast in targeted(finding)
         if contrast.effects.used
     ]
     yield Measure(
@@ -151,8 +151,8 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
 
 def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
     """Yield the shares of damaged texts that are caught without their clean twins."""
-    by_condition = [(one, [*_scored(one, "falls")]) for one in harmful]
-    if not any(found for _, found in by_condition):
+    by_condition = [(finding, [*_scored(finding, "falls")]) for finding in harmful]
+    if not any(detections for _, detections in by_condition):
         return
     caught = findings.caught
     yield Measure(
@@ -163,15 +163,15 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
         low=defined(caught.low),
         high=defined(caught.high),
     )
-    for finding, found in by_condition:
-        shares = [one.caught_10 for one in found]
+    for finding, detections in by_condition:
+        shares = [detection.caught_10 for detection in detections]
         if shares:
             ends = shares[0] if len(shares) == 1 else None
             yield Measure(
                 name=f"discernment.caught.{finding.condition}",
                 value=defined(sum(share.value for share in shares) / len(shares)),
                 says=f"the same after {finding.condition}",
-                count=sum(one.texts for one in found),
+                count=sum(detection.texts for detection in detections),
                 low=defined(ends.low) if ends else None,
                 high=defined(ends.high) if ends else None,
             )
@@ -205,16 +205,16 @@ def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
     if not harmless:
         return
-    found = [one for finding in harmless for one in _scored(finding, "unchanged")]
-    texts = sum(one.texts for one in found)
-    known = bool(texts) and not any(math.isnan(one.of_clean_10.value) for one in found)
+    detections = [detection for finding in harmless for detection in _scored(finding, "unchanged")]
+    texts = sum(detection.texts for detection in detections)
+    is_known = bool(texts) and not any(math.isnan(each.of_clean_10.value) for each in detections)
     yield Measure(
         name="discernment.false_alarms",
-        value=sum(one.flags for one in found) / texts if known else None,
+        value=sum(detection.flags for detection in detections) / texts if is_known else None,
         says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
         count=texts,
     )
-    disturbed = [conclusion(one) is Conclusion.DISTURBED for one in harmless]
+    disturbed = [conclusion(finding) is Conclusion.DISTURBED for finding in harmless]
     yield Measure(
         name="discernment.harmless_disturbed",
         value=sum(disturbed) / len(disturbed),
@@ -232,7 +232,7 @@ def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
 def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
     if not harmful:
         return
-    spans = pooled(one.localisation for one in harmful)
+    spans = pooled(finding.localisation for finding in harmful)
     yield Measure(
         name="localisation.hits",
         value=defined(spans.hit_rate),
@@ -251,14 +251,14 @@ def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
 def _steadiness(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
     if not harmless:
         return
-    conclusions = [conclusion(one) for one in harmless]
+    conclusions = [conclusion(finding) for finding in harmless]
     for name, wanted, says in (
         ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
         ("moved", Conclusion.DISTURBED, "share of harmless conditions that disturb the judge"),
     ):
         yield Measure(
             name=f"{topic}.{name}",
-            value=sum(one is wanted for one in conclusions) / len(conclusions),
+            value=sum(each is wanted for each in conclusions) / len(conclusions),
             says=says,
             count=len(conclusions),
         )

@@ -85,11 +85,11 @@ def written_twins(
             wrong.append(scores.damaged[row, columns, text].sum())
             owner.append(_source(segments[text]))
     good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
-    known = ~np.isnan(good + bad)
-    if not columns or not known.any():
+    defined = ~np.isnan(good + bad)
+    if not columns or not defined.any():
         return None
-    good, bad = good[known], bad[known]
-    names, sources = np.unique(np.array(owner)[known], return_inverse=True)
+    good, bad = good[defined], bad[defined]
+    names, sources = np.unique(np.array(owner)[defined], return_inverse=True)
     # A lower score is more suspect; the right twins come first.
     suspicion = -np.concatenate([good, bad])
     faulty = np.repeat([0.0, 1.0], good.size)
@@ -123,5 +123,5 @@ def _alarms(good: FloatArray, bad: FloatArray) -> float:
 def _share(effect: Weighted, *, sources: int, seed: int, draws: int) -> Share:
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(seed), draws=draws)
     interval = percentile_interval(drawn)
-    value, low, high = (float(one) for one in (drawn.estimate, interval.low, interval.high))
+    value, low, high = (float(number) for number in (drawn.estimate, interval.low, interval.high))
     return Share(value=value, low=low, high=high)

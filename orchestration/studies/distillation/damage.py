@@ -126,7 +126,7 @@ class _CleanText:
         for _ in range(plan.texts):
             most = int(self.rng.integers(1, plan.most + 1))
             order = self.rng.permutation(len(plan.harms))[: most * _TRIES].tolist()
-            harms = [plan.harms[place] for place in order]
+            harms = [plan.harms[number] for number in order]
             try:
                 yield damaged_by(case, harms, self.rng, most=most)
             except PerturbationError as error:
@@ -178,15 +178,15 @@ class _CleanText:
 def _others(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """Yield for each row texts for other inputs, none of another split."""
     alike: defaultdict[Hashable, list[Row]] = defaultdict(list)
-    places = []
+    starts = []
     for row in rows:
         beside = alike[row.segment.task, row.split]
-        places.append((beside, len(beside)))
+        starts.append((beside, len(beside)))
         beside.append(row)
-    for row, (beside, place) in zip(rows, places, strict=True):
-        near = (*beside[place + 1 : place + 1 + 2 * _OTHERS], *beside[: min(place, 2 * _OTHERS)])
-        found = [other.segment.output for other in near if other.input_id != row.input_id]
-        yield tuple(found[:_OTHERS])
+    for row, (beside, start) in zip(rows, starts, strict=True):
+        near = (*beside[start + 1 : start + 1 + 2 * _OTHERS], *beside[: min(start, 2 * _OTHERS)])
+        outputs = [other.segment.output for other in near if other.input_id != row.input_id]
+        yield tuple(outputs[:_OTHERS])
 
 
 def _harms(harm: Harm, aspect: Aspect) -> bool:

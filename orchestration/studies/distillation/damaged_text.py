@@ -87,7 +87,7 @@ def _meets(damage: Damage, strike: Strike) -> bool:
 
 def _joined(before: DamagedText, damage: Damage, *, harm: Harm) -> DamagedText:
     strikes = [*_carried(before.strikes, damage), *_strikes(damage, harm)]
-    return DamagedText(text=damage.text, strikes=tuple(sorted(strikes, key=_place)))
+    return DamagedText(text=damage.text, strikes=tuple(sorted(strikes, key=_offsets)))
 
 
 def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
@@ -106,5 +106,5 @@ def _strikes(damage: Damage, harm: Harm) -> Iterator[Strike]:
         yield Strike(start=start, end=end, was=damage.clean[edit.start : edit.end], harm=harm)
 
 
-def _place(strike: Strike) -> tuple[int, int]:
+def _offsets(strike: Strike) -> tuple[int, int]:
     return strike.start, strike.end

@@ -94,8 +94,8 @@ def refuse_overlap(rows: Iterable[Row], evaluation: Sequence[DataFile]) -> None:
     theirs = [(file.path, input_keys(segment)) for file in evaluation for segment in file.segments]
     ours = [(row, input_keys(row.segment)) for row in rows]
     telling = telling_keys([keys for _, keys in (*theirs, *ours)])
-    known = {key: path for path, keys in theirs for key in keys.all & telling}
-    shared = [(row, known[key]) for row, keys in ours for key in sorted(keys.all & known.keys())]
+    paths = {key: path for path, keys in theirs for key in keys.all & telling}
+    shared = [(row, paths[key]) for row, keys in ours for key in sorted(keys.all & paths.keys())]
     if shared:
         names = list(dict.fromkeys(row.segment.segment_id for row, _ in shared))
         files = ", ".join(dict.fromkeys(path for _, path in shared))

@@ -27,12 +27,12 @@ def least_used(
     """
     lots = rng.random(len(choices)).tolist()
     before: Counter[Hashable] = Counter()
-    places: list[tuple[int, int, float, int]] = []
-    for place in sorted(range(len(choices)), key=lots.__getitem__):
-        group = key(choices[place])
-        places.append((before[group], used[group], lots[place], place))
+    ranked: list[tuple[int, int, float, int]] = []
+    for index in sorted(range(len(choices)), key=lots.__getitem__):
+        group = key(choices[index])
+        ranked.append((before[group], used[group], lots[index], index))
         before[group] += 1
-    drawn = [choices[place] for *_, place in sorted(places)[:k]]
+    drawn = [choices[index] for *_, index in sorted(ranked)[:k]]
     used.update(map(key, drawn))
     return drawn
 

@@ -58,7 +58,7 @@ def dealt(
     split: dict[str, Split] = {}
     for order in of_dataset.values():
         split.update(_kept(order, sizes, shares=shares))
-    return {one: split.get(group, "train") for one, group in groups.items()}
+    return {name: split.get(group, "train") for name, group in groups.items()}
 
 
 def _kept(order: Sequence[str], sizes: Mapping[str, int], *, shares: Shares) -> dict[str, Split]:
@@ -118,8 +118,8 @@ def groups_of(keys: Iterable[InputKeys]) -> Mapping[str, str]:
 
     A group is called after the first of its inputs.
     """
-    known = {one.whole: one for one in keys}
-    telling = telling_keys(list(known.values()))
+    inputs = {each.whole: each for each in keys}
+    telling = telling_keys(list(inputs.values()))
     leader: dict[str, str] = {}
 
     def led(key: str) -> str:
@@ -127,11 +127,11 @@ def groups_of(keys: Iterable[InputKeys]) -> Mapping[str, str]:
             leader[key] = key = leader[leader[key]]
         return key
 
-    for one in known.values():
-        first, *others = sorted({led(key) for key in one.all & telling})
+    for each in inputs.values():
+        first, *others = sorted({led(key) for key in each.all & telling})
         leader.update(dict.fromkeys(others, first))
     named: dict[str, str] = {}
-    return {whole: named.setdefault(led(whole), whole) for whole in known}
+    return {whole: named.setdefault(led(whole), whole) for whole in inputs}
 
 
 def telling_keys(inputs: Sequence[InputKeys]) -> frozenset[str]:
@@ -139,11 +139,11 @@ def telling_keys(inputs: Sequence[InputKeys]) -> frozenset[str]:
 
     These are all but those of long texts which most of many inputs share.
     """
-    counts = Counter(key for one in inputs for key in set(one.long))
+    counts = Counter(key for keys in inputs for key in set(keys.long))
     most = _COMMON * len(inputs) if len(inputs) >= _MANY else len(inputs)
     common = {key for key, count in counts.items() if count > most}
     return frozenset(
-        key for one in inputs for key in one.all if key == one.whole or key not in common
+        key for keys in inputs for key in keys.all if key == keys.whole or key not in common
     )
 
 

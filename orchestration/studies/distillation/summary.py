@@ -132,8 +132,8 @@ class Inventory:
             "tasks": {name: counts.plain() for name, counts in sorted(self.tasks.items())},
             "scores": {number: self.numbers[number] for number in sorted(self.numbers, key=int)},
             "outliers": [
-                {"seat": seat, "task": task, "scores": found.scores, "outliers": found.far}
-                for (seat, task), found in sorted(self.seats.items())
+                {"seat": seat, "task": task, "scores": stats.scores, "outliers": stats.far}
+                for (seat, task), stats in sorted(self.seats.items())
             ],
             "left_out": dict(self.skipped.most_common()),
             "cautions": list(self.cautions()),

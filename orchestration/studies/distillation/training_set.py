@@ -62,8 +62,8 @@ def _example(line: bytes, form: TypeAdapter[T], *, where: str) -> T:
         return form.validate_json(line)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{where}: not a training example: {place} {problem['msg']}") from error
+        path = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{where}: not a training example: {path} {problem['msg']}") from error
 
 
 def split_file(split: Split) -> str:
@@ -100,8 +100,8 @@ def require_whole(folder: Path) -> None:
     files = seal.get("files")
     for split in SPLITS:
         path = folder / split_file(split)
-        known = files.get(path.name) if isinstance(files, dict) else None
-        if not isinstance(known, dict) or known.get("sha256") != _digest(path):
+        entry = files.get(path.name) if isinstance(files, dict) else None
+        if not isinstance(entry, dict) or entry.get("sha256") != _digest(path):
             raise DataError(f"{path}: not the file that {SEAL} tells of; build the data again")
 
 

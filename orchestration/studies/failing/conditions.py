@@ -31,11 +31,11 @@ _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
 )
 _REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
     {
-        "decision": lambda one: _gravity(one.report.decision),
-        "score": lambda one: one.report.score,
-        "error_probability": lambda one: one.report.error_probability,
-        "outcome": lambda one: one.report.outcome.value,
-        "aspect": lambda one: one.aspect.name,
+        "decision": lambda result: _gravity(result.report.decision),
+        "score": lambda result: result.report.score,
+        "error_probability": lambda result: result.report.error_probability,
+        "outcome": lambda result: result.report.outcome.value,
+        "aspect": lambda result: result.aspect.name,
     }
 )
 _COUNT = "spans"
@@ -57,28 +57,28 @@ class Condition:
     @property
     def aspects(self) -> Iterator[str]:
         """The names of the aspects that it is about, or leaves out."""
-        return (str(one.value) for one in self.of_report if one.field == "aspect")
+        return (str(part.value) for part in self.of_report if part.field == "aspect")
 
     @property
     def asks_for_unlocated(self) -> bool:
         """True if quotes that are not in the text count."""
-        return any(one.field == "located" for one in self.of_span)
+        return any(part.field == "located" for part in self.of_span)
 
     def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
         """Return the spans that fail `result`, none if its report alone does; None if it passes."""
-        if not all(one.is_met(_REPORT[one.field](result)) for one in self.of_report):
+        if not all(part.is_met(_REPORT[part.field](result)) for part in self.of_report):
             return None
         asked = self.asks_for_unlocated
         spans = [span for span in result.report.spans if asked or not span.hallucinated]
         count = None if result.report.score is None else len(spans)
-        if not all(one.is_met(count) for one in self.of_count):
+        if not all(part.is_met(count) for part in self.of_count):
             return None
         if not self.of_span:
             return ()
         return tuple(filter(self._is_met_by, spans)) or None
 
     def _is_met_by(self, span: ErrorSpan) -> bool:
-        return all(one.is_met(_SPAN[one.field](span)) for one in self.of_span)
+        return all(part.is_met(_SPAN[part.field](span)) for part in self.of_span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,15 +125,15 @@ def parse_condition(text: str) -> Condition:
     Examples
     --------
     >>> condition = parse_condition("aspect=consistency and severity >= 4")
-    >>> [(one.field, one.relation, one.value) for one in condition.of_span]
+    >>> [(part.field, part.relation, part.value) for part in condition.of_span]
     [('severity', '>=', 4.0)]
     """
     compared = [_compared(part, text) for part in _AND.split(text.strip())]
     return Condition(
         text=text.strip(),
-        of_span=tuple(one for one in compared if one.field in _SPAN),
-        of_count=tuple(one for one in compared if one.field == _COUNT),
-        of_report=tuple(one for one in compared if one.field in _REPORT),
+        of_span=tuple(part for part in compared if part.field in _SPAN),
+        of_count=tuple(part for part in compared if part.field == _COUNT),
+        of_report=tuple(part for part in compared if part.field in _REPORT),
     )
 
 
@@ -161,8 +161,8 @@ def failing(results: Iterable[Result], *conditions: str) -> list[Failure]:
     Raise `ConfigError` if one of these cannot be read.
     """
     parsed = [*map(parse_condition, conditions)]
-    found = (failure_of(result, parsed) for result in results)
-    return [failure for failure in found if failure is not None]
+    failures = (failure_of(result, parsed) for result in results)
+    return [failure for failure in failures if failure is not None]
 
 
 def _compared(part: str, whole: str) -> _Compared:

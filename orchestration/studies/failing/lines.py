@@ -15,7 +15,7 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 """Characters that end a message, or a property, of a workflow command, and what stands for them."""
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A file and, where it is known, the line in it; lines are counted from 1."""
 
     file: str
@@ -25,40 +25,42 @@ class Place(NamedTuple):
 def failing_line(failure: Failure) -> str:
     """Return a failing row in one line: its name, the conditions that it meets, and why."""
     met = "; ".join(failure.conditions)
-    said = _span_words(failure.spans[0]) if failure.spans else failure.says
+    text = _span_words(failure.spans[0]) if failure.spans else failure.says
     more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
     # Led by a word of ours: an id at the beginning of a line could be a command to what reads it.
-    return one_line(f"failing: {row_name(failure)} ({met}): {said}{more}")
+    return one_line(f"failing: {row_name(failure)} ({met}): {text}{more}")
 
 
-def annotations(failure: Failure, places: Mapping[str, Place]) -> Iterator[str]:
+def annotations(failure: Failure, locations: Mapping[str, Location]) -> Iterator[str]:
     """Yield a workflow command of GitHub for each span that fails, or for the row itself.
 
     Parameters
     ----------
-    places
-        Id of a segment -> its place; a row without one is on no line of the page.
+    locations
+        Id of a segment -> its location; a row without one is on no line of the page.
     """
-    place = places.get(failure.segment_id)
+    location = locations.get(failure.segment_id)
     for span in failure.spans or (None,):
-        said = failure.says if span is None else _span_words(span)
+        text = failure.says if span is None else _span_words(span)
         title = failure.aspect if span is None else f"{failure.aspect}: {_severity(span)}"
-        yield workflow_command(one_line(f"{row_name(failure)}: {said}"), title=title, place=place)
+        yield workflow_command(
+            one_line(f"{row_name(failure)}: {text}"), title=title, location=location
+        )
 
 
-def workflow_command(message: str, *, title: str, place: Place | None = None) -> str:
+def workflow_command(message: str, *, title: str, location: Location | None = None) -> str:
     r"""Return an error as the runner of GitHub's workflows reads it.
 
     Examples
     --------
-    >>> workflow_command("100 %\nwrong", title="form: a, b", place=Place("a.jsonl", 3))
+    >>> workflow_command("100 %\nwrong", title="form: a, b", location=Location("a.jsonl", 3))
     '::error file=a.jsonl,line=3,title=form%3A a%2C b::100 %25%0Awrong'
     """
     properties: dict[str, object] = {}
-    if place is not None:
-        properties["file"] = place.file
-        if place.line is not None:
-            properties["line"] = place.line
+    if location is not None:
+        properties["file"] = location.file
+        if location.line is not None:
+            properties["line"] = location.line
     properties["title"] = title
     named = ",".join(
         f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items()

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from spanjury.judges.core import VERSION, ErrorSpan, fingerprint
 from spanjury.orchestration.studies.failing.conditions import Failure
-from spanjury.orchestration.studies.failing.lines import Place, row_name, span_message
+from spanjury.orchestration.studies.failing.lines import Location, row_name, span_message
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {1: "note", 2: "note", 3: "warning", 4: "error", 5: "error"}
@@ -21,7 +21,9 @@ _FINGERPRINT = "spanjury/v1"
 Values = dict[str, object]
 
 
-def sarif(failures: Sequence[Failure], places: Mapping[str, Place], *, is_complete: bool) -> Values:
+def sarif(
+    failures: Sequence[Failure], locations: Mapping[str, Location], *, is_complete: bool
+) -> Values:
     """Return failing rows as a SARIF log with one run: a result for each span that fails.
 
     A row that fails as a whole is one result. The rules are the aspects with the categories of
@@ -29,24 +31,24 @@ def sarif(failures: Sequence[Failure], places: Mapping[str, Place], *, is_comple
 
     Parameters
     ----------
-    places
-        Id of a segment -> its place.
+    locations
+        Id of a segment -> its location.
     is_complete
         Whether every row was answered.
     """
-    found = list(_found(failures))
-    rules = list(dict.fromkeys(_rule(failure, span) for failure, span in found))
+    pairs = list(_failing_spans(failures))
+    rules = list(dict.fromkeys(_rule(failure, span) for failure, span in pairs))
     numbers = {rule: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
-    for failure, span in found:
+    for failure, span in pairs:
         rule = _rule(failure, span)
         results.append(
             {
                 "ruleId": rule,
                 "ruleIndex": numbers[rule],
                 **_result(failure, span, seen),
-                **_location(places.get(failure.segment_id)),
+                **_location(locations.get(failure.segment_id)),
             }
         )
     driver = {
@@ -63,7 +65,7 @@ def sarif(failures: Sequence[Failure], places: Mapping[str, Place], *, is_comple
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _found(failures: Sequence[Failure]) -> Iterator[tuple[Failure, ErrorSpan | None]]:
+def _failing_spans(failures: Sequence[Failure]) -> Iterator[tuple[Failure, ErrorSpan | None]]:
     for failure in failures:
         for span in failure.spans or (None,):
             yield failure, span
@@ -80,13 +82,13 @@ def _described(rule: str) -> str:
 
 
 def _result(failure: Failure, span: ErrorSpan | None, seen: Counter[str]) -> Values:
-    said = failure.says if span is None else span_message(span)
+    text = failure.says if span is None else span_message(span)
     marked = "" if span is None else span.text
     name = fingerprint(failure.task, failure.segment_id, failure.aspect, marked)
     seen[name] += 1  # the same quote may be wrong twice
     return {
         "level": "error" if span is None else _LEVELS.get(span.severity or 0, "warning"),
-        "message": {"text": f"{row_name(failure)}: {said}"},
+        "message": {"text": f"{row_name(failure)}: {text}"},
         "partialFingerprints": {_FINGERPRINT: f"{name}:{seen[name]}"},
         "properties": _properties(failure, span),
     }
@@ -113,12 +115,12 @@ def _properties(failure: Failure, span: ErrorSpan | None) -> Values:
     }
 
 
-def _location(place: Place | None) -> Values:
-    if place is None:
+def _location(location: Location | None) -> Values:
+    if location is None:
         return {}
-    physical: Values = {"artifactLocation": {"uri": _uri(place.file)}}
-    if place.line is not None:
-        physical["region"] = {"startLine": place.line}
+    physical: Values = {"artifactLocation": {"uri": _uri(location.file)}}
+    if location.line is not None:
+        physical["region"] = {"startLine": location.line}
     return {"locations": [{"physicalLocation": physical}]}
 
 

@@ -131,6 +131,6 @@ def severity_moved(severities: Iterable[int | None], *, by: int) -> int:
     >>> severity_moved([4, 5, None], by=2)
     1
     """
-    known = [severity for severity in severities if severity is not None]
-    moved = [min(MAX_SEVERITY, max(MIN_SEVERITY, severity + by)) for severity in known]
-    return sum(moved) - sum(known)
+    graded = [severity for severity in severities if severity is not None]
+    moved = [min(MAX_SEVERITY, max(MIN_SEVERITY, severity + by)) for severity in graded]
+    return sum(moved) - sum(graded)

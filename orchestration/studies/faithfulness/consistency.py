@@ -63,14 +63,14 @@ class Consistency:
 
 def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
     """Compare one step with two, for every family and direction that has both."""
-    for one, two in steps(score_arrays):
-        condition = score_arrays.conditions[one]
+    for single, double in steps(score_arrays):
+        condition = score_arrays.conditions[single]
         assert condition.direction is not None
-        first, second = paired_shifts(score_arrays, one, two)
+        first, second = paired_shifts(score_arrays, single, double)
         both = ~np.isnan(first)
         reverted = both & (first != 0) & (second == 0)
         broad = both & (patterns(first, second) == PATTERNS.index("inconsistent"))
-        with_errors = score_arrays.with_errors[one]
+        with_errors = score_arrays.with_errors[single]
         yield Consistency(
             judge=score_arrays.judge,
             dataset=score_arrays.dataset,
@@ -86,14 +86,18 @@ def consistencies(score_arrays: ScoreArrays) -> Iterator[Consistency]:
         )
 
 
-def paired_shifts(score_arrays: ScoreArrays, one: int, two: int) -> tuple[FloatArray, FloatArray]:
-    """Return how far one step and two moved each score, positive where it is as it should be.
+def paired_shifts(
+    score_arrays: ScoreArrays, single: int, double: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far one step, and two, moved each score, positive where it is as it should be.
 
     NaN in both where one of the two is missing, or they did not start from the same score.
     """
-    sign = 1.0 if score_arrays.conditions[one].direction == "rises" else -1.0
-    first, second = sign * score_arrays.shifts[one], sign * score_arrays.shifts[two]
-    strange = np.isnan(first + second) | (score_arrays.before[one] != score_arrays.before[two])
+    sign = 1.0 if score_arrays.conditions[single].direction == "rises" else -1.0
+    first, second = sign * score_arrays.shifts[single], sign * score_arrays.shifts[double]
+    strange = np.isnan(first + second) | (
+        score_arrays.before[single] != score_arrays.before[double]
+    )
     return np.where(strange, np.nan, first), np.where(strange, np.nan, second)
 
 
@@ -115,6 +119,6 @@ def steps(score_arrays: ScoreArrays) -> Iterator[tuple[int, int]]:
         if condition.by is not None and condition.direction is not None
     }
     for (family, direction, size), row in rows.items():
-        two = rows.get((family, direction, 2))
-        if size == 1 and two is not None:
-            yield row, two
+        double = rows.get((family, direction, 2))
+        if size == 1 and double is not None:
+            yield row, double

@@ -52,7 +52,7 @@ Points = defaultdict[str, defaultdict[int, list[float]]]
 
 def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return what one and two steps of severity do to a score (the paper's Figure 1)."""
-    stacks = (_of_steps(score_arrays, one, two) for one, two in steps(score_arrays))
+    stacks = (_of_steps(score_arrays, single, double) for single, double in steps(score_arrays))
     return tuple(stack for stack in stacks if stack.reports.any())
 
 
@@ -94,13 +94,13 @@ def by_deleted(score_arrays: ScoreArrays, *, of: tuple[int, ...] = (2, 3, 4)) ->
     return _curves(points)
 
 
-def _of_steps(score_arrays: ScoreArrays, one: int, two: int) -> Stack:
-    condition = score_arrays.conditions[one]
-    first, second = paired_shifts(score_arrays, one, two)
+def _of_steps(score_arrays: ScoreArrays, single: int, double: int) -> Stack:
+    condition = score_arrays.conditions[single]
+    first, second = paired_shifts(score_arrays, single, double)
     return _stack(
         f"{condition.family}, score should {'rise' if condition.direction == 'rises' else 'fall'}",
         score_arrays,
-        start=np.where(score_arrays.with_errors[one], score_arrays.before[one], np.nan),
+        start=np.where(score_arrays.with_errors[single], score_arrays.before[single], np.nan),
         part=patterns(first, second),
         parts=PATTERNS,
     )

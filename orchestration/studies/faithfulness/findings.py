@@ -189,7 +189,7 @@ def _values(score_arrays: ScoreArrays, row: int) -> FloatArray:
 def _bases(score_arrays: ScoreArrays) -> tuple[BoolArray, ...]:
     """Return which reports shares are taken over, in the order of the fields of `Finding`."""
     return (
-        score_arrays.known,
+        score_arrays.recorded,
         score_arrays.with_errors,
         score_arrays.with_room,
         score_arrays.with_room_against,
@@ -257,8 +257,8 @@ def _average(findings: Sequence[Finding]) -> Average:
 
 
 def _mean(values: Iterable[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan
+    defined = [value for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 _FEW = 30
@@ -276,9 +276,9 @@ def cautions(findings: Findings) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def named(one: ScoreArrays | Finding) -> str:
+def named(owner: ScoreArrays | Finding) -> str:
     """Say whose scores these are, and of what."""
-    return ", ".join(part for part in (one.judge, one.dataset, one.aspect) if part)
+    return ", ".join(part for part in (owner.judge, owner.dataset, owner.aspect) if part)
 
 
 def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
@@ -298,7 +298,7 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
             f"{whose}: the record does not say how many errors a report lists; a report below "
             "the best score is taken to list some."
         )
-    if score_arrays.known.any() and score_arrays.with_errors.any(axis=0).sum() < _FEW:
+    if score_arrays.recorded.any() and score_arrays.with_errors.any(axis=0).sum() < _FEW:
         count = int(score_arrays.with_errors.any(axis=0).sum())
         yield f"{whose}: {count} reports list errors, which is few."
     if any(change.method is RescoringMethod.RESTATED for change in score_arrays.changes):

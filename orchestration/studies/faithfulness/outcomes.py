@@ -51,16 +51,16 @@ def outcome_counts(score_arrays: ScoreArrays) -> tuple[OutcomeCounts, ...]:
 
 
 def _outcome_counts(changes: Iterable[Change], *, texts: int) -> OutcomeCounts:
-    known = tuple(changes)
-    counts = Counter(change.list_outcome for change in known)
+    listed = tuple(changes)
+    counts = Counter(change.list_outcome for change in listed)
     return OutcomeCounts(
-        absent=texts - len(known) + counts[ListOutcome.ABSENT],
+        absent=texts - len(listed) + counts[ListOutcome.ABSENT],
         unscored=counts[ListOutcome.UNSCORED],
         error_free=counts[ListOutcome.ERROR_FREE],
         clipped=counts[ListOutcome.CLIPPED],
-        unchanged=Counter(_why(change) for change in known if change.list_outcome in UNCHANGED),
+        unchanged=Counter(_why(change) for change in listed if change.list_outcome in UNCHANGED),
         failed=Counter(
-            change.reason for change in known if change.list_outcome is ListOutcome.FAILED
+            change.reason for change in listed if change.list_outcome is ListOutcome.FAILED
         ),
     )
 

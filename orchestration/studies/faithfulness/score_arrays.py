@@ -52,7 +52,7 @@ class ScoreArrays:
         not rescored since nothing could be changed, `after` is `before`.
     errors
         The same shape: how many errors the report lists, NaN where the record does not say.
-    known, rescored
+    recorded, rescored
         The same shape: whether there is a report with a score and a word on what became of
         it; whether its list was changed and it was asked for another score.
     """
@@ -65,7 +65,7 @@ class ScoreArrays:
     before: FloatArray
     after: FloatArray
     errors: FloatArray
-    known: BoolArray
+    recorded: BoolArray
     rescored: BoolArray
     low: int
     high: int
@@ -74,13 +74,13 @@ class ScoreArrays:
     @property
     def shifts(self) -> FloatArray:
         """Score afterwards less the one before; NaN where one is missing."""
-        return np.where(self.known, self.after - self.before, np.nan)
+        return np.where(self.recorded, self.after - self.before, np.nan)
 
     @property
     def with_errors(self) -> BoolArray:
         """Reports that list errors; where the record does not say, those below the best score."""
         assumed = np.isnan(self.errors) & (self.before < self.high)
-        return self.known & (assumed | (self.errors > 0))
+        return self.recorded & (assumed | (self.errors > 0))
 
     @property
     def applied(self) -> BoolArray:
@@ -88,7 +88,7 @@ class ScoreArrays:
         adding: BoolArray = np.array(
             [[condition.family in _ADDING] for condition in self.conditions]
         )
-        return self.rescored & self.known & (self.with_errors | adding)
+        return self.rescored & self.recorded & (self.with_errors | adding)
 
     @property
     def with_room(self) -> BoolArray:
@@ -148,18 +148,18 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         )
         for change in changes
     }
-    columns = {text: n for n, text in enumerate(dict.fromkeys(one.text for one in changes))}
+    columns = {text: n for n, text in enumerate(dict.fromkeys(change.text for change in changes))}
     rows = {name: number for number, name in enumerate(conditions)}
     shape = len(rows), len(columns)
     before, after, errors = (np.full(shape, np.nan) for _ in range(3))
-    known, rescored = (np.zeros(shape, dtype=bool) for _ in range(2))
+    recorded, rescored = (np.zeros(shape, dtype=bool) for _ in range(2))
     for change in changes:
         at = rows[change.condition], columns[change.text]
         is_unchanged = change.list_outcome in UNCHANGED
         before[at] = _number(change.before)
         after[at] = _number(change.before if is_unchanged else change.after)
         errors[at] = _number(change.errors)
-        known[at] = change.before is not None and change.list_outcome not in _UNKNOWN
+        recorded[at] = change.before is not None and change.list_outcome not in _UNKNOWN
         rescored[at] = change.is_rescored
     first = changes[0]
     return ScoreArrays(
@@ -171,7 +171,7 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         before=before,
         after=after,
         errors=errors,
-        known=known,
+        recorded=recorded,
         rescored=rescored,
         low=first.low,
         high=first.high,

@@ -118,15 +118,15 @@ def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
 def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
     """Yield a narrow table for each judge and dataset."""
     groups: dict[tuple[str, str], list[Average]] = {}
-    for one in averages:
-        groups.setdefault((one.judge, one.dataset), []).append(one)
+    for average in averages:
+        groups.setdefault((average.judge, average.dataset), []).append(average)
     for (judge, dataset), rows in groups.items():
         yield table(
             [
                 "condition",
                 *numeric("printed", "errors", "room", "toward", "against", "change", "-null"),
             ],
-            ([one.condition, *_average(one, digits=2)] for one in rows),
+            ([average.condition, *_average(average, digits=2)] for average in rows),
             title=f"{judge} on {dataset}",
             only="terminal",
         )
@@ -180,20 +180,20 @@ def _controls(findings: Sequence[Finding]) -> list[Block]:
 
 def _by_aspect(findings: Sequence[Finding]) -> Table:
     columns: dict[str, Callable[[Finding], Cell | str | int]] = {
-        "written by": lambda one: one.written_by or "rule",
-        "reports": lambda one: one.overall.reports,
-        "lost": lambda one: one.overall.lost,
-        "printed": lambda one: _share(one.overall.changed_as_printed),
-        "with errors (n)": lambda one: _share(one.with_errors.changed, of=one.with_errors),
-        "with room (n)": lambda one: _share(one.with_room.changed, of=one.with_room),
-        "toward": lambda one: _share(one.toward(one.with_room)),
-        "against (n)": lambda one: _share(
-            one.against(one.with_room_against), of=one.with_room_against
+        "written by": lambda each: each.written_by or "rule",
+        "reports": lambda each: each.overall.reports,
+        "lost": lambda each: each.overall.lost,
+        "printed": lambda each: _share(each.overall.changed_as_printed),
+        "with errors (n)": lambda each: _share(each.with_errors.changed, of=each.with_errors),
+        "with room (n)": lambda each: _share(each.with_room.changed, of=each.with_room),
+        "toward": lambda each: _share(each.toward(each.with_room)),
+        "against (n)": lambda each: _share(
+            each.against(each.with_room_against), of=each.with_room_against
         ),
-        "average change": lambda one: _change(one.overall),
-        "changed minus control": lambda one: _estimate(one.net and one.net.changed),
-        "toward minus control": lambda one: _estimate(one.net and one.net.toward),
-        "p": lambda one: Cell(one.net.p_changed if one.net else None, ".3g"),
+        "average change": lambda each: _change(each.overall),
+        "changed minus control": lambda each: _estimate(each.net and each.net.changed),
+        "toward minus control": lambda each: _estimate(each.net and each.net.toward),
+        "p": lambda each: Cell(each.net.p_changed if each.net else None, ".3g"),
     }
     rows = (
         row(*_whose(finding), *(cell(finding) for cell in columns.values()))

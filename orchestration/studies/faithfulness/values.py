@@ -125,8 +125,8 @@ def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measu
 def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
     nets = [finding.net for finding in findings if finding.net is not None and finding.net.used]
     figures: tuple[tuple[str, Callable[[NetOfControl], float], str], ...] = (
-        ("null_adjusted", lambda one: one.toward.value, "moved as the changed list says"),
-        ("null_adjusted_against", lambda one: one.against.value, "moved the other way"),
+        ("null_adjusted", lambda net: net.toward.value, "moved as the changed list says"),
+        ("null_adjusted_against", lambda net: net.against.value, "moved the other way"),
     )
     count = sum(net.used for net in nets)
     for name, figure, says in figures:

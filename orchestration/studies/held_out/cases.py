@@ -75,13 +75,13 @@ def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str
     if seen is not None:
         tasks = [case.aspect.task.name in seen.tasks for case in cases]
         aspects = [(case.aspect.task.name, case.aspect.name) in seen.aspects for case in cases]
-        known = [seen.damages.issuperset(case.damages) for case in cases]
+        seen_damage = [seen.damages.issuperset(case.damages) for case in cases]
         damaged = np.array([bool(case.damages) for case in cases])
         every = groups[ALL]
         for name, flags, among in (
             ("tasks", tasks, every),
             ("aspects", aspects, every),
-            ("damages", known, damaged),
+            ("damages", seen_damage, damaged),
         ):
             groups[f"seen-{name}"] = among & np.array(flags)
             groups[f"unseen-{name}"] = among & ~np.array(flags)

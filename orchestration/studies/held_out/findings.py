@@ -117,7 +117,7 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
     estimated = estimates(effects, texts=inputs, settings=settings)
     if inputs < _DRAWN:
         bare = {"low": np.nan, "high": np.nan}
-        estimated = {name: replace(one, **bare) for name, one in estimated.items()}
+        estimated = {name: replace(estimate, **bare) for name, estimate in estimated.items()}
     counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
     measures = {
         name: Measure(

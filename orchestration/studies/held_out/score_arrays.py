@@ -84,15 +84,15 @@ def collect_scores(cases: Sequence[Case], reports: Sequence[Report]) -> ScoreArr
     outcomes = list(Outcome)
     return ScoreArrays(
         inputs=np.unique([case.input_id for case in cases], return_inverse=True)[1],
-        outcomes=np.array([outcomes.index(one.outcome) for one in reports], dtype=np.int64),
+        outcomes=np.array([outcomes.index(report.outcome) for report in reports], dtype=np.int64),
         characters=_filled(common["characters"], has_score),
         graded=_filled(common["graded"], has_score),
-        spans=np.array([len(one.spans) if one.score is not None else np.nan for one in reports]),
+        spans=np.array([np.nan if r.score is None else len(r.spans) for r in reports]),
         target_spans=np.array([len(case.target.spans) for case in cases], dtype=np.float64),
         meetings=meetings,
         alike=alike,
         apart=apart,
-        score=np.array([_points(one.score, case.aspect.scale) for case, one in pairs]),
+        score=np.array([_points(report.score, case.aspect.scale) for case, report in pairs]),
         target_score=np.array([_points(case.target.score, case.aspect.scale) for case in cases]),
     )
 
@@ -104,21 +104,21 @@ def _filled(rows: FloatArray, scored: BoolArray) -> FloatArray:
     return filled
 
 
-def _met(found: Sequence[ErrorSpan], target: Sequence[ErrorSpan]) -> tuple[int, int, int]:
+def _met(spans: Sequence[ErrorSpan], target: Sequence[ErrorSpan]) -> tuple[int, int, int]:
     """Return the pairs of spans that meet, those of one severity, and the sum of differences."""
     apart = [
-        abs(one.severity - other.severity)
-        for one in found
-        for other in target
-        if one.severity is not None and other.severity is not None and _meet(one, other)
+        abs(span.severity - gold.severity)
+        for span in spans
+        for gold in target
+        if span.severity is not None and gold.severity is not None and _meet(span, gold)
     ]
     return len(apart), apart.count(0), sum(apart)
 
 
-def _meet(one: ErrorSpan, other: ErrorSpan) -> bool:
-    if one.interval is None or other.interval is None:
+def _meet(span: ErrorSpan, gold: ErrorSpan) -> bool:
+    if span.interval is None or gold.interval is None:
         return False
-    return max(one.interval[0], other.interval[0]) < min(one.interval[1], other.interval[1])
+    return max(span.interval[0], gold.interval[0]) < min(span.interval[1], gold.interval[1])
 
 
 def _points(score: float | None, scale: Scale) -> float:

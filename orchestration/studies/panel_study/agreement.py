@@ -57,7 +57,7 @@ class Agreement:
     def __init__(self, seats: PanelSeats, settings: Settings) -> None:
         self.seats = seats
         self.settings = settings
-        self._known: dict[bytes, Estimate] = {}
+        self._estimates: dict[bytes, Estimate] = {}
         self.level: Level = settings.level or (
             "by-input" if seats.has_several_systems else "pooled"
         )
@@ -84,18 +84,18 @@ class Agreement:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
         values = self.of(scores)
         for value, line in zip(values, scores, strict=True):
-            if line.tobytes() not in self._known:  # one panel is on several tables
-                self._known[line.tobytes()] = self._estimate(float(value), line[np.newaxis])
-        return [self._known[line.tobytes()] for line in scores]
+            if line.tobytes() not in self._estimates:  # one panel is on several tables
+                self._estimates[line.tobytes()] = self._estimate(float(value), line[np.newaxis])
+        return [self._estimates[line.tobytes()] for line in scores]
 
     def gains(self, scores: FloatArray, *, base: FloatArray) -> list[Estimate]:
         """Return by how much each agrees more than `base`, on the texts that both have."""
-        found = []
+        gains = []
         for line in scores:
             both = np.where(np.isnan(base + line), np.nan, np.array([base, line]))
             values = self.of(both)
-            found.append(self._estimate(float(values[1] - values[0]), both))
-        return found
+            gains.append(self._estimate(float(values[1] - values[0]), both))
+        return gains
 
     def _estimate(self, value: float, scores: FloatArray) -> Estimate:
         """Add the interval of the agreement of one line of scores, or of the gain of the second."""
@@ -132,8 +132,8 @@ class Agreement:
 
 def _averaged(parts: FloatArray) -> FloatArray:
     """Return the mean over groups of those that are defined."""
-    known = ~np.isnan(parts)
-    return safe_divide(np.where(known, parts, 0.0).sum(axis=0), known.sum(axis=0))
+    scored = ~np.isnan(parts)
+    return safe_divide(np.where(scored, parts, 0.0).sum(axis=0), scored.sum(axis=0))
 
 
 def source_folds(seats: PanelSeats, settings: Settings) -> IntArray:
@@ -145,8 +145,8 @@ def source_folds(seats: PanelSeats, settings: Settings) -> IntArray:
     dealt = order[np.argsort(group_of[order], kind="stable")]
     fold = np.empty(order.size, dtype=np.intp)
     fold[dealt] = np.arange(order.size) % min(settings.folds, max(order.size, 1))
-    found: IntArray = fold[seats.sources]
-    return found
+    of_texts: IntArray = fold[seats.sources]
+    return of_texts
 
 
 def splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -172,12 +172,12 @@ def chances_notes(
     chances
         Of the texts of `seats`, in their order; where one is None, nothing is weighed.
     """
-    said = unequal_chances_note(chances)
-    if said:
-        yield said
+    note = unequal_chances_note(chances)
+    if note:
+        yield note
     is_pooled = Agreement(seats, settings).level == "pooled"
     is_known = bool(seats.names) and None not in chances
-    if said and is_known and is_pooled and settings.method in {"pearson", "spearman"}:
+    if note and is_known and is_pooled and settings.method in {"pearson", "spearman"}:
         yield _over_all_texts(seats, settings, 1 / np.array(chances, dtype=np.float64))
 
 
@@ -210,12 +210,12 @@ def weighed(
     sources again.
     """
     method: WeighedMethod = "pearson" if settings.method == "pearson" else "spearman"
-    known = ~np.isnan(scores + seats.human)
-    parts = [np.flatnonzero(known & (seats.groups == one)) for one in set(seats.groups.tolist())]
+    scored = ~np.isnan(scores + seats.human)
+    parts = [np.flatnonzero(scored & (seats.groups == n)) for n in np.unique(seats.groups)]
 
     def agreement(counts: FloatArray) -> FloatArray:
-        found = [_of_part(part, counts) for part in parts if part.size]
-        return np.asarray(np.mean(found, axis=0))
+        values = [_of_part(part, counts) for part in parts if part.size]
+        return np.asarray(np.mean(values, axis=0))
 
     def _of_part(part: IntArray, counts: FloatArray) -> FloatArray:
         times = counts[:, seats.sources[part]] * weights[part]

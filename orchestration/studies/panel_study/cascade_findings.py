@@ -128,8 +128,8 @@ def cascade_findings(
     ended = judge_held_out(texts, folds, shares=shares)
     parts = _Parts(texts, seats, settings) if people else None
     points = tuple(
-        _point(texts, one, share=aimed, parts=parts)
-        for one, aimed in zip(ended, shares, strict=True)
+        _point(texts, outcome, share=aimed, parts=parts)
+        for outcome, aimed in zip(ended, shares, strict=True)
     )
     return CascadeFindings(
         aspect=seats.aspect,
@@ -161,16 +161,16 @@ class _Parts:
     def __init__(self, texts: StagedTexts, seats: PanelSeats, settings: Settings) -> None:
         self._whole = texts.whole
         behind = [seat for stage in texts.stages[1:] for seat in stage]
-        self._paid = mean_scores(texts.places[behind])
+        self._paid = mean_scores(texts.fractions[behind])
         self._of = list(_parts(seats, settings))
         self.parts = tuple(
             self._described(name, here, agreement) for name, here, agreement in self._of
         )
 
-    def kept(self, places: FloatArray, costs: FloatArray, most: float) -> Iterator[Kept]:
+    def kept(self, fractions: FloatArray, costs: FloatArray, most: float) -> Iterator[Kept]:
         """Yield what a cascade keeps on each part."""
         for part, (name, here, agreement) in zip(self.parts, self._of, strict=True):
-            own = places[here][np.newaxis]
+            own = fractions[here][np.newaxis]
             value = float(agreement.of(own)[0])
             (gain,) = agreement.gains(own, base=self._whole[here])
             yield Kept(
@@ -211,12 +211,12 @@ def _point(
     texts: StagedTexts, ended: CascadeOutcome, *, share: float, parts: _Parts | None
 ) -> CascadePoint:
     most = float(texts.costs.sum())
-    kept = parts.kept(ended.places, ended.costs, most) if parts else ()
+    kept = parts.kept(ended.fractions, ended.costs, most) if parts else ()
     return CascadePoint(
         share=share,
         cost=float(ended.costs.mean() / most),
         asked=tuple(float((ended.stages >= k).mean()) for k in range(len(texts.stages))),
-        apart=float(np.abs(ended.places - texts.whole).mean()),
+        apart=float(np.abs(ended.fractions - texts.whole).mean()),
         kept=tuple(kept),
     )
 

@@ -133,7 +133,7 @@ def _costs(findings: CascadeFindings) -> Table:
 
 def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
-    lines = [(one, one.kept[number]) for one in findings.points]
+    lines = [(point, point.kept[number]) for point in findings.points]
     yield table(
         [
             *numeric("aimed at", "cost", "agreement", "against all seats", "of all seats'"),

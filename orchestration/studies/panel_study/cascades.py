@@ -40,9 +40,9 @@ class StagedTexts:
     ----------
     stages
         Numbers of the seats of each stage.
-    estimates, places
-        Shape ``(seats, texts)``: how good each report says the text is, and the place of its
-        score on the scale, both 0 to 1; NaN where a seat gave no score.
+    estimates, fractions
+        Shape ``(seats, texts)``: how good each report says the text is, and its score as a
+        fraction of the scale, both 0 to 1; NaN where a seat gave no score.
     failed
         Shape ``(seats, texts)``: where a seat should have given a score, and did not.
     costs
@@ -51,14 +51,14 @@ class StagedTexts:
 
     stages: tuple[tuple[int, ...], ...]
     estimates: FloatArray
-    places: FloatArray
+    fractions: FloatArray
     failed: NDArray[np.bool_]
     costs: FloatArray
 
     @property
     def whole(self) -> FloatArray:
-        """The place of the whole panel's score, shape ``(texts,)``."""
-        return mean_scores(self.places[[seat for stage in self.stages for seat in stage]])
+        """The whole panel's score as a fraction of the scale, shape ``(texts,)``."""
+        return mean_scores(self.fractions[[seat for stage in self.stages for seat in stage]])
 
     def after(self, number: int) -> FloatArray:
         """Return the estimates after the stage of that number, shape ``(texts,)``.
@@ -71,18 +71,18 @@ class StagedTexts:
         return np.where(self.failed[asked].any(axis=0), np.nan, estimates)
 
     def rest(self, number: int) -> FloatArray:
-        """Return the mean place of the scores of the stages behind that one."""
+        """Return the mean fraction of the scores of the stages behind that one."""
         return mean_scores(
-            self.places[[seat for stage in self.stages[number + 1 :] for seat in stage]]
+            self.fractions[[seat for stage in self.stages[number + 1 :] for seat in stage]]
         )
 
     def expected(self, number: int, rest: FloatArray) -> FloatArray:
         """Return the whole panel's score if each seat that is left gives `rest`."""
-        given = self.places[self._asked(number)]
+        given = self.fractions[self._asked(number)]
         left = sum(map(len, self.stages[number + 1 :]))
-        known = ~np.isnan(given)
-        total = np.where(known, given, 0.0).sum(axis=0)
-        expected: FloatArray = (total + left * rest) / (known.sum(axis=0) + left)
+        scored = ~np.isnan(given)
+        total = np.where(scored, given, 0.0).sum(axis=0)
+        expected: FloatArray = (total + left * rest) / (scored.sum(axis=0) + left)
         return expected
 
     def of(self, texts: IntArray) -> "StagedTexts":
@@ -90,7 +90,7 @@ class StagedTexts:
         return replace(
             self,
             estimates=self.estimates[:, texts],
-            places=self.places[:, texts],
+            fractions=self.fractions[:, texts],
             failed=self.failed[:, texts],
         )
 
@@ -110,8 +110,8 @@ class FittedStage(NamedTuple):
 class CascadeOutcome(NamedTuple):
     """The end of texts that were judged by a cascade."""
 
-    places: FloatArray
-    """Shape ``(texts,)``: the place of the score."""
+    fractions: FloatArray
+    """Shape ``(texts,)``: the score as a fraction of the scale."""
     costs: FloatArray
     """Shape ``(texts,)``."""
     stages: IntArray
@@ -124,7 +124,7 @@ def staged(seats: PanelSeats, stages: tuple[tuple[int, ...], ...], *, unit: Unit
     return StagedTexts(
         stages=stages,
         estimates=seats.estimates,
-        places=seats.places,
+        fractions=seats.fractions,
         failed=seats.failed,
         costs=np.array([costs[list(stage)].sum() for stage in stages]),
     )
@@ -142,21 +142,23 @@ def fit_cascades(texts: StagedTexts, *, shares: Sequence[float]) -> list[tuple[F
     """Fit one cascade for each share of the cost, as `fit_cascade` does."""
     maps = [_score_map(texts.after(k), texts.rest(k)) for k in range(len(texts.stages) - 1)]
     total = texts.costs.sum()
-    found: dict[float, tuple[FittedStage, ...]] = {}
+    by_share: dict[float, tuple[FittedStage, ...]] = {}
     fitted: tuple[FittedStage, ...] = ()
     for price in _PRICES:
         fitted = _fitted_at(texts, maps, price=float(price))
         taken = judge(texts, fitted).costs.mean()
-        found |= {one: fitted for one in shares if one not in found and taken <= one * total}
-        if len(found) == len({*shares}):
+        by_share |= {
+            share: fitted for share in shares if share not in by_share and taken <= share * total
+        }
+        if len(by_share) == len({*shares}):
             break
-    return [found.get(share, fitted) for share in shares]
+    return [by_share.get(share, fitted) for share in shares]
 
 
 def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
     """Judge `texts` as an open panel with these stages does."""
     whole = texts.whole
-    places, costs = whole.copy(), np.zeros(whole.size)
+    fractions, costs = whole.copy(), np.zeros(whole.size)
     stages = np.full(whole.size, len(texts.stages) - 1, dtype=np.intp)
     waiting = np.ones(whole.size, dtype=bool)
     for number, stage in enumerate(fitted):
@@ -164,10 +166,10 @@ def judge(texts: StagedTexts, fitted: Sequence[FittedStage]) -> CascadeOutcome:
         estimates = texts.after(number)
         ends = waiting & ~_is_unsure(estimates, stage.unsure)
         expected = texts.expected(number, np.interp(estimates, stage.estimates, stage.scores))
-        places[ends], stages[ends] = expected[ends], number
+        fractions[ends], stages[ends] = expected[ends], number
         waiting &= ~ends
     costs[waiting] += texts.costs[-1]
-    return CascadeOutcome(places, costs, stages)
+    return CascadeOutcome(fractions, costs, stages)
 
 
 def judge_held_out(
@@ -182,7 +184,7 @@ def judge_held_out(
     for fit, held in splits(folds):
         kept = texts.of(held)
         for outcome, fitted in zip(ended, fit_cascades(texts.of(fit), shares=shares), strict=True):
-            outcome.places[held], outcome.costs[held], outcome.stages[held] = judge(kept, fitted)
+            outcome.fractions[held], outcome.costs[held], outcome.stages[held] = judge(kept, fitted)
     return ended
 
 
@@ -191,13 +193,13 @@ def _score_map(estimates: FloatArray, rest: FloatArray) -> tuple[FloatArray, Flo
 
     A knot is the mean estimate of a block that is pooled, so that few texts tie.
     """
-    known = ~np.isnan(estimates + rest)
-    if not known.any():
+    scored = ~np.isnan(estimates + rest)
+    if not scored.any():
         return np.array([0.5]), np.array([0.5])  # never used: the stage is never sure
-    fit = decreasing_fit(-estimates[known], rest[known])
+    fit = decreasing_fit(-estimates[scored], rest[scored])
     knots, values = -fit.knots[::-1], fit.values[::-1]
-    places = np.searchsorted(knots, estimates[known])
-    weights = np.bincount(places, minlength=knots.size)
+    nearest = np.searchsorted(knots, estimates[scored])
+    weights = np.bincount(nearest, minlength=knots.size)
     scores, blocks = np.unique(values.round(12), return_inverse=True)
     sizes = np.bincount(blocks, weights=weights)
     return np.bincount(blocks, weights=weights * knots) / sizes, scores
@@ -225,12 +227,12 @@ def _fitted_at(
 
 def _unsure_between(estimates: FloatArray, losses: FloatArray) -> tuple[float, float]:
     """Return the interval in which asking on gains most; one without a text if it never gains."""
-    known = ~np.isnan(estimates + losses)
-    if not known.any():
+    scored = ~np.isnan(estimates + losses)
+    if not scored.any():
         return 0.0, 1.0
-    order = np.argsort(estimates[known])
-    ordered = estimates[known][order]
-    sums = np.concatenate([[0.0], np.cumsum(losses[known][order])])
+    order = np.argsort(estimates[scored])
+    ordered = estimates[scored][order]
+    sums = np.concatenate([[0.0], np.cumsum(losses[scored][order])])
     bounds = np.unique(np.quantile(ordered, np.linspace(0.0, 1.0, _BOUNDS + 1), method="nearest"))
     below = sums[np.searchsorted(ordered, bounds, side="left")]
     upto = sums[np.searchsorted(ordered, bounds, side="right")]

@@ -106,14 +106,14 @@ def cascade_choices(
     folds = source_folds(seats, agreement.settings)
     for subset in subsets:
         texts = _in_stages(seats, subset.members, unit=unit)
-        known = int((~np.isnan(texts.whole)).sum())
-        if not texts.costs[1:].sum() > 0 or known < FEWEST_FITTED:
+        scored = int((~np.isnan(texts.whole)).sum())
+        if not texts.costs[1:].sum() > 0 or scored < FEWEST_FITTED:
             continue
         shares = [share for share in _SHARES if share * texts.costs.sum() > texts.costs[0]]
         if not shares:
             continue
         ended = judge_held_out(texts, folds, shares=shares)
-        scores = np.array([outcome.places for outcome in ended])
+        scores = np.array([outcome.fractions for outcome in ended])
         values = agreement.of(scores)
         named = tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages)
         for share, outcome, value in zip(shares, ended, values, strict=True):
@@ -124,14 +124,14 @@ def cascade_choices(
                 cost=float(outcome.costs.mean()),
                 agreement=float(value),
                 calls=_calls(seats, _asked(texts, outcome, seats=len(seats.names))),
-                coverage=_coverage(outcome.places),
+                coverage=_coverage(outcome.fractions),
             )
-            yield ScoredChoice(choice, outcome.places)
+            yield ScoredChoice(choice, outcome.fractions)
 
 
 def _in_stages(seats: PanelSeats, members: Sequence[int], *, unit: Unit) -> StagedTexts:
     stages = usual_stages([seats.costs[member] for member in members], unit=unit)
-    numbers = tuple(tuple(members[place] for place in stage) for stage in stages)
+    numbers = tuple(tuple(members[number] for number in stage) for stage in stages)
     return staged(seats, numbers, unit=unit)
 
 

@@ -31,10 +31,10 @@ def flattery(drawn: Resampled) -> float:
     0.15
     """
     moved = drawn.draws - drawn.estimate
-    known = ~np.isnan(moved).any(axis=1)
-    if not known.any():
+    whole = ~np.isnan(moved).any(axis=1)
+    if not whole.any():
         return np.nan
     # Draws hold texts twice, which moves all correlations a little: that is no choice's gain.
-    gained = moved[known] - moved[known].mean(axis=1, keepdims=True)
-    chosen = drawn.draws[known].argmax(axis=1)
+    gained = moved[whole] - moved[whole].mean(axis=1, keepdims=True)
+    chosen = drawn.draws[whole].argmax(axis=1)
     return max(float(gained[np.arange(len(gained)), chosen].mean()), 0.0)

@@ -69,8 +69,8 @@ class SeatPrices:
         """Return what is known of some seats."""
         both = list(zip(names, costs, strict=True))
         return cls(
-            of_seats={name: one.price for name, one in both if one.price is not None},
-            lacking=tuple(name for name, one in both if one.is_unpriced),
+            of_seats={name: cost.price for name, cost in both if cost.price is not None},
+            lacking=tuple(name for name, cost in both if cost.is_unpriced),
         )
 
 
@@ -91,10 +91,10 @@ def amount_words(amount: float, unit: Unit) -> str:
 def usual_unit(costs: Iterable[SeatCost]) -> Unit:
     """Return the unit that says most: a seat that calls no model costs no dollars."""
     asked = list(costs)
-    calling = [one for one in asked if one.calls or one.tokens]
-    if calling and all(one.dollars is not None for one in calling):
+    calling = [cost for cost in asked if cost.calls or cost.tokens]
+    if calling and all(cost.dollars is not None for cost in calling):
         return "dollars"
-    if any(one.tokens for one in asked):
+    if any(cost.tokens for cost in asked):
         return "tokens"
     return "calls" if calling else "seconds"
 
@@ -108,9 +108,9 @@ def usual_stages(costs: Sequence[SeatCost], *, unit: Unit) -> tuple[tuple[int, .
     >>> usual_stages([model, small, rules], unit="calls")
     ((2,), (1,), (0,))
     """
-    counted = [one.counted_in(unit) for one in costs]
+    counted = [cost.counted_in(unit) for cost in costs]
     # Nearly all models take one call a text: their tokens say which is the cheaper.
-    prices = [one.tokens for one in costs] if unit == "calls" else counted
+    prices = [cost.tokens for cost in costs] if unit == "calls" else counted
     free = tuple(number for number, cost in enumerate(counted) if cost == 0)
     paid = sorted(set(range(len(costs))) - {*free}, key=lambda number: (prices[number], number))
     return (*((free,) if free else ()), *((number,) for number in paid))

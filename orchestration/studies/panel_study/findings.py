@@ -109,14 +109,14 @@ def study_aspect(
     """
     _check(seats)
     agreement = Agreement(seats, settings)
-    found = subset_findings(agreement)
-    if np.isnan(found.whole.value):
+    compared = subset_findings(agreement)
+    if np.isnan(compared.whole.value):
         raise DataError(
             f"the agreement with people on {seats.aspect} is not defined at the level"
             f" {agreement.level}: too few texts, or all scores are alike"
         )
     priced = frontier(
-        agreement, found.subsets, unit=spending.unit, budget=spending.budget, texts=judged
+        agreement, compared.subsets, unit=spending.unit, budget=spending.budget, texts=judged
     )
     of_seats = {
         name: families.of(model) for name, model in zip(seats.names, seats.models, strict=True)
@@ -128,7 +128,7 @@ def study_aspect(
         sources=int(seats.sources.max()) + 1,
         groups=seats.group_names if len(seats.group_names) > 1 else (),
         level=agreement.level,
-        subsets=found,
+        subsets=compared,
         redundancy=redundancy_findings(agreement, families),
         families={name: family for name, family in of_seats.items() if family},
         leans=tuple(leans(seats, settings, families)),

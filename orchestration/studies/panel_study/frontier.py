@@ -105,12 +105,12 @@ def frontier(
     counted = unit or usual_unit(seats.costs)
     plain = list(subset_choices(seats, subsets, unit=counted))
     whole = plain[-1].choice
-    first = _undominated([one.choice for one in plain], whole=whole)
+    first = _undominated([each.choice for each in plain], whole=whole)
     cascaded = sorted({*first, len(subsets) - 1})
-    cascades = cascade_choices(agreement, [subsets[one] for one in cascaded], unit=counted)
+    cascades = cascade_choices(agreement, [subsets[number] for number in cascaded], unit=counted)
     scored = [*plain, *cascades]
     points = tuple(_points(agreement, scored, whole=whole))
-    choices = tuple(one.choice for one in scored)
+    choices = tuple(each.choice for each in scored)
     return Frontier(
         unit=counted,
         choices=choices,
@@ -127,14 +127,14 @@ def _is_comparable(choice: Choice, whole: Choice) -> bool:
 
 def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
     """Return the numbers of the choices that none beats, the cheapest first."""
-    known = [
+    valid = [
         number
         for number, choice in enumerate(choices)
         if np.isfinite(choice.cost)
         and np.isfinite(choice.agreement)
         and _is_comparable(choice, whole)
     ]
-    ordered = sorted(known, key=lambda number: (choices[number].cost, -choices[number].agreement))
+    ordered = sorted(valid, key=lambda number: (choices[number].cost, -choices[number].agreement))
     kept: list[int] = []
     for number in ordered:
         if not kept or choices[number].agreement > choices[kept[-1]].agreement:
@@ -145,27 +145,27 @@ def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
 def _points(
     agreement: Agreement, scored: Sequence[ScoredChoice], *, whole: Choice
 ) -> list[FrontierPoint]:
-    kept = [scored[one] for one in _undominated([one.choice for one in scored], whole=whole)]
+    kept = [scored[n] for n in _undominated([each.choice for each in scored], whole=whole)]
     if not kept:
         return []
-    estimates = agreement.estimates(np.array([one.scores for one in kept]))
-    rivals = [one for one in scored if _is_comparable(one.choice, whole)]
-    losses = _flatteries(agreement, rivals, [one.choice.cost for one in kept])
+    estimates = agreement.estimates(np.array([each.scores for each in kept]))
+    rivals = [each for each in scored if _is_comparable(each.choice, whole)]
+    losses = _flatteries(agreement, rivals, [each.choice.cost for each in kept])
     return _rising(
         FrontierPoint(
-            choice=one.choice, estimate=estimate, corrected=one.choice.agreement - float(loss)
+            choice=each.choice, estimate=estimate, corrected=each.choice.agreement - float(loss)
         )
-        for one, estimate, loss in zip(kept, estimates, losses, strict=True)
+        for each, estimate, loss in zip(kept, estimates, losses, strict=True)
     )
 
 
 def _rising(points: Iterable[FrontierPoint]) -> list[FrontierPoint]:
     """Return those that are better than all cheaper ones, also without what chance gave them."""
-    found: list[FrontierPoint] = []
+    rising: list[FrontierPoint] = []
     for point in points:
-        if not found or not point.corrected <= found[-1].corrected:  # NaN where nothing is drawn
-            found.append(point)
-    return found
+        if not rising or not point.corrected <= rising[-1].corrected:  # NaN where nothing is drawn
+            rising.append(point)
+    return rising
 
 
 def _flatteries(
@@ -176,9 +176,9 @@ def _flatteries(
         return np.full(len(costs), np.nan)
     draws = min(agreement.settings.draws, CHOICE_DRAWS)
     drawn = agreement.drawn(np.array([rival.scores for rival in rivals]), draws=draws)
-    known = ~np.isnan(drawn.estimate)
+    defined = ~np.isnan(drawn.estimate)
     prices = np.array([rival.choice.cost for rival in rivals])
-    affordable = [known & (prices <= cost) for cost in costs]
+    affordable = [defined & (prices <= cost) for cost in costs]
     return np.array(
         [flattery(Resampled(drawn.estimate[here], drawn.draws[:, here])) for here in affordable]
     )
@@ -190,5 +190,5 @@ def _bought(
     if amount is None:
         return None
     paid = [point for point in points if point.choice.cost * texts <= amount]
-    best = max(paid, key=lambda one: one.choice.agreement, default=None)
+    best = max(paid, key=lambda point: point.choice.agreement, default=None)
     return Budget(amount=amount, unit=unit, texts=texts, best=best)

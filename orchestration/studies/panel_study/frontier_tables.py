@@ -48,22 +48,22 @@ def frontier_blocks(
     names
         Seat -> what it is called in tables.
     """
-    found = study.frontier
-    shown = {choice.name: _shown(choice, names) for choice in found.choices}
-    if len({choice.cost for choice in found.choices if math.isfinite(choice.cost)}) > 1:
+    frontier = study.frontier
+    shown = {choice.name: _shown(choice, names) for choice in frontier.choices}
+    if len({choice.cost for choice in frontier.choices if math.isfinite(choice.cost)}) > 1:
         yield _plot(study, shown)
     yield table(
         [
             *numeric("no."),
             "panel",
-            *numeric(_PER_TEXTS[found.unit]),
+            *numeric(_PER_TEXTS[frontier.unit]),
             *numeric("of all seats' cost", only="page"),
             *numeric("agreement", "corrected"),
             *numeric("of all seats'", only="page"),
         ],
         (
-            (number, shown[point.choice.name], *_point(point, found))
-            for number, point in enumerate(found.points, start=1)
+            (number, shown[point.choice.name], *_point(point, frontier))
+            for number, point in enumerate(frontier.points, start=1)
         ),
         note="The frontier: no other panel agrees as much with people for less. Corrected: "
         "agreement minus what the best of all panels of at most that cost gains by being "
@@ -71,14 +71,14 @@ def frontier_blocks(
         "correction, too.",
     )
     yield from _cascades(study, findings)
-    if found.uneven:
-        yield _uneven([shown[name] for name in found.uneven])
+    if frontier.uneven:
+        yield _uneven([shown[name] for name in frontier.uneven])
     yield Paragraph(
-        f"All seats: {_cost_words(found)}, agreement {figure(study.subsets.whole.value, VALUE)}."
+        f"All seats: {_cost_words(frontier)}, agreement {figure(study.subsets.whole.value, VALUE)}."
     )
-    yield from price_lines(study.prices, unit=found.unit)
-    if found.budget:
-        yield from _budget(found.budget, found, shown)
+    yield from price_lines(study.prices, unit=frontier.unit)
+    if frontier.budget:
+        yield from _budget(frontier.budget, frontier, shown)
 
 
 def _shown(choice: Choice, names: Mapping[str, str]) -> str:
@@ -198,27 +198,27 @@ def _affordable(amount: float, cost: float) -> str:
 
 
 def _plot(study: AspectStudy, shown: Mapping[str, str]) -> Plot:
-    found = study.frontier
-    numbers = {point.choice.name: str(number) for number, point in enumerate(found.points, 1)}
-    estimates = {point.choice.name: point.estimate for point in found.points}
+    frontier = study.frontier
+    numbers = {point.choice.name: str(number) for number, point in enumerate(frontier.points, 1)}
+    estimates = {point.choice.name: point.estimate for point in frontier.points}
     points = [
         PlotPoint(
-            x=_priced(choice.cost, found.unit),
+            x=_priced(choice.cost, frontier.unit),
             y=choice.agreement,
             name=f"{shown[choice.name]}: {figure(choice.agreement, VALUE)}",
             kind="line" if choice.name in numbers else "faint",
             mark=numbers.get(choice.name, ""),
             interval=_bounds(estimates.get(choice.name)),
         )
-        for choice in found.choices
-        if choice.name != found.whole.name or choice.name in numbers
+        for choice in frontier.choices
+        if choice.name != frontier.whole.name or choice.name in numbers
     ]
-    if found.whole.name not in numbers:
+    if frontier.whole.name not in numbers:
         points.append(
             PlotPoint(
-                x=_priced(found.whole.cost, found.unit),
-                y=found.whole.agreement,
-                name=f"all seats: {figure(found.whole.agreement, VALUE)}",
+                x=_priced(frontier.whole.cost, frontier.unit),
+                y=frontier.whole.agreement,
+                name=f"all seats: {figure(frontier.whole.agreement, VALUE)}",
                 kind="other",
                 mark="all",
                 interval=_bounds(study.subsets.whole),
@@ -226,12 +226,12 @@ def _plot(study: AspectStudy, shown: Mapping[str, str]) -> Plot:
         )
     return Plot(
         points=points,
-        x=_PER_TEXTS[found.unit],
+        x=_PER_TEXTS[frontier.unit],
         y="agreement with people",
         alt=f"Panels by cost and by agreement with people on {study.aspect}; those on the frontier"
         " are numbered as in the table below, with 95 % intervals.",
     )
 
 
-def _bounds(one: Estimate | None) -> tuple[float, float] | None:
-    return None if one is None or math.isnan(one.low) else (one.low, one.high)
+def _bounds(interval: Estimate | None) -> tuple[float, float] | None:
+    return None if interval is None or math.isnan(interval.low) else (interval.low, interval.high)

@@ -47,14 +47,14 @@ class Lean:
 def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
     """Yield the lean of each seat that judged systems of its own family and others."""
     of_system = [families.of(name) for name in seats.system_names]
-    known = [families.of(model) for model in seats.models]
-    for number, family in enumerate(known):
-        own_systems = np.array([family is not None and one == family for one in of_system])
+    of_seat = [families.of(model) for model in seats.models]
+    for number, family in enumerate(of_seat):
+        own_systems = np.array([family is not None and other == family for other in of_system])
         own = own_systems[seats.systems]
         if not own.any() or own.all():
             continue
         scores = seats.scores[number]
-        others = [other for other, its in enumerate(known) if its != family]
+        others = [other for other, its in enumerate(of_seat) if its != family]
         beside = mean_scores(seats.scores[others]) if others else np.full(seats.texts, np.nan)
         yield Lean(
             seat=seats.names[number],
@@ -70,10 +70,10 @@ def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator
 
 def _beyond(scores: FloatArray, people: FloatArray) -> FloatArray:
     """Return what a line through people's scores does not predict of a seat's."""
-    known = ~np.isnan(scores + people)
-    if known.sum() < 2 or np.ptp(people[known]) == 0:  # noqa: PLR2004  a line takes two points
-        return scores - np.nanmean(scores) if known.any() else scores
-    slope, start = np.polyfit(people[known], scores[known], 1)
+    scored = ~np.isnan(scores + people)
+    if scored.sum() < 2 or np.ptp(people[scored]) == 0:  # noqa: PLR2004  a line takes two points
+        return scores - np.nanmean(scores) if scored.any() else scores
+    slope, start = np.polyfit(people[scored], scores[scored], 1)
     left: FloatArray = scores - (start + slope * people)
     return left
 
@@ -82,10 +82,10 @@ def _contrast(
     seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
 ) -> Estimate:
     """Return the mean over own texts less that over others, with sources drawn again."""
-    known = ~np.isnan(values)
+    scored = ~np.isnan(values)
     sources = int(seats.sources.max()) + 1
     parts = np.zeros((4, sources))
-    for line, side in ((0, own & known), (2, ~own & known)):
+    for line, side in ((0, own & scored), (2, ~own & scored)):
         np.add.at(parts[line], seats.sources[side], values[side])
         np.add.at(parts[line + 1], seats.sources[side], 1.0)
 

@@ -56,33 +56,33 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
     seats, settings = agreement.seats, agreement.settings
     if len(seats.names) < 2:  # noqa: PLR2004  a pair
         return None
-    found = rater_redundancy(
+    shared = rater_redundancy(
         _ranked_within(seats.human, agreement.blocks),
         np.array([_ranked_within(line, agreement.blocks) for line in seats.scores]),
         rng=default_rng(settings.seed),
         clusters=seats.sources,
         draws=max(settings.draws, 1),
     )
-    known = [families.of(model) for model in seats.models]
-    places = list(zip(*np.triu_indices(len(seats.names), k=1), strict=True))
+    of_seat = [families.of(model) for model in seats.models]
+    cells = list(zip(*np.triu_indices(len(seats.names), k=1), strict=True))
     pairs = [
         RedundantPair(
-            first=seats.names[one],
-            second=seats.names[other],
-            family=known[one] if known[one] == known[other] else None,
-            texts=int(found.items[one, other]),
-            partial=Estimate(*(float(part[one, other]) for part in found[:3])),
+            first=seats.names[row],
+            second=seats.names[column],
+            family=of_seat[row] if of_seat[row] == of_seat[column] else None,
+            texts=int(shared.items[row, column]),
+            partial=Estimate(*(float(part[row, column]) for part in shared[:3])),
         )
-        for one, other in places
+        for row, column in cells
     ]
     apart = [
         pair.partial.value
-        for pair, (one, other) in zip(pairs, places, strict=True)
-        if known[one] and known[other] and known[one] != known[other]
+        for pair, (row, column) in zip(pairs, cells, strict=True)
+        if of_seat[row] and of_seat[column] and of_seat[row] != of_seat[column]
     ]
     return RedundancyFindings(
-        pairs=tuple(sorted(pairs, key=lambda one: _first_greatest(one.partial.value))),
-        effective=Estimate(found.effective, found.effective_low, found.effective_high),
+        pairs=tuple(sorted(pairs, key=lambda pair: _first_greatest(pair.partial.value))),
+        effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
         within=_mean(pair.partial.value for pair in pairs if pair.family),
         between=_mean(apart),
     )
@@ -104,5 +104,5 @@ def _first_greatest(value: float) -> float:
 
 
 def _mean(values: Iterable[float]) -> float:
-    known: FloatArray = np.array([value for value in values if not np.isnan(value)])
-    return float(known.mean()) if known.size else np.nan
+    defined: FloatArray = np.array([value for value in values if not np.isnan(value)])
+    return float(defined.mean()) if defined.size else np.nan

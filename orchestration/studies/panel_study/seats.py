@@ -22,7 +22,7 @@ class SeatWord(NamedTuple):
     """The word of a seat on a text; its three numbers are NaN without a score."""
 
     score: float
-    place: float
+    fraction: float
     """Of the score on its scale, 0 to 1."""
     estimate: float
     """The goodness of the text by the report, 0 to 1."""
@@ -57,7 +57,7 @@ class StudyText:
 
 
 class _Layout(NamedTuple):
-    """Places of texts in a table of systems and inputs."""
+    """Cells of texts in a table of systems and inputs."""
 
     rows: IntArray
     columns: IntArray
@@ -80,7 +80,7 @@ class PanelSeats:
         Seats that scored a text or more.
     models
         The model of each, or else the seat's own name: what says its family.
-    scores, places, estimates, failed
+    scores, fractions, estimates, failed
         Shape ``(seats, texts)``, as in `SeatWord`; a seat that was not asked has failed.
     human
         Shape ``(texts,)``.
@@ -92,7 +92,7 @@ class PanelSeats:
     names: tuple[str, ...]
     models: tuple[str, ...]
     scores: FloatArray
-    places: FloatArray
+    fractions: FloatArray
     estimates: FloatArray
     failed: NDArray[np.bool_]
     human: FloatArray
@@ -123,7 +123,7 @@ class PanelSeats:
         return replace(
             self,
             scores=self.scores[:, texts],
-            places=self.places[:, texts],
+            fractions=self.fractions[:, texts],
             estimates=self.estimates[:, texts],
             failed=self.failed[:, texts],
             human=self.human[texts],
@@ -134,13 +134,13 @@ class PanelSeats:
 
     def within_groups(self, values: FloatArray) -> "list[GroupTable]":
         """Return people's scores beside values of shape ``(..., texts)``, group by group."""
-        found = []
+        tables = []
         for group in range(len(self.group_names)):
             here = np.flatnonzero(self.groups == group)
             layout = _layout(self.systems[here], self.sources[here])
             people = layout.table(self.human[here])
-            found.append(GroupTable(people, layout.table(values[..., here])))
-        return found
+            tables.append(GroupTable(people, layout.table(values[..., here])))
+        return tables
 
 
 class GroupTable(NamedTuple):
@@ -152,8 +152,8 @@ class GroupTable(NamedTuple):
 
 def mean_scores(scores: FloatArray) -> FloatArray:
     """Return the mean over the first axis of what is not missing."""
-    known = ~np.isnan(scores)
-    return safe_divide(np.where(known, scores, 0.0).sum(axis=0), known.sum(axis=0))
+    scored = ~np.isnan(scores)
+    return safe_divide(np.where(scored, scores, 0.0).sum(axis=0), scored.sum(axis=0))
 
 
 def panel_seats(
@@ -186,7 +186,7 @@ def panel_seats(
         names=names,
         models=tuple(models.get(name) or name for name in names),
         scores=words[..., 0],
-        places=words[..., 1],
+        fractions=words[..., 1],
         estimates=words[..., 2],
         failed=words[..., 3].astype(np.bool_),
         human=np.array([text.human for text in texts], dtype=np.float64),
@@ -200,8 +200,8 @@ def panel_seats(
 
 
 def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
-    known = {name: number for number, name in enumerate(dict.fromkeys(values))}
-    return np.array([known[value] for value in values], dtype=np.intp), tuple(known)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(values))}
+    return np.array([numbers[value] for value in values], dtype=np.intp), tuple(numbers)
 
 
 def _layout(systems: IntArray, sources: IntArray) -> _Layout:
@@ -209,11 +209,11 @@ def _layout(systems: IntArray, sources: IntArray) -> _Layout:
     columns: dict[tuple[int, int], int] = {}
     rows: dict[int, int] = {}
     taken: dict[tuple[int, int], int] = {}
-    places = []
+    pairs = []
     for system, source in zip(systems.tolist(), sources.tolist(), strict=True):
         number = taken.get((system, source), 0)
         taken[system, source] = number + 1
         column = columns.setdefault((source, number), len(columns))
-        places.append((rows.setdefault(system, len(rows)), column))
-    cells = np.array(places, dtype=np.intp).reshape(-1, 2)
+        pairs.append((rows.setdefault(system, len(rows)), column))
+    cells = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return _Layout(cells[:, 0], cells[:, 1], (len(rows), len(columns)))

@@ -118,9 +118,9 @@ def _forward(agreement: Agreement, everyone: Sequence[int]) -> Iterator[tuple[in
     seats = agreement.seats
     chosen: tuple[int, ...] = ()
     while len(chosen) < len(everyone):
-        asked = [tuple(sorted((*chosen, one))) for one in everyone if one not in chosen]
+        asked = [tuple(sorted((*chosen, seat))) for seat in everyone if seat not in chosen]
         yield from asked
-        scores = np.array([seats.mean_of(one) for one in asked])
+        scores = np.array([seats.mean_of(members) for members in asked])
         chosen = asked[_best(agreement.of(scores))]
 
 
@@ -139,16 +139,16 @@ def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFind
         [subset for subset in subsets if len(subset.members) == size]
         for size in range(1, len(seats.names) + 1)
     ]
-    best = [same[_best(np.array([one.agreement for one in same]))] for same in by_size]
-    estimates = agreement.estimates(np.array([seats.mean_of(one.members) for one in best]))
+    best = [same[_best(np.array([subset.agreement for subset in same]))] for same in by_size]
+    estimates = agreement.estimates(np.array([seats.mean_of(subset.members) for subset in best]))
     for same, nearest, estimate in zip(by_size, best, estimates, strict=True):
-        values = np.array([one.agreement for one in same])
-        known = values[~np.isnan(values)]
+        values = np.array([subset.agreement for subset in same])
+        defined = values[~np.isnan(values)]
         yield SizeFinding(
             size=len(nearest.members),
             panels=len(same),
-            mean=float(known.mean()) if known.size else np.nan,
-            least=float(known.min()) if known.size else np.nan,
+            mean=float(defined.mean()) if defined.size else np.nan,
+            least=float(defined.min()) if defined.size else np.nan,
             best=nearest,
             estimate=estimate,
             corrected=_corrected(agreement, same, nearest),
@@ -159,7 +159,7 @@ def _corrected(agreement: Agreement, same: Sequence[Subset], best: Subset) -> fl
     """Take off what the best gains by being chosen."""
     if len(same) == 1 or not agreement.settings.draws:
         return best.agreement
-    scores = np.array([agreement.seats.mean_of(one.members) for one in same])
+    scores = np.array([agreement.seats.mean_of(subset.members) for subset in same])
     draws = min(agreement.settings.draws, CHOICE_DRAWS)
     return best.agreement - flattery(agreement.drawn(scores, draws=draws))
 
@@ -188,9 +188,9 @@ def _gains(agreement: Agreement) -> list[Estimate]:
     everyone = tuple(range(len(seats.names)))
     if len(everyone) < 2:  # noqa: PLR2004  without it there is no panel
         return [Estimate(np.nan, np.nan, np.nan) for _ in everyone]
-    without = [seats.mean_of([one for one in everyone if one != left]) for left in everyone]
+    without = [seats.mean_of([seat for seat in everyone if seat != left]) for left in everyone]
     less = agreement.gains(np.array(without), base=seats.mean_of(everyone))
-    return [Estimate(-one.value, -one.high, -one.low) for one in less]
+    return [Estimate(-each.value, -each.high, -each.low) for each in less]
 
 
 def _shapley(subsets: Sequence[Subset], players: int) -> FloatArray:

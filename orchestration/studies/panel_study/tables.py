@@ -155,18 +155,18 @@ def _members(panel: Subset, names: Names) -> str:
 
 
 def _best(findings: SubsetFindings, names: Names) -> Table:
-    known = [subset for subset in findings.subsets if not math.isnan(subset.agreement)]
-    ranked = sorted(known, key=lambda one: -one.agreement)[:_MOST_SUBSETS]
+    defined = [subset for subset in findings.subsets if not math.isnan(subset.agreement)]
+    ranked = sorted(defined, key=lambda subset: -subset.agreement)[:_MOST_SUBSETS]
     return table(
         ["panel", *numeric("seats", "agreement", "against all seats")],
         (
             (
-                ", ".join(names[seat] for seat in one.seats),
-                len(one.members),
-                Cell(one.agreement, VALUE),
-                Cell(one.agreement - findings.whole.value, GAIN),
+                ", ".join(names[seat] for seat in subset.seats),
+                len(subset.members),
+                Cell(subset.agreement, VALUE),
+                Cell(subset.agreement - findings.whole.value, GAIN),
             )
-            for one in ranked
+            for subset in ranked
         ),
         title=f"The {len(ranked)} subsets that agree most, of {len(findings.subsets)}",
         only="page",
@@ -213,16 +213,16 @@ def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
     )
 
 
-def _leans(found: Iterable[Lean], names: Names) -> Table:
+def _leans(leans: Iterable[Lean], names: Names) -> Table:
     return table(
         ["seat", "family", "systems", *numeric("texts", "beyond people", "beyond other seats")],
         (
             (
-                *(names[one.seat], one.family, ", ".join(one.systems), one.texts),
-                estimate_cell(one.beyond_people, "+.2f"),
-                estimate_cell(one.beyond_seats, "+.2f"),
+                *(names[lean.seat], lean.family, ", ".join(lean.systems), lean.texts),
+                estimate_cell(lean.beyond_people, "+.2f"),
+                estimate_cell(lean.beyond_seats, "+.2f"),
             )
-            for one in found
+            for lean in leans
         ),
         note="How much higher a judge scores the texts of its own family's systems than people's "
         "scores predict, or than seats of other families do, minus the same difference on "
@@ -236,7 +236,7 @@ def _weighed(weighing: Weighing, names: Names) -> tuple[Cell, str]:
     return estimate_cell(weighing.gain, GAIN), ", ".join(weights)
 
 
-def _weighings(found: Iterable[Weighing], names: Names) -> Table:
+def _weighings(weighings: Iterable[Weighing], names: Names) -> Table:
     return table(
         [
             "score",
@@ -246,12 +246,12 @@ def _weighings(found: Iterable[Weighing], names: Names) -> Table:
         ],
         (
             row(
-                one.name,
-                "people's scores, by folds" if one.uses_people else "seats alone",
-                estimate_cell(one.agreement),
-                *(("", "all alike") if one.name == _PLAIN else _weighed(one, names)),
+                weighing.name,
+                "people's scores, by folds" if weighing.uses_people else "seats alone",
+                estimate_cell(weighing.agreement),
+                *(("", "all alike") if weighing.name == _PLAIN else _weighed(weighing, names)),
             )
-            for one in found
+            for weighing in weighings
         ),
         note="A score is better than the plain mean if its whole interval is above 0. "
         "Dawid-Skene and the ordinal model assume that seats err independently, and "

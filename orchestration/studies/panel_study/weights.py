@@ -67,7 +67,7 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
     if seats.texts >= _LEAST_TEXTS:
         stacked = _held_out(agreement)
         given.append(("stacking", True, stacked, _stacked(agreement, whole)))
-    scores = np.array([one[2] for one in given])
+    scores = np.array([row[2] for row in given])
     estimates = agreement.estimates(scores)
     gains = agreement.gains(scores, base=plain)
     return tuple(
@@ -100,18 +100,18 @@ def _dawid_skene(scores: FloatArray) -> FloatArray:
     count = int(np.nanmax(labels)) + 1
     if count < 2:  # noqa: PLR2004  all scores are alike
         return _where_scored(np.zeros(scores.shape[1]), scores)
-    found = dawid_skene(labels.T, categories=count)
-    return _where_scored(found.posterior @ np.arange(count), scores)
+    fitted = dawid_skene(labels.T, categories=count)
+    return _where_scored(fitted.posterior @ np.arange(count), scores)
 
 
 def _labels(scores: FloatArray) -> FloatArray:
     """Return scores as labels from 0: as they are if few differ, or else cut into `_BINS`."""
-    known = scores[~np.isnan(scores)]
-    different = np.unique(known)
+    defined = scores[~np.isnan(scores)]
+    different = np.unique(defined)
     if different.size <= _MOST_LABELS:
         labels = np.searchsorted(different, np.nan_to_num(scores)).astype(np.float64)
     else:
-        edges = np.linspace(known.min(), known.max(), _BINS + 1)[1:-1]
+        edges = np.linspace(defined.min(), defined.max(), _BINS + 1)[1:-1]
         labels = np.digitize(np.nan_to_num(scores), edges).astype(np.float64)
     return np.where(np.isnan(scores), np.nan, labels)
 
@@ -119,17 +119,17 @@ def _labels(scores: FloatArray) -> FloatArray:
 def _held_out(agreement: Agreement) -> FloatArray:
     """Return the score of each text by weights that were fitted without its fold."""
     seats = agreement.seats
-    found = np.full(seats.texts, np.nan)
+    scores = np.full(seats.texts, np.nan)
     for training, test in splits(source_folds(seats, agreement.settings)):
-        found[test] = _weighted(seats.scores[:, test], _stacked(agreement, training))
-    return found
+        scores[test] = _weighted(seats.scores[:, test], _stacked(agreement, training))
+    return scores
 
 
 def _weighted(scores: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted mean of what seats gave; the plain one where no seat with weight did."""
-    known = ~np.isnan(scores)
-    sums = (weights[:, np.newaxis] * np.where(known, scores, 0.0)).sum(axis=0)
-    totals = (weights[:, np.newaxis] * known).sum(axis=0)
+    scored = ~np.isnan(scores)
+    sums = (weights[:, np.newaxis] * np.where(scored, scores, 0.0)).sum(axis=0)
+    totals = (weights[:, np.newaxis] * scored).sum(axis=0)
     return np.where(totals > 0, safe_divide(sums, totals), mean_scores(scores))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.ranking.groups import LEVEL, Place, places
+from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
 from spanjury.orchestration.studies.ranking.means import (
     POWER,
     JudgedMean,
@@ -49,7 +49,7 @@ class SystemFinding:
     texts: int
     scored: int
     judged: JudgedMean
-    place: Place
+    place: Rank
     powered: PoweredEstimate | None
 
     @property
@@ -103,7 +103,7 @@ class AspectRanking:
     Parameters
     ----------
     basis
-        What order, places and groups follow.
+        What order, ranks and groups follow.
     reason
         Why people's scores are not the basis; empty where they are.
     unmarked
@@ -172,35 +172,33 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     powered = [people.mean(number) if people else None for number in range(len(table.systems))]
     reason = _reason(table)
     basis: Basis = "judges" if reason else "people and judges"
-    helped = [None if one is None or math.isnan(one.error) else one for one in powered]
+    helped = [None if mean is None or math.isnan(mean.error) else mean for mean in powered]
     values = [
         judged.value if reason or with_help is None else with_help.value
         for judged, with_help in zip(means, helped, strict=True)
     ]
     # People's points and the panel's are not of one kind, so unmarked systems stand apart.
-    last = [not reason and one is None for one in helped]
-    order = sorted(
-        range(len(values)), key=lambda one: (last[one], math.isnan(values[one]), -values[one])
-    )
-    found = _adjusted([*_pairs(table, order, people)])
-    where = places(_higher(table, found, basis), order=order)
+    last = [not reason and mean is None for mean in helped]
+    order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
+    pairs = _adjusted([*_pairs(table, order, people)])
+    where = ranks(_higher(table, pairs, basis), order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
         reason=reason,
-        unmarked=tuple(name for name, one in zip(table.systems, last, strict=True) if one),
+        unmarked=tuple(name for name, is_last in zip(table.systems, last, strict=True) if is_last),
         systems=tuple(
             SystemFinding(
-                system=table.systems[one],
-                texts=int(table.texts[one]),
-                scored=int(np.count_nonzero(~np.isnan(table.judged[one]))),
-                judged=means[one],
-                place=where[one],
-                powered=powered[one],
+                system=table.systems[number],
+                texts=int(table.texts[number]),
+                scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
+                judged=means[number],
+                place=where[number],
+                powered=powered[number],
             )
-            for one in order
+            for number in order
         ),
-        pairs=tuple(found),
+        pairs=tuple(pairs),
         marked=table.marked,
         tuning=people.tuning if people else None,
         is_weighted=table.is_weighted,
@@ -256,12 +254,12 @@ def _floored(powered: PoweredEstimate) -> float:
     return max(powered.p, least_p(powered.clusters))
 
 
-def _adjusted(found: Sequence[PairFinding]) -> list[PairFinding]:
-    judged = _holm([one.adjusted for one in found])
-    powered = _holm([one.powered_adjusted for one in found])
+def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:
+    judged = _holm([pair.adjusted for pair in pairs])
+    powered = _holm([pair.powered_adjusted for pair in pairs])
     return [
-        replace(one, adjusted=p, powered_adjusted=with_people)
-        for one, p, with_people in zip(found, judged, powered, strict=True)
+        replace(pair, adjusted=p, powered_adjusted=with_people)
+        for pair, p, with_people in zip(pairs, judged, powered, strict=True)
     ]
 
 
@@ -270,14 +268,14 @@ def _holm(values: Sequence[float]) -> list[float]:
         return [float(p) for p in np.exp(holm(np.log(values)))]
 
 
-def _higher(table: ScoreTable, found: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
+def _higher(table: ScoreTable, pairs: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
     """Return which system is shown to be above which."""
-    number = {name: place for place, name in enumerate(table.systems)}
+    number = {name: row for row, name in enumerate(table.systems)}
     higher = np.zeros((len(number), len(number)), dtype=np.bool_)
-    for one in found:
-        if one.is_apart(basis):
-            pair = (number[one.first], number[one.second])
-            higher[pair if one.value_on(basis) > 0 else pair[::-1]] = True
+    for finding in pairs:
+        if finding.is_apart(basis):
+            pair = (number[finding.first], number[finding.second])
+            higher[pair if finding.value_on(basis) > 0 else pair[::-1]] = True
     return higher
 
 
@@ -323,7 +321,7 @@ def annotators_caution(texts: Sequence[RankedText]) -> str:
     shared = [text for text in texts if len(text.people) > 1]
     if len(shared) < _FEW_SHARED:
         return ""
-    rows = [[one.people.get(name, np.nan) for name in names] for one in shared]
+    rows = [[text.people.get(name, np.nan) for name in names] for text in shared]
     alpha = krippendorff_alpha(rows, level="interval").value
     if not alpha <= 0:
         return ""

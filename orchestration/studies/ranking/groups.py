@@ -11,16 +11,16 @@ LEVEL = 0.05
 """Above this p-value, adjusted for all pairs, two systems are not shown to differ."""
 
 
-class Place(NamedTuple):
-    """The place of a system: from `best` to `worst`, 1 for the first; letters of its groups."""
+class Rank(NamedTuple):
+    """The rank of a system: from `best` to `worst`, 1 for the first; letters of its groups."""
 
     best: int
     worst: int
     groups: str
 
 
-def places(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Place]:
-    """Return the place of each system.
+def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
+    """Return the rank of each system.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def places(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Place]:
     letters = group_letters(higher | higher.T, order=order)
     size = len(higher)
     return [
-        Place(int(ahead[index]) + 1, size - int(behind[index]), letters[index])
+        Rank(int(ahead[index]) + 1, size - int(behind[index]), letters[index])
         for index in range(size)
     ]
 
@@ -53,22 +53,24 @@ def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str
     .. [1] Piepho (2004), Journal of Computational and Graphical Statistics 13(2):456-466
     """
     groups: list[frozenset[int]] = [frozenset(order)]
-    for place, one in enumerate(order):
-        for other in order[place + 1 :]:
-            if apart[one, other]:
-                groups = _parted(groups, one, other)
-    rank = {system: place for place, system in enumerate(order)}
-    named = sorted(groups, key=lambda group: sorted(rank[one] for one in group))
+    for index, system in enumerate(order):
+        for other in order[index + 1 :]:
+            if apart[system, other]:
+                groups = _parted(groups, system, other)
+    rank = {system: index for index, system in enumerate(order)}
+    named = sorted(groups, key=lambda group: sorted(rank[system] for system in group))
     return [
         "".join(_letter(number) for number, group in enumerate(named) if index in group)
         for index in range(len(order))
     ]
 
 
-def _parted(groups: list[frozenset[int]], one: int, other: int) -> list[frozenset[int]]:
+def _parted(groups: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
     """Have no group hold both; a group within another is none."""
-    kept = [group for group in groups if not {one, other} <= group]
-    halves = [group - {gone} for group in groups if {one, other} <= group for gone in (one, other)]
+    kept = [group for group in groups if not {first, second} <= group]
+    halves = [
+        group - {gone} for group in groups if {first, second} <= group for gone in (first, second)
+    ]
     for half in halves:
         if not any(half <= group for group in kept):
             kept.append(half)

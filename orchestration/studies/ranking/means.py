@@ -35,11 +35,11 @@ def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
 
     Texts for one input hang together: several of them make no second input.
     """
-    known = ~np.isnan(values)
+    scored = ~np.isnan(values)
     mean = weighted_mean(
-        values[known],
-        np.ones(np.count_nonzero(known)),
-        clusters=inputs[known],
+        values[scored],
+        np.ones(np.count_nonzero(scored)),
+        clusters=inputs[scored],
         confidence=CONFIDENCE,
     )
     return JudgedMean(

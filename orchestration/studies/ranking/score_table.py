@@ -84,14 +84,14 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
     systems = {name: number for number, name in enumerate(_distinct(text.system for text in texts))}
     taken = Counter[tuple[str, str]]()
     columns: dict[tuple[str, int], int] = {}
-    places: list[tuple[int, int]] = []
-    for one in texts:
-        again = taken[one.system, one.source]
-        taken[one.system, one.source] += 1
-        column = columns.setdefault((one.source, again), len(columns))
-        places.append((systems[one.system], column))
+    cells: list[tuple[int, int]] = []
+    for text in texts:
+        again = taken[text.system, text.source]
+        taken[text.system, text.source] += 1
+        column = columns.setdefault((text.source, again), len(columns))
+        cells.append((systems[text.system], column))
     sources = {name: number for number, name in enumerate(_distinct(key for key, _ in columns))}
-    rows = tuple(np.array(places, dtype=np.intp).reshape(-1, 2).T)
+    rows = tuple(np.array(cells, dtype=np.intp).reshape(-1, 2).T)
 
     def table(values: Iterable[float | None]) -> FloatArray:
         filled = np.full((len(systems), len(columns)), np.nan)

@@ -83,9 +83,9 @@ def ranking_json(findings: RankingFindings) -> dict[str, object]:
 
 
 def _plain(value: AspectRanking | SystemFinding | PairFinding) -> dict[str, object]:
-    found = plain(value)
-    assert isinstance(found, dict)
-    return found
+    values = plain(value)
+    assert isinstance(values, dict)
+    return values
 
 
 def ranking_report(findings: RankingFindings) -> Report:
@@ -202,23 +202,23 @@ def _interval(heading: str) -> Column:
 
 
 def _system(finding: SystemFinding) -> Iterator[Cell]:
-    place = finding.place
+    rank = finding.place
     yield Cell(finding.system)
     yield Cell(finding.judged.value, _VALUE, interval=(finding.judged.low, finding.judged.high))
     yield Cell(finding.coverage, ".0%")
     yield Cell(finding.texts)
-    yield Cell(f"{place.best}" if place.best == place.worst else f"{place.best}-{place.worst}")
-    yield Cell(place.groups)
+    yield Cell(f"{rank.best}" if rank.best == rank.worst else f"{rank.best}-{rank.worst}")
+    yield Cell(rank.groups)
 
 
-def _with_people(one: PoweredEstimate | None) -> Iterator[Cell]:
-    if one is None:
+def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:
+    if estimate is None:
         yield from (Cell(None) for _ in range(4))
         return
-    yield Cell(one.plain, _VALUE, interval=(one.plain_low, one.plain_high))
-    yield Cell(one.value, _VALUE, interval=(one.low, one.high))
-    yield Cell(one.marked)
-    yield Cell(one.effective_marks if math.isfinite(one.effective_marks) else None, ".0f")
+    yield Cell(estimate.plain, _VALUE, interval=(estimate.plain_low, estimate.plain_high))
+    yield Cell(estimate.value, _VALUE, interval=(estimate.low, estimate.high))
+    yield Cell(estimate.marked)
+    yield Cell(estimate.effective_marks if math.isfinite(estimate.effective_marks) else None, ".0f")
 
 
 def _neighbours(ranking: AspectRanking) -> Sequence[PairFinding]:

@@ -67,7 +67,7 @@ class MarkedSystems:
     def difference(self, pair: tuple[int, int], columns: NDArray[np.bool_]) -> PoweredEstimate:
         """Estimate people's difference of two systems, over the texts in some columns."""
         table, rows = self.table, np.ix_(np.array(pair), np.flatnonzero(columns))
-        found = powered_difference(
+        estimate = powered_difference(
             table.people[rows],
             table.judged[rows],
             weights=table.weights[rows],
@@ -76,9 +76,9 @@ class MarkedSystems:
             confidence=CONFIDENCE,
         )
         return moderated(
-            found,
+            estimate,
             variance=self.variance,
-            sizes=[_size(table, one, columns) for one in pair],
+            sizes=[_size(table, system, columns) for system in pair],
             confidence=CONFIDENCE,
         )
 

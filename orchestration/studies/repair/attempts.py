@@ -61,7 +61,7 @@ class Repairing:
     def texts(self) -> Mapping[str, str]:
         """Way of repairing -> the text that it leaves."""
         first = self.done.versions[0]
-        nothing = {place.number: "" for place in first.passages}
+        nothing = {passage.number: "" for passage in first.passages}
         gone = edited(first.text, edits_of(first.text, first.passages, nothing))
         return {REPAIR: self.done.best.text, NOTHING: first.text, DELETION: gone}
 
@@ -186,22 +186,22 @@ def _new(before: str, after: str, *, start: Judged, end: Judged) -> int | None:
     if not (start.is_scored and end.is_scored):
         return None
     moved = Damage(clean=before, edits=edits_between(before, after))
-    known = [moved.carried(*span) for span in start.spans]
-    return len(end.spans) - _count_met(end.spans, known)
+    spans = [moved.carried(*span) for span in start.spans]
+    return len(end.spans) - _count_met(end.spans, spans)
 
 
 def _mean(judgement: Judged, aspects: Sequence[str]) -> float | None:
     scores = [judgement.scores.get(aspect) for aspect in aspects]
-    known = [score for score in scores if score is not None]
-    return fmean(known) if known and len(known) == len(scores) else None
+    given = [score for score in scores if score is not None]
+    return fmean(given) if given and len(given) == len(scores) else None
 
 
-def _count_met(places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> int:
-    return sum(any(_meet(place, span) for span in spans) for place in places)
+def _count_met(intervals: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> int:
+    return sum(any(_meet(interval, span) for span in spans) for interval in intervals)
 
 
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return max(one[0], other[0]) < min(one[1], other[1])
+def _meet(interval: tuple[int, int], span: tuple[int, int]) -> bool:
+    return max(interval[0], span[0]) < min(interval[1], span[1])
 
 
 def _source(segment: Segment) -> str:

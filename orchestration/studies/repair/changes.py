@@ -55,16 +55,16 @@ def changes(clean: str, damaged: str, repaired: str) -> Changes:
     (1, 1, 3, 1)
     """
     was, now = edits_between(clean, damaged), edits_between(clean, repaired)
-    places = [(edit.start, edit.end) for edit in was]
-    outcomes = [_outcome(place, was, now) for place in places]
+    intervals = [(edit.start, edit.end) for edit in was]
+    outcomes = [_outcome(interval, was, now) for interval in intervals]
     right = [
         (word.start, word.end)
         for word in words(clean)
         if not any(_covers(edit, word.start, word.end) for edit in was)
     ]
-    strange = [edit for edit in now if not any(_touches(edit, *place) for place in places)]
+    strange = [edit for edit in now if not any(_touches(edit, *interval) for interval in intervals)]
     return Changes(
-        planted=len(places),
+        planted=len(intervals),
         removed=sum(removed for removed, _ in outcomes),
         restored=sum(restored for _, restored in outcomes),
         words=len(right),
@@ -77,9 +77,9 @@ def changes(clean: str, damaged: str, repaired: str) -> Changes:
 
 
 def put_in(before: str, after: str) -> tuple[tuple[int, int], ...]:
-    """Return the places of `after` that differ from `before` and are not empty."""
-    places = Damage(clean=before, edits=edits_between(before, after)).places
-    return tuple(place for place in places if place[0] < place[1])
+    """Return the intervals of `after` that differ from `before` and are not empty."""
+    intervals = Damage(clean=before, edits=edits_between(before, after)).places
+    return tuple(interval for interval in intervals if interval[0] < interval[1])
 
 
 def inventions(before: str, after: str, *, source: str) -> int:
@@ -90,20 +90,20 @@ def inventions(before: str, after: str, *, source: str) -> int:
     >>> inventions("It opened in 1935.", "It opened in 1936 in Ulm.", source="In 1932.")
     2
     """
-    known = {word.folded for text in (before, source) for word in words(text)}
+    given = {word.folded for text in (before, source) for word in words(text)}
     return sum(
-        bool(_FACT.search(word.text)) and word.folded not in known
+        bool(_FACT.search(word.text)) and word.folded not in given
         for start, end in put_in(before, after)
         for word in words(after[start:end])
     )
 
 
-def _outcome(place: tuple[int, int], was: Sequence[Edit], now: Sequence[Edit]) -> tuple[bool, bool]:
+def _outcome(span: tuple[int, int], was: Sequence[Edit], now: Sequence[Edit]) -> tuple[bool, bool]:
     """Say whether planted damage is removed, and whether the clean text is restored."""
-    left = [edit for edit in now if _touches(edit, *place)]
+    left = [edit for edit in now if _touches(edit, *span)]
     if not left:
         return True, True
-    planted = [edit for edit in was if _touches(edit, *place)]
+    planted = [edit for edit in was if _touches(edit, *span)]
     if left == planted:
         return False, False
     wrong = Counter(word.folded for edit in planted for word in words(edit.text))

@@ -102,15 +102,15 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     """
     shared = await _shared_judges(run, seats)
     made = [*perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)]
-    pairs = [one for one in made if isinstance(one, PerturbedPair)]
-    skipped = [one for one in made if isinstance(one, Skipped)]
+    pairs = [pair for pair in made if isinstance(pair, PerturbedPair)]
+    skipped = [skip for skip in made if isinstance(skip, Skipped)]
     if not pairs:
-        reasons = "; ".join(sorted({one.reason for one in skipped}))
+        reasons = "; ".join(sorted({skip.reason for skip in skipped}))
         raise DataError(f"no text could be damaged: {reasons}")
     done, writer = await _repair_all(exam, pairs, run, seats=seats)
     texts = _texts_of(done)
     run.expect(
-        sum(len(v.results) for one in done for v in one.done.versions)
+        sum(len(v.results) for repairing in done for v in repairing.done.versions)
         + len(texts) * len(exam.aspects)
     )
     after = replace(run, open_panel=seats.open_examiner, record=Recorder(run.record.show))
@@ -123,7 +123,7 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
         key: judged([results[segment.segment_id, aspect.name] for aspect in exam.aspects])
         for key, segment in texts.items()
     }
-    rows = tuple(row for one in done for row in attempts_on(one, examined))
+    rows = tuple(row for repairing in done for row in attempts_on(repairing, examined))
     findings = findings_of(
         rows,
         conditions=[condition.name for condition in exam.conditions],
@@ -164,7 +164,7 @@ async def _repair_all(
     """Put every damaged and every clean text through the loop; return them in this order."""
     todo = [
         *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
-        *((one, one, "") for one in exam.segments),
+        *((segment, segment, "") for segment in exam.segments),
     ]
     done: dict[int, Repairing] = {}
     async with run.open_panel("") as panel, seats.model.open() as model:
@@ -179,7 +179,7 @@ async def _repair_all(
                 writer=writer,
                 rounds=exam.rounds,
             )
-            for result in (one for version in repaired.versions for one in version.results):
+            for result in (result for version in repaired.versions for result in version.results):
                 run.record(result)
             done[number] = Repairing(clean=clean, condition=condition, done=repaired)
 
@@ -193,12 +193,12 @@ def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
     The keys are the id of the clean text and the text.
     """
     texts: dict[tuple[str, str], Segment] = {}
-    for one in done:
-        base = one.clean.segment_id
-        for text in (one.clean.output, *one.texts.values()):
+    for repairing in done:
+        base = repairing.clean.segment_id
+        for text in (repairing.clean.output, *repairing.texts.values()):
             name = f"{base}~{len(texts)}"
             texts.setdefault(
-                (base, text), replace(one.clean, segment_id=name, output=text, gold=())
+                (base, text), replace(repairing.clean, segment_id=name, output=text, gold=())
             )
     return texts
 

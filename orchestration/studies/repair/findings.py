@@ -203,11 +203,11 @@ def _net_gain(rows: Sequence[Attempt], settings: Settings) -> Mean:
 
 def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mean:
     """Return the mean of the values that there are, with an interval over sources."""
-    known = [(source, value) for source, value in values if value is not None]
-    if not known:
+    defined = [(source, value) for source, value in values if value is not None]
+    if not defined:
         return Mean(np.nan, np.nan, np.nan, 0)
-    numbers = _numbers([source for source, _ in known])
-    sums = np.bincount(numbers, weights=[value for _, value in known])
+    numbers = _numbers([source for source, _ in defined])
+    sums = np.bincount(numbers, weights=[value for _, value in defined])
     resampled = bootstrap(
         ratio(sums, np.bincount(numbers).astype(np.float64)),
         items=len(sums),
@@ -218,7 +218,7 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     low, high = float(interval.low), float(interval.high)
     if low >= high:  # draws that are all alike say nothing of others
         low = high = np.nan
-    return Mean(float(resampled.estimate), low, high, len(known))
+    return Mean(float(resampled.estimate), low, high, len(defined))
 
 
 def _by_source(rows: Sequence[Attempt], value: Callable[[Attempt], float]) -> FloatArray:
@@ -244,8 +244,8 @@ def _gain(row: Attempt) -> float | None:
     return _less(row.after, row.before)
 
 
-def _less(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other
+def _less(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
 
 
 _FEW = 20

@@ -76,7 +76,7 @@ def repair_report(
             prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
             prose("writer: {}", code(writer)),
             *(prose("panel, {}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
-            *(prose("examiner, {}: {}", name, code(one)) for name, one in examiner.seats.items()),
+            *(prose("examiner, {}: {}", name, code(seat)) for name, seat in examiner.seats.items()),
         ],
         sections=[
             Section("Beware", [Bullets(sentences)], only="page"),
@@ -128,7 +128,7 @@ def _made(finding: Finding) -> Iterator[Cell | str | int]:
 def _clean(findings: Findings) -> Table:
     return table(
         [_ARM, *_CLEAN],
-        (_emphasised(one, _spared(one)) for one in findings.of("clean")),
+        (_emphasised(finding, _spared(finding)) for finding in findings.of("clean")),
         title="Texts that were not changed",
     )
 
@@ -145,8 +145,8 @@ def _by_condition(findings: Findings) -> Table:
     return table(
         ["damage", *_DONE, *numeric("gain", "95 %")],
         (
-            row(one.name, *_done(one), *_averaged(one.gain, _SIGNED))
-            for one in findings.of("condition", arm=REPAIR)
+            row(finding.name, *_done(finding), *_averaged(finding.gain, _SIGNED))
+            for finding in findings.of("condition", arm=REPAIR)
         ),
     )
 

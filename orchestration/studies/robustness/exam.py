@@ -91,10 +91,10 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
         If the stop token came before the end.
     """
     made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    texts = [one for one in made if isinstance(one, AttackedText)]
-    skipped = [one for one in made if isinstance(one, Skipped)]
+    texts = [text for text in made if isinstance(text, AttackedText)]
+    skipped = [skip for skip in made if isinstance(skip, Skipped)]
     if not texts:
-        reasons = "; ".join(sorted({one.reason for one in skipped}))
+        reasons = "; ".join(sorted({skip.reason for skip in skipped}))
         raise DataError(f"no text could be attacked: {reasons}")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]

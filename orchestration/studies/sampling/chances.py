@@ -55,13 +55,13 @@ def unequal_chances_note(chances: Sequence[float | None]) -> str:
     ----------
     .. [1] Kish (1965), Survey Sampling, section 11.7
     """
-    known = [chance for chance in chances if chance is not None]
-    if len(set(known)) < 2:  # noqa: PLR2004  one chance is no difference
+    drawn = [chance for chance in chances if chance is not None]
+    if len(set(drawn)) < 2:  # noqa: PLR2004  one chance is no difference
         return ""
-    weights = 1 / np.array(known)
+    weights = 1 / np.array(drawn)
     effective = weights.sum() ** 2 / (weights**2).sum()
     return (
-        f"{len(known)} texts were drawn for people with different chances, and each counts once in"
+        f"{len(drawn)} texts were drawn for people with different chances, and each counts once in"
         " figures of agreement: these are of the sample, in which scores may vary more or less than"
         f" in all texts; weighed by the chances, they would rest on about {effective:.0f} texts"
     )

@@ -75,7 +75,7 @@ class Sample:
     def strata(self) -> Iterator[Stratum]:
         """Yield each stratum, by name."""
         texts = Counter(self.stratum)
-        drawn = Counter(self.stratum[one] for one in self.chosen)
+        drawn = Counter(self.stratum[text] for text in self.chosen)
         for name in sorted(texts):
             yield Stratum(name, texts[name], drawn[name])
 
@@ -114,9 +114,9 @@ def _names(features: TextFeatures, count: int, *, purpose: Purpose) -> list[str]
 
 
 def _named(what: str, values: FloatArray, count: int) -> list[str]:
-    found = tiers(values, count)
-    most = max(found)
-    return [f"{what}: part {tier} of {most}" if tier else f"no {what}" for tier in found]
+    numbers = tiers(values, count)
+    most = max(numbers)
+    return [f"{what}: part {tier} of {most}" if tier else f"no {what}" for tier in numbers]
 
 
 def _is_novel(features: TextFeatures) -> NDArray[np.bool_]:
@@ -130,8 +130,8 @@ def _weights(features: TextFeatures, strata: Sequence[str], *, purpose: Purpose)
         return np.array([1 / sizes[name] for name in strata])
     if purpose == "audit":
         return np.where(_is_novel(features), _NOVEL, 1.0)
-    known = features.spread[~np.isnan(features.spread)]
-    mean = float(known.mean()) if known.size else 0.0
+    spread = features.spread[~np.isnan(features.spread)]
+    mean = float(spread.mean()) if spread.size else 0.0
     if not mean:
         return np.ones(features.spread.size)
     return np.where(np.isnan(features.spread), mean, features.spread) + _FLOOR * mean
@@ -159,23 +159,20 @@ def novelty(texts: Iterable[str], sources: Sequence[str]) -> FloatArray:
     pairs = [{*pairwise(folded_words(text))} for text in texts]
     numbers = {source: number for number, source in enumerate(dict.fromkeys(sources))}
     holders: dict[tuple[str, str], int] = {}
-    for found, source in zip(pairs, sources, strict=True):
-        for pair in found:
+    for own, source in zip(pairs, sources, strict=True):
+        for pair in own:
             if holders.setdefault(pair, numbers[source]) != numbers[source]:
                 holders[pair] = _SHARED
     return np.array(
-        [
-            sum(holders[pair] != _SHARED for pair in found) / len(found) if found else 1.0
-            for found in pairs
-        ],
+        [sum(holders[pair] != _SHARED for pair in own) / len(own) if own else 1.0 for own in pairs],
         dtype=np.float64,
     )
 
 
 def mean_over_aspects(values: FloatArray) -> FloatArray:
     """Return the mean of each text's values, shape ``(aspects, texts)``; NaN where all are."""
-    known = np.count_nonzero(~np.isnan(values), axis=0)
-    return np.asarray(np.nansum(values, axis=0) / np.where(known, known, np.nan))
+    counts = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.asarray(np.nansum(values, axis=0) / np.where(counts, counts, np.nan))
 
 
 def tiers(values: FloatArray, count: int) -> list[int]:
@@ -194,11 +191,11 @@ def tiers(values: FloatArray, count: int) -> list[int]:
     >>> tiers(np.array([5.0, 5.0, 5.0, 5.0, 4.0, 2.0, np.nan]), 3)
     [3, 3, 3, 3, 2, 1, 0]
     """
-    known = ~np.isnan(values)
-    if not known.any():
+    defined = ~np.isnan(values)
+    if not defined.any():
         return [0] * values.size
-    _, inverse, sizes = np.unique(values[known], return_inverse=True, return_counts=True)
-    heavy = sizes * count >= max(2, known.sum())
+    _, inverse, sizes = np.unique(values[defined], return_inverse=True, return_counts=True)
+    heavy = sizes * count >= max(2, defined.sum())
     light = np.where(heavy, 0, sizes)
     below = np.cumsum(light) - light
     parts = max(1, count - int(heavy.sum()))
@@ -206,6 +203,6 @@ def tiers(values: FloatArray, count: int) -> list[int]:
     steps = np.stack([np.cumsum(heavy) + np.cumsum(heavy) - heavy, np.where(heavy, 0, part)])
     starts = np.any(np.diff(steps, axis=1) != 0, axis=0)
     tier = np.concatenate([[1], 1 + np.cumsum(starts)])
-    found = np.zeros(values.size, dtype=np.intp)
-    found[known] = tier[inverse]
-    return [int(one) for one in found]
+    numbers = np.zeros(values.size, dtype=np.intp)
+    numbers[defined] = tier[inverse]
+    return [int(number) for number in numbers]

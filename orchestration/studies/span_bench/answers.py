@@ -129,9 +129,9 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
     source = " ".join(text.aspect.view(text.segment.inputs).values())
     if not source.strip():
         return Failure(outcome=Outcome.ABSTAINED, reason="there is no input to compare with")
-    known = {stem(word) for word in folded_words(source)}
+    stems = {stem(word) for word in folded_words(source)}
     content = [word for word in words(text.segment.output) if word.folded not in FUNCTION_WORDS]
-    new = [word for word in content if stem(word.folded) not in known]
+    new = [word for word in content if stem(word.folded) not in stems]
     return Answer(
         spans=tuple(FoundSpan(start=word.start, end=word.end) for word in new),
         suspicion=len(new) / len(content) if content else 0.0,

@@ -38,7 +38,7 @@ class Arrays:
         Whether the text has an error, 0 or 1.
     characters, words
         `Overlap` of what the judge marks with what people mark; ``n`` is 3.
-    places
+    hits
         Places that the judge touches, that it would touch by chance, and that there are;
         ``n`` is 3.
     spans
@@ -60,7 +60,7 @@ class Arrays:
     faulty: FloatArray
     characters: FloatArray
     words: FloatArray
-    places: FloatArray
+    hits: FloatArray
     spans: FloatArray
     flagged: FloatArray
     suspicion: FloatArray
@@ -83,7 +83,7 @@ class Arrays:
             judged=self.judged & kept,
             characters=of_kept(self.characters),
             words=of_kept(self.words),
-            places=of_kept(self.places),
+            hits=of_kept(self.hits),
             spans=of_kept(self.spans),
             flagged=of_kept(self.flagged),
             suspicion=of_kept(self.suspicion),
@@ -100,17 +100,17 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
     _, sources = np.unique([text.source for text in texts], return_inverse=True)
     return Arrays(
         sources=sources.astype(np.int64),
-        judged=np.array([one is not None for one in given], dtype=np.bool_),
+        judged=np.array([answer is not None for answer in given], dtype=np.bool_),
         faulty=_numbers(text.faulty for text in texts),
         characters=_rows(pairs, _characters, width=3),
         words=_rows(pairs, _words, width=3),
-        places=_rows(pairs, _places, width=3),
+        hits=_rows(pairs, _hits, width=3),
         spans=_rows(pairs, _spans, width=2),
-        flagged=_said(given, lambda one: one.is_flagged),
-        suspicion=_said(given, lambda one: one.suspicion),
-        probability=_said(given, lambda one: one.probability),
-        unsure=_said(given, lambda one: one.decision is not Decision.OK),
-        decided=_said(given, lambda one: one.decision is Decision.FAULTY),
+        flagged=_stated(given, lambda answer: answer.is_flagged),
+        suspicion=_stated(given, lambda answer: answer.suspicion),
+        probability=_stated(given, lambda answer: answer.probability),
+        unsure=_stated(given, lambda answer: answer.decision is not Decision.OK),
+        decided=_stated(given, lambda answer: answer.decision is Decision.FAULTY),
         human=_numbers(text.human for text in texts),
         by_category=_grouped(pairs, _categories(given), _of_category),
         by_kind=_grouped(pairs, _named(texts, kinds_of), _at(kinds_of)),
@@ -132,8 +132,10 @@ def _numbers(values: Iterable[float | None]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _said(given: Sequence[Answer | None], value_of: Callable[[Answer], float | None]) -> FloatArray:
-    return _numbers(None if one is None else value_of(one) for one in given)
+def _stated(
+    given: Sequence[Answer | None], value_of: Callable[[Answer], float | None]
+) -> FloatArray:
+    return _numbers(None if answer is None else value_of(answer) for answer in given)
 
 
 def _rows(pairs: Sequence[_Pair], compare: Callable[[_Pair], _Row], *, width: int) -> FloatArray:
@@ -141,7 +143,7 @@ def _rows(pairs: Sequence[_Pair], compare: Callable[[_Pair], _Row], *, width: in
     rows = np.full((len(pairs), width), np.nan)
     for row, pair in zip(rows, pairs, strict=True):
         text, answer = pair
-        if answer is not None and text.places is not None:
+        if answer is not None and text.gold is not None:
             row[:] = compare(pair)
     return rows
 
@@ -150,7 +152,7 @@ def _grouped(pairs: Sequence[_Pair], names: Iterable[str], compare: _Side) -> di
     return {name: _rows(pairs, compare(name), width=4) for name in names}
 
 
-def _found(pair: _Pair, *, category: str | None = None) -> list[Interval]:
+def _marked(pair: _Pair, *, category: str | None = None) -> list[Interval]:
     """Return where a judge marks errors, of a category or at all."""
     _, answer = pair
     assert answer is not None
@@ -164,11 +166,11 @@ def _found(pair: _Pair, *, category: str | None = None) -> list[Interval]:
 def _gold(pair: _Pair) -> list[Interval]:
     """Return where people mark errors."""
     text, _ = pair
-    return [(place.start, place.end) for place in text.places or ()]
+    return [(error.start, error.end) for error in text.gold or ()]
 
 
 def _characters(pair: _Pair) -> Overlap:
-    return character_overlap(_found(pair), _gold(pair))
+    return character_overlap(_marked(pair), _gold(pair))
 
 
 def _words(pair: _Pair) -> Overlap:
@@ -181,37 +183,37 @@ def _words(pair: _Pair) -> Overlap:
         whole = ((bisect_right(ends, start), bisect_left(starts, end)) for start, end in intervals)
         return [(first, stop) for first, stop in whole if first < stop]
 
-    return character_overlap(numbered(_found(pair)), numbered(_gold(pair)))
+    return character_overlap(numbered(_marked(pair)), numbered(_gold(pair)))
 
 
-def _places(pair: _Pair) -> _Row:
-    met = localisation(_found(pair), _gold(pair), length=len(pair[0].segment.output))
+def _hits(pair: _Pair) -> _Row:
+    met = localisation(_marked(pair), _gold(pair), length=len(pair[0].segment.output))
     return met.hits, met.hits_by_chance, met.places
 
 
 def _spans(pair: _Pair) -> _Row:
-    *_, right, there = _side(_gold(pair), _found(pair), pair)
+    *_, right, there = _side(_gold(pair), _marked(pair), pair)
     return right, there
 
 
-def _side(found: Sequence[Interval], places: Sequence[Interval], pair: _Pair) -> _Row:
-    """Return what of `places` lies in `found`: characters, of how many, places, of how many."""
-    met = localisation(found, places, length=len(pair[0].segment.output))
+def _side(spans: Sequence[Interval], within: Sequence[Interval], pair: _Pair) -> _Row:
+    """Return what of `within` lies in `spans`: characters, of how many, places, of how many."""
+    met = localisation(spans, within, length=len(pair[0].segment.output))
     return met.both, met.damaged, met.hits, met.places
 
 
 def _categories(given: Iterable[Answer | None]) -> list[str]:
-    return sorted({span.category for one in given if one for span in one.spans} - {""})
+    return sorted({span.category for answer in given if answer for span in answer.spans} - {""})
 
 
 def _of_category(name: str) -> Callable[[_Pair], _Row]:
     """Return the comparison of the spans of a category with all places: its precision."""
-    return lambda pair: _side(_gold(pair), _found(pair, category=name), pair)
+    return lambda pair: _side(_gold(pair), _marked(pair, category=name), pair)
 
 
 def _named(texts: Iterable[BenchText], names_of: Callable[[GoldPlace], Sequence[str]]) -> list[str]:
-    places = (place for text in texts for place in text.places or ())
-    return sorted({name for place in places for name in names_of(place)})
+    errors = (error for text in texts for error in text.gold or ())
+    return sorted({name for error in errors for name in names_of(error)})
 
 
 def _at(names_of: Callable[[GoldPlace], Sequence[str]]) -> _Side:
@@ -219,12 +221,10 @@ def _at(names_of: Callable[[GoldPlace], Sequence[str]]) -> _Side:
 
     def of_name(name: str) -> Callable[[_Pair], _Row]:
         def compare(pair: _Pair) -> _Row:
-            places = [
-                (place.start, place.end)
-                for place in pair[0].places or ()
-                if name in names_of(place)
+            errors = [
+                (error.start, error.end) for error in pair[0].gold or () if name in names_of(error)
             ]
-            return _side(_found(pair), places, pair)
+            return _side(_marked(pair), errors, pair)
 
         return compare
 

@@ -38,14 +38,14 @@ class Bench:
                 " score it: a row says so by spans, supported or human"
             )
         require_distinct(
-            sets=[one.name for one in self.sets],
+            sets=[each.name for each in self.sets],
             texts=[text.segment.segment_id for text in self.texts],
         )
 
     @property
     def texts(self) -> tuple[BenchText, ...]:
         """The texts of all sets."""
-        return tuple(text for one in self.sets for text in one.texts)
+        return tuple(text for each in self.sets for text in each.texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,24 +102,24 @@ def records_of(
     answers
         Under judge and id of the text.
     """
-    for one in sets:
-        for text in one.texts:
+    for each in sets:
+        for text in each.texts:
             name = text.segment.segment_id
             yield {
-                "set": one.name,
+                "set": each.name,
                 "id": name,
                 "source": text.source,
                 "faulty": text.faulty,
                 "human": text.human,
                 "output": text.segment.output,
                 "places": None
-                if text.places is None
-                else [_place(place, text) for place in text.places],
+                if text.gold is None
+                else [_error(error, text) for error in text.gold],
                 "judges": {judge: _answer(answers[judge, name], text) for judge in judges},
             }
 
 
-def _place(gold_place: GoldPlace, text: BenchText) -> Record:
+def _error(gold_place: GoldPlace, text: BenchText) -> Record:
     return {
         "start": gold_place.start,
         "end": gold_place.end,
@@ -154,6 +154,6 @@ def _span(span: FoundSpan, text: BenchText) -> Record:
 
 def _is_right(span: FoundSpan, text: BenchText) -> bool | None:
     """Say whether a span touches a place that people marked; None where these are not known."""
-    if text.places is None:
+    if text.gold is None:
         return None
-    return any(span.start < place.end and place.start < span.end for place in text.places)
+    return any(span.start < error.end and error.start < span.end for error in text.gold)

@@ -86,7 +86,7 @@ _DRAWN = 2
 
 def effects_of(arrays: Arrays) -> Effects:
     """Return every figure of one judge, as a function of how often each text counts."""
-    hits, by_chance, places = arrays.places.T
+    hits, by_chance, marked = arrays.hits.T
     right, spans = arrays.spans.T
     flagged = _rates(arrays.flagged, arrays.faulty)
     faulty, probability = arrays.faulty, arrays.probability
@@ -107,7 +107,7 @@ def effects_of(arrays: Arrays) -> Effects:
         _named("probability", "ece_by_chance"): error_by_chance(probability, faulty),
         _named("characters", "precision", "recall", "f1"): micro_effect(arrays.characters),
         _named("words", "precision", "recall", "f1"): micro_effect(arrays.words),
-        _named("places", "hit", "by_chance"): ratio(np.stack([hits, by_chance]), places),
+        _named("places", "hit", "by_chance"): ratio(np.stack([hits, by_chance]), marked),
         _named("spans", "right"): ratio(right, spans),
         _named("flagged", "faulty", "error_free"): flagged,
         _named("score", "auroc"): auroc_effect(arrays.suspicion, arrays.faulty),
@@ -176,9 +176,12 @@ def estimated(effects: Effects, arrays: Arrays, *, settings: Settings) -> dict[s
     """Estimate figures by a bootstrap of sources, each drawn with all its texts."""
     sources = int(arrays.sources.max(initial=-1)) + 1
     drawn = {names: by_owner(effect, arrays.sources) for names, effect in effects.items()}
-    found = estimates(drawn, texts=sources, settings=settings)
+    figures = estimates(drawn, texts=sources, settings=settings)
     few = sources < _DRAWN
-    return {name: _bare(one) if few or one.low == one.high else one for name, one in found.items()}
+    return {
+        name: _bare(estimate) if few or estimate.low == estimate.high else estimate
+        for name, estimate in figures.items()
+    }
 
 
 def _bare(estimate: Estimate) -> Estimate:

@@ -148,7 +148,7 @@ def findings_of(
         The panel first, then its seats if there are several.
     """
     return Findings(
-        sets=tuple(_of_set(one, answers, judges=judges, settings=settings) for one in sets),
+        sets=tuple(_of_set(each, answers, judges=judges, settings=settings) for each in sets),
         settings=settings,
     )
 
@@ -169,7 +169,7 @@ def _of_set(
         sources=len({text.source for text in texts}),
         error_free=sum(text.faulty is False for text in texts),
         faulty=sum(text.faulty is True for text in texts),
-        places=sum(len(text.places or ()) for text in texts),
+        places=sum(len(text.gold or ()) for text in texts),
         rated=sum(text.human is not None for text in texts),
         unknown=bench_set.unknown,
         findings=tuple(_finding(side, texts, rival=rival, settings=settings) for side in sides),
@@ -239,7 +239,7 @@ _FEW = 30
 
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Say, in sentences, what to keep in mind when the figures are read."""
-    return tuple(sentence for one in findings.sets for sentence in _on_set(one))
+    return tuple(sentence for each in findings.sets for sentence in _on_set(each))
 
 
 def _on_set(findings: SetFindings) -> Iterator[str]:

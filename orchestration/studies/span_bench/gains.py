@@ -15,7 +15,7 @@ GAINS = ("characters.f1", "score.auroc", "decision.balanced_accuracy")
 def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[str, Estimate]:
     """Return the differences of `GAINS`; both sides meet the same draws of sources."""
     both = judge.judged & baseline.judged
-    sides = [effects_of(one.only(both)) for one in (judge, baseline)]
+    sides = [effects_of(side.only(both)) for side in (judge, baseline)]
     differences: Effects = {
         (name,): _difference(sides[0][names], sides[1][names], at=names.index(name))
         for names in sides[0]

@@ -51,7 +51,7 @@ class BenchText:
         Texts of one source are drawn together.
     faulty
         Whether it has an error; None where it is not known.
-    places
+    gold
         Where its errors are, none of a text without errors; None where it is not known.
     human
         People's score on the aspect; None without any.
@@ -63,7 +63,7 @@ class BenchText:
     aspect: Aspect
     source: str
     faulty: bool | None
-    places: tuple[GoldPlace, ...] | None
+    gold: tuple[GoldPlace, ...] | None
     human: float | None
     groups: tuple[str, ...] = ()
 
@@ -102,13 +102,13 @@ def bench_text(
         The key of its row that holds the names of its groups, in a text or a list.
     """
     faulty = _faulty(segment)
-    places = tuple(_places(segment))
+    marks = tuple(_marks(segment))
     return BenchText(
         segment=segment,
         aspect=aspect,
         source=_source(segment),
         faulty=faulty,
-        places=places if places or faulty is False else None,
+        gold=marks if marks or faulty is False else None,
         human=_human(segment, aspect, catalogue=catalogue),
         groups=_groups(segment, by),
     )
@@ -144,19 +144,19 @@ def _faulty(segment: Segment) -> bool | None:
     return False if looked else None
 
 
-def _places(segment: Segment) -> Iterator[GoldPlace]:
+def _marks(segment: Segment) -> Iterator[GoldPlace]:
     """Yield what is marked and has a place."""
     written = _written(segment)
     of_text = _kinds(segment)
-    for span, one in zip(segment.gold, written, strict=True):
+    for span, mark in zip(segment.gold, written, strict=True):
         if span.interval is None:
             continue
-        kinds = _names(one.get("kinds")) or _names(span.category) or of_text
+        kinds = _names(mark.get("kinds")) or _names(span.category) or of_text
         yield GoldPlace(
             start=span.interval[0],
             end=span.interval[1],
             kinds=kinds,
-            extent=_extent(one.get("extent"), kinds),
+            extent=_extent(mark.get("extent"), kinds),
         )
 
 
@@ -171,7 +171,7 @@ def _written(segment: Segment) -> Sequence[Mapping[str, object]]:
 def _names(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     return tuple(
-        dict.fromkeys(one.strip() for one in values if isinstance(one, str) and one.strip())
+        dict.fromkeys(name.strip() for name in values if isinstance(name, str) and name.strip())
     )
 
 
@@ -179,7 +179,7 @@ def _extent(given: object, kinds: Sequence[str]) -> str:
     """Return the extent of an error: what is given, or else what all of its kinds begin with."""
     if isinstance(given, str) and given.strip():
         return given.strip().lower()
-    begun = {next((one for one in _EXTENTS if kind.lower().startswith(one)), "") for kind in kinds}
+    begun = {next(filter(kind.lower().startswith, _EXTENTS), "") for kind in kinds}
     return begun.pop() if len(begun) == 1 else ""
 
 

@@ -124,10 +124,10 @@ def decisions_by_kind(
     texts: Sequence[BenchText], answers: Sequence[Answer | Failure]
 ) -> Iterator[KindDecisions]:
     """Yield the decisions by kind of the marked errors; a text with two kinds is in both."""
-    kinds = [{kind for place in text.places or () for kind in place.kinds} for text in texts]
+    kinds = [{kind for error in text.gold or () for kind in error.kinds} for text in texts]
     for name in sorted(set().union(*kinds)):
         inside = [answer for answer, own in zip(answers, kinds, strict=True) if name in own]
-        counts = Counter(one.decision for one in inside if isinstance(one, Answer))
+        counts = Counter(answer.decision for answer in inside if isinstance(answer, Answer))
         yield KindDecisions(
             name=name,
             texts=len(inside),
@@ -141,7 +141,7 @@ def coverage_of(
     """Count the texts of each sort, all of them or some, and those with an answer."""
     sorts = {
         "texts": [True for _ in texts],
-        "marked": [text.places is not None for text in texts],
+        "marked": [text.gold is not None for text in texts],
         "error_free": [text.faulty is False for text in texts],
         "faulty": [text.faulty is True for text in texts],
         "rated": [text.human is not None for text in texts],

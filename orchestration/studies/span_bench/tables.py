@@ -59,8 +59,8 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
             Section("Beware", [Bullets(sentences)], only="page"),
             Paragraph(_reading(findings.settings.confidence), only="page"),
             Section("Overview", [_overview(findings)], only="page"),
-            *(set_page(one) for one in findings.sets),
-            *(block for one in findings.sets for block in terminal_tables(one)),
+            *(set_page(each) for each in findings.sets),
+            *(block for each in findings.sets for block in terminal_tables(each)),
             Paragraph(terminal_reading(), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
@@ -99,21 +99,21 @@ def _overview(findings: Findings) -> Table:
     shown = {
         heading: name
         for heading, name in _OVERVIEW.items()
-        if any(finding.has(name) for one in findings.sets for finding in one.judges)
+        if any(finding.has(name) for each in findings.sets for finding in each.judges)
     }
     return table(
         ["set", "judge", *numeric("judged"), "cut", *numeric(*shown)],
         (
             row(
-                one.name,
+                each.name,
                 finding.judge,
                 of(finding.coverage.texts),
-                finding.cut if one.is_decided else "",
+                finding.cut if each.is_decided else "",
                 *(figure_cell(finding.figures[name]) for name in shown.values()),
                 faint=finding.role == "baseline",
             )
-            for one in findings.sets
-            for finding in one.judges
+            for each in findings.sets
+            for finding in each.judges
             if finding.role != "baseline" or any(map(finding.has, shown.values()))
         ),
     )

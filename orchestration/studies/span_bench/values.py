@@ -30,7 +30,7 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the panel on every set, as ``characters.f1.SET``."""
-    return tuple(measure for one in findings.sets for measure in _measures(one))
+    return tuple(measure for each in findings.sets for measure in _measures(each))
 
 
 def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
@@ -46,9 +46,9 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
     """
     whole = {**SHORT_NAMES, **{figure: figure for figure in FIGURES}}
     if gate.name in whole:
-        return tuple(replace(gate, name=_name(whole[gate.name], one)) for one in sets)
+        return tuple(replace(gate, name=_name(whole[gate.name], each)) for each in sets)
     of_one = {
-        _name(name, one): _name(figure, one) for one in sets for name, figure in whole.items()
+        _name(name, each): _name(figure, each) for each in sets for name, figure in whole.items()
     }
     if gate.name not in of_one:
         raise ConfigError(

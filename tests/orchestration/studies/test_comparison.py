@@ -28,12 +28,12 @@ STILL = [0.0] * 20
 
 
 def only(comparison: Comparison) -> Compared:
-    ((_, compared),) = comparison.by_place
+    ((_, compared),) = comparison.contrasts
     return compared
 
 
 def verdicts(comparison: Comparison) -> list[str]:
-    return [preferred(place, compared) for place, compared in comparison.by_place]
+    return [preferred(place, compared) for place, compared in comparison.contrasts]
 
 
 def test_effects_and_their_difference_are_those_that_can_be_counted() -> None:
@@ -57,7 +57,7 @@ def test_a_few_texts_show_nothing_however_clear_they_are() -> None:
 def test_p_values_are_adjusted_for_everything_that_is_compared() -> None:
     still = scored(STILL, aspect="coherence", expected="unchanged")
     comparison = compare(scored(KEEN) + still, scored(DULL) + still)
-    adjusted = [compared.adjusted for _, compared in comparison.by_place]
+    adjusted = [compared.adjusted for _, compared in comparison.contrasts]
     assert adjusted == [pytest.approx(2 * 2 / 2**11), 1]
 
 
@@ -67,7 +67,7 @@ def test_the_judge_that_moves_less_is_better_if_scores_should_stay() -> None:
         scored(wild, condition="spaces", expected="unchanged") + scored(STILL),
         scored(STILL, condition="spaces", expected="unchanged") + scored(STILL),
     )
-    moved = compared.by_place[0][1]
+    moved = compared.contrasts[0][1]
     assert (moved.first, moved.second, moved.difference) == (1, 0, 1)
     assert verdicts(compared) == ["B moves less", "not shown"]
 
@@ -141,7 +141,7 @@ def test_an_aspect_of_which_something_else_is_expected_is_skipped() -> None:
         scored(KEEN) + scored(KEEN, aspect="charm"),
         scored(KEEN) + scored(KEEN, aspect="charm", expected="unchanged"),
     )
-    assert [place.aspect for place, _ in compared.by_place] == ["fluency"]
+    assert [place.aspect for place, _ in compared.contrasts] == ["fluency"]
     assert remarks(compared) == ("Conditions with another expected effect on an aspect: 1.",)
 
 
@@ -186,7 +186,7 @@ def exam(differences: Sequence[Sequence[float | None]]) -> list[ScoreRow]:
 def test_a_judge_does_not_differ_from_itself(differences: Sequence[Sequence[float | None]]) -> None:
     comparison = compare(exam(differences), exam(differences), draws=100)
     assert comparison.summary is not None
-    for compared in (comparison.summary, *(one for _, one in comparison.by_place)):
+    for compared in (comparison.summary, *(one for _, one in comparison.contrasts)):
         assert (compared.difference, compared.low, compared.high) == (0, 0, 0)
         assert (compared.p, compared.adjusted) == (1, 1)
         assert compared.preference is Preference.NOT_SHOWN
@@ -208,8 +208,8 @@ def test_swapping_the_judges_mirrors_the_conclusions(
     there = compare(exam(second)[::-1], exam(first), draws=100)
     assert here.summary is not None
     assert there.summary is not None
-    mirrored = dict(there.by_place)
-    pairs = [(compared, mirrored[place]) for place, compared in here.by_place]
+    mirrored = dict(there.contrasts)
+    pairs = [(compared, mirrored[place]) for place, compared in here.contrasts]
     for one, other in [(here.summary, there.summary), *pairs]:
         assert (one.first, one.second) == pytest.approx((other.second, other.first))
         assert one.difference == pytest.approx(-other.difference)
@@ -230,7 +230,7 @@ def ranked(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
 
 def test_catches_are_compared_at_each_judges_own_cutoff() -> None:
     comparison = compare(scored(KEEN), scored(DULL))
-    ((place, caught),) = comparison.caught_by_place
+    ((place, caught),) = comparison.caught_contrasts
     assert (place.condition, place.aspect) == ("typos", "fluency")
     # All clean scores are 4.0, so that every fall is caught.
     assert (caught.first, caught.second, caught.texts) == (0.75, 0.25, 20)
@@ -246,7 +246,7 @@ def test_a_judge_that_takes_a_little_off_everything_moves_more_and_catches_less(
     petty, bold = ranked(scored([0.09] * 20)), ranked(scored([2.0] * 12 + [0.0] * 8))
     comparison = compare(petty, bold)
     assert only(comparison).preference is Preference.FIRST
-    ((_, caught),) = comparison.caught_by_place
+    ((_, caught),) = comparison.caught_contrasts
     # Of 20 clean scores two lie below 3.2: of 3.0, 3.1, 3.2 less 0.09 all three do.
     assert (caught.first, caught.second) == pytest.approx((3 / 20, 12 / 20))
     assert caught.preference is Preference.SECOND
@@ -261,7 +261,7 @@ def test_harmless_changes_lower_the_cut_off_in_old_files_as_well(
         for row in scored([1.0] * 20, condition="spaces", expected="unchanged")
     ]
     rows = [*scored([0.5] * 20), *spaces]
-    ((_, caught),) = compare(rows, rows).caught_by_place
+    ((_, caught),) = compare(rows, rows).caught_contrasts
     assert (caught.first, caught.second) == (expected, expected)
     assert caught.preference is Preference.NOT_SHOWN
 
@@ -269,7 +269,7 @@ def test_harmless_changes_lower_the_cut_off_in_old_files_as_well(
 def test_nine_texts_are_too_few_to_say_what_is_caught() -> None:
     comparison = compare(scored(KEEN[:9]), scored(DULL[:9]))
     assert comparison.caught is None
-    assert not comparison.caught_by_place
+    assert not comparison.caught_contrasts
     assert "Too few clean texts" in caught_conclusion(comparison)
 
 

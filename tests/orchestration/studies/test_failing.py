@@ -18,7 +18,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
 from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to
-from spanjury.orchestration.studies.failing.lines import Place, annotations, failing_line
+from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line
 from spanjury.orchestration.studies.failing.sarif import sarif
 
 OUTPUT = "The bridge opened in 1935 and has ten lanes."
@@ -167,12 +167,16 @@ def test_a_row_without_a_line_or_a_file_is_annotated_without() -> None:
     why = "severity 2, probability 0.90, 'ten': wrong"
     said = f"title=consistency%3A severity 2::s, consistency: {why}"
     assert list(annotations(row, {})) == [f"::error {said}"]
-    assert list(annotations(row, {"s": Place("a b.jsonl")})) == [f"::error file=a b.jsonl,{said}"]
+    assert list(annotations(row, {"s": Location("a b.jsonl")})) == [
+        f"::error file=a b.jsonl,{said}"
+    ]
 
 
 def test_sarif_tells_two_errors_with_one_quote_apart_and_keeps_rows_without_a_span() -> None:
     log = sarif(
-        failed(result(LANES, LANES), UNSCORED), {"s": Place("/d/a b.jsonl", 7)}, is_complete=False
+        failed(result(LANES, LANES), UNSCORED),
+        {"s": Location("/d/a b.jsonl", 7)},
+        is_complete=False,
     )
     (run,) = json.loads(json.dumps(log))["runs"]
     first, second, whole = run["results"]

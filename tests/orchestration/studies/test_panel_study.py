@@ -290,7 +290,7 @@ def test_a_cascade_of_the_frontier_is_judged_on_other_sources_than_it_is_fitted_
     (choice,) = [one for one in found.choices if one.share == 0.4]
     texts = staged(seats, ((0,), (1,)), unit="tokens")
     (ended,) = judge_held_out(texts, source_folds(seats, settings), shares=[0.4])
-    assert choice.agreement == agreement.of(ended.places[np.newaxis])[0]
+    assert choice.agreement == agreement.of(ended.fractions[np.newaxis])[0]
     assert choice.cost == ended.costs.mean()
     assert choice.calls == (ended.stages == 1).mean()
 

@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.ranking.findings import (
     cautions,
     rank_systems,
 )
-from spanjury.orchestration.studies.ranking.groups import group_letters, places
+from spanjury.orchestration.studies.ranking.groups import group_letters, ranks
 from spanjury.orchestration.studies.ranking.means import judged_mean, least_p, more_inputs
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
 from spanjury.orchestration.studies.ranking.tables import (
@@ -135,7 +135,7 @@ def test_systems_share_a_letter_unless_they_are_shown_to_differ() -> None:
         apart[one, other] = apart[other, one] = True
 
     assert group_letters(apart, order=[0, 1, 2, 3]) == ["a", "ab", "bc", "c"]
-    found = places(np.triu(apart), order=[0, 1, 2, 3])
+    found = ranks(np.triu(apart), order=[0, 1, 2, 3])
     assert [(one.best, one.worst) for one in found] == [(1, 2), (1, 3), (2, 4), (3, 4)]
 
 

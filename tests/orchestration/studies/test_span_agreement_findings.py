@@ -15,8 +15,8 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import (
-    Found,
     GoldSpan,
+    Marking,
     gold_of,
 )
 
@@ -47,7 +47,7 @@ GOLD = {
     "c": (marked(0, 4), marked(10, 20, 2)),
     "d": (marked(5, 9),),
 }
-FOUND: list[Found] = [
+FOUND: list[Marking] = [
     ("j", "a", OUTPUT, (error(0, 5),)),
     ("j", "b", OUTPUT, (error(3, 5, 1), HALLUCINATED)),
     ("j", "c", OUTPUT, (error(0, 4), error(10, 20))),
@@ -111,7 +111,7 @@ def test_intervals_hold_the_figures_and_come_again_with_the_seed() -> None:
 
 def test_a_judge_is_compared_with_every_reader_of_a_text() -> None:
     gold = {"a": (marked(0, 4, by="ann"),)}
-    found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),))]
+    found: list[Marking] = [("j", "a", OUTPUT, (error(0, 4),))]
     alone = span_agreement(found, gold, settings=FEW)
     both = span_agreement(found, gold, readers={"a": ("ann", "bob")}, settings=FEW)
     assert value(alone, "characters.micro.precision") == 1
@@ -121,7 +121,7 @@ def test_a_judge_is_compared_with_every_reader_of_a_text() -> None:
 
 def test_severities_are_not_reported_if_there_are_none() -> None:
     gold = {"a": (marked(0, 4, None),), "b": ()}
-    found: list[Found] = [("j", "a", OUTPUT, (error(0, 4),)), ("j", "b", OUTPUT, ())]
+    found: list[Marking] = [("j", "a", OUTPUT, (error(0, 4),)), ("j", "b", OUTPUT, ())]
     agreement = span_agreement(found, gold, settings=FEW)
     assert math.isnan(value(agreement, "graded.macro.f1"))
     assert value(agreement, "characters.macro.f1") == 1
@@ -137,7 +137,7 @@ def test_no_text_with_a_verdict_gives_no_figures() -> None:
 
 def test_errors_in_flawless_texts_are_counted() -> None:
     gold = {**GOLD, "f": (), "g": ()}
-    said: list[Found] = [*FOUND, ("j", "f", OUTPUT, ()), ("j", "g", OUTPUT, (error(0, 1, 5),))]
+    said: list[Marking] = [*FOUND, ("j", "f", OUTPUT, ()), ("j", "g", OUTPUT, (error(0, 1, 5),))]
     (found,) = span_agreement(said, gold, settings=FEW).over_annotations
     assert found.flawless == 3
     assert found.histogram == (1, 1, 1)
@@ -155,7 +155,7 @@ def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
         "c": (marked(2, 4, by="cid"),),
     }
     readers = {"a": ("ann", "bob"), "b": ("ann", "bob")}
-    said: list[Found] = [("j", name, OUTPUT, ()) for name in gold]
+    said: list[Marking] = [("j", name, OUTPUT, ()) for name in gold]
     (pair,) = span_agreement(said, gold, readers=readers, settings=FEW).annotators
     assert (pair.first, pair.second, pair.texts) == ("ann", "bob", 2)
     assert pair.figures["characters.micro"].value == pytest.approx(2 * 3 / (12 + 6))
@@ -219,7 +219,7 @@ def test_a_judge_that_marks_what_people_mark_agrees_with_them(
         str(number): [(start, start + length, severity) for start, length, severity in text]
         for number, text in enumerate(texts)
     }
-    found: list[Found] = [
+    found: list[Marking] = [
         ("j", name, OUTPUT, tuple(error(*one) for one in text)) for name, text in spans.items()
     ]
     gold = {name: tuple(marked(*one) for one in text) for name, text in spans.items()}

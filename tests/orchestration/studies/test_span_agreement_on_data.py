@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, gold_of
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, Marking, gold_of
 
 FEW = Settings(draws=50)
 
@@ -29,7 +29,7 @@ def segments_of(path: Path, most: int | None = None) -> list[Segment]:
     return read[:most]
 
 
-def said_by(who: str, segments: Iterable[Segment]) -> list[Found]:
+def said_by(who: str, segments: Iterable[Segment]) -> list[Marking]:
     return [
         (who, one.segment_id, one.output, tuple(span for span in one.gold if who in span.found_by))
         for one in segments
@@ -76,7 +76,7 @@ def test_three_annotators_of_summaries_agree_as_recorded(shared_data: Path) -> N
     }
     segments = segments_of(shared_data / "spans" / "xsum_hallucination_spans.jsonl.gz", 150)
     gold = gold_of(segments)
-    said: list[Found] = [("none", one.segment_id, one.output, None) for one in segments]
+    said: list[Marking] = [("none", one.segment_id, one.output, None) for one in segments]
     agreement = span_agreement(said, gold.spans, readers=gold.readers, settings=FEW)
     assert {(one.first, one.second) for one in agreement.annotators} == {*recorded}
     for one in agreement.annotators:
@@ -109,7 +109,7 @@ def interval(judge: JudgeFinding) -> tuple[np.ndarray, np.ndarray]:
 def test_a_judge_that_sees_every_other_error_of_box_score_reports(shared_data: Path) -> None:
     segments = segments_of(shared_data / "spans" / "rotowire_accuracy_spans.jsonl.gz")
     gold = gold_of(segments)
-    said: list[Found] = [("half", one.segment_id, one.output, one.gold[::2]) for one in segments]
+    said: list[Marking] = [("half", one.segment_id, one.output, one.gold[::2]) for one in segments]
     agreement = span_agreement(said, gold.spans, settings=FEW)
     kept, all_spans = (sum(len(one.gold[::by]) for one in segments) for by in (2, 1))
     assert (len(segments), all_spans) == (90, 1836)
@@ -122,7 +122,7 @@ def test_a_judge_that_sees_every_other_error_of_box_score_reports(shared_data: P
 def test_a_rater_of_ted_talks_agrees_with_itself_and_systems_stand_apart(shared_data: Path) -> None:
     segments = segments_of(shared_data / "spans" / "mqm_ted_zhen.jsonl.gz", 400)
     gold = gold_of(segments)
-    said: list[Found] = [("same", one.segment_id, one.output, one.gold) for one in segments]
+    said: list[Marking] = [("same", one.segment_id, one.output, one.gold) for one in segments]
     groups = {one.segment_id: one.system for one in segments}
     agreement = span_agreement(said, gold.spans, readers=gold.readers, groups=groups, settings=FEW)
     assert len(agreement.judges) == 1 + len({*groups.values()})

@@ -325,7 +325,7 @@ def segment(
 ) -> BenchText:
     inputs = {"Article": source} if source else {}
     one = Segment(segment_id="s", output=output, inputs=inputs)
-    return BenchText(segment=one, aspect=ASPECT, source="s", faulty=None, places=None, human=None)
+    return BenchText(segment=one, aspect=ASPECT, source="s", faulty=None, gold=None, human=None)
 
 
 def test_new_words_are_those_of_meaning_whose_stem_the_input_lacks() -> None:
@@ -388,7 +388,7 @@ def test_a_row_says_whether_a_text_without_marks_has_errors(
 ) -> None:
     text = read(meta)
     assert text.faulty is faulty
-    assert text.places == (() if faulty is False else None)
+    assert text.gold == (() if faulty is False else None)
 
 
 @pytest.mark.parametrize("supported", ["perhaps", 1, 0.5, ["true"]])
@@ -404,13 +404,13 @@ def test_a_row_that_contradicts_itself_is_refused() -> None:
 
 def test_kinds_are_those_of_the_mark_or_of_the_text_and_say_the_extent() -> None:
     gold = (mark("x y", "y"),)
-    assert read({"kinds": ["extrinsic-NP"]}, gold=gold).places == (
+    assert read({"kinds": ["extrinsic-NP"]}, gold=gold).gold == (
         GoldPlace(start=2, end=3, kinds=("extrinsic-NP",), extent="extrinsic"),
     )
     spans = [{"kinds": ["a", "Intrinsic b"], "extent": " Intrinsic "}]
-    (place,) = read({"spans": spans, "kinds": ["c"]}, gold=gold).places or ()
+    (place,) = read({"spans": spans, "kinds": ["c"]}, gold=gold).gold or ()
     assert (place.kinds, place.extent) == (("a", "Intrinsic b"), "intrinsic")
-    (place,) = read({"kinds": ["intrinsic-NP", "extrinsic-NP"]}, gold=gold).places or ()
+    (place,) = read({"kinds": ["intrinsic-NP", "extrinsic-NP"]}, gold=gold).gold or ()
     assert place.extent == ""
 
 

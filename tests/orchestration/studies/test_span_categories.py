@@ -14,7 +14,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, Marking
 from spanjury.orchestration.studies.agreement.spans.measures import (
     category_map,
     hard_overlap,
@@ -52,7 +52,7 @@ MARKED = {
 
 
 def compared(marked: dict[str, tuple[ErrorSpan, ...]]) -> SpanAgreement:
-    found: list[Found] = [("j", name, OUTPUT, spans) for name, spans in marked.items()]
+    found: list[Marking] = [("j", name, OUTPUT, spans) for name, spans in marked.items()]
     return span_agreement(found, GOLD, settings=QUICK)
 
 

@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import span_agreement
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, Marking
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 
 FEW = Settings(draws=20)
@@ -38,10 +38,10 @@ def error(start: int, end: int) -> ErrorSpan:
     )
 
 
-FOUND: tuple[Found, ...] = (("j", "a", OUTPUT, (error(0, 6),)), ("j", "b", OUTPUT, ()))
+FOUND: tuple[Marking, ...] = (("j", "a", OUTPUT, (error(0, 6),)), ("j", "b", OUTPUT, ()))
 TASK = SpanTask(
     aspect="fluency",
-    found=FOUND,
+    markings=FOUND,
     gold=GOLD,
     groups={"a": "x", "b": "y"},
     top_rated=top_rated_texts([], aspect="fluency"),

@@ -84,7 +84,7 @@ def draw(job: SampleJob) -> Drawn:
             " calibration or audit"
         )
     sample = draw_sample(features, size=job.size, purpose=job.purpose, seed=job.seed)
-    rows = _as_they_were(run, [texts[one] for one in sample.chosen], output=job.output)
+    rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=job.output)
     write_segments(
         job.output,
         (
@@ -140,12 +140,12 @@ def features_of(
 
 def texts_of_run(run: MarkedRun) -> list[MarkedText]:
     """Return each text of a run once, with the aspects of all its tasks."""
-    found: dict[TextName, MarkedText] = {}
+    texts: dict[TextName, MarkedText] = {}
     for text in run.texts:
         name = _name(text)
-        known = found.get(name)
-        found[name] = replace(text, aspects={**known.aspects, **text.aspects}) if known else text
-    return list(found.values())
+        old = texts.get(name)
+        texts[name] = replace(text, aspects={**old.aspects, **text.aspects}) if old else text
+    return list(texts.values())
 
 
 def _name(text: MarkedText) -> TextName:
@@ -158,7 +158,7 @@ def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) 
     if data is not None and data.exists() and output.exists() and data.samefile(output):
         raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
     rows = {(segment.segment_id, segment.system): segment for segment in run.segments()}
-    return [rows[_name(one)] for one in drawn]
+    return [rows[_name(text)] for text in drawn]
 
 
 def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJob) -> Segment:
@@ -192,12 +192,12 @@ class _Scores:
         self, results: Path, texts: Sequence[MarkedText], *, aspects: Sequence[str]
     ) -> None:
         self._texts = texts
-        known = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
-        if strange := [name for name in aspects if name not in known]:
+        judged = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
+        if strange := [name for name in aspects if name not in judged]:
             raise ConfigError(
-                f"{', '.join(strange)} was not judged in {results}; judged: {', '.join(known)}"
+                f"{', '.join(strange)} was not judged in {results}; judged: {', '.join(judged)}"
             )
-        self._aspects = tuple(aspects or known)
+        self._aspects = tuple(aspects or judged)
         self._rows: Mapping[tuple[str, str, str], ResultScores] = {
             (row.segment_id, row.system, row.aspect): row for row in read_result_scores(results)
         }

@@ -65,7 +65,7 @@ def counted_texts(
     marks
         Where the marks are, for messages.
     """
-    texts = {(one.segment_id, one.system): one for one in marked}
+    texts = {(segment.segment_id, segment.system): segment for segment in marked}
     drawn = read_chances(sample) if sample else None
     chances = {
         name: chance_of(text) if drawn is None else drawn.get(name) for name, text in texts.items()

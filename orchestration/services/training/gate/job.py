@@ -42,7 +42,7 @@ class Demands:
     @property
     def names(self) -> tuple[str, ...]:
         """The measures with a demand."""
-        return (*(gate.name for gate in self.gates), *(one.name for one in self.over_base))
+        return (*(gate.name for gate in self.gates), *(gate.name for gate in self.over_base))
 
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
         """Check that some exam has each measure, before any judge is asked.
@@ -58,8 +58,8 @@ class Demands:
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
         for name in self.names:
             if name not in measures and name.partition(".")[0] not in topics:
-                known = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
-                raise ConfigError(f"no exam here has {name!r}; there are {', '.join(known)}")
+                listed = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
+                raise ConfigError(f"no exam here has {name!r}; there are {', '.join(listed)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

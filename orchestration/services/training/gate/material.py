@@ -72,14 +72,14 @@ def material_of(
     for folder in folders:
         require_whole(folder)
     sets = [training_data(folder) for folder in folders]
-    trained_on = next((one for one in sets if one.digest == model.data.digest), None)
+    trained_on = next((each for each in sets if each.digest == model.data.digest), None)
     counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
     examples = {folder: _examples(folder, limit=limit) for folder in folders}
     possible = [trained_on] if trained_on else sets  # where it is not known, it may be any
-    known = frozenset().union(*(one.inputs for one in possible))
+    trained = frozenset().union(*(each.inputs for each in possible))
     for folder, some in examples.items():
-        _refuse_trained(folder, some, known=known)
-    reading = _one_reading(examples, known=_first(map(reading_of, counts)))
+        _refuse_trained(folder, some, trained=trained)
+    reading = _one_reading(examples, stated=_first(map(reading_of, counts)))
     cases = [case for folder in folders for case in _cases(folder, examples[folder], catalogue)]
     seen = _first(map(seen_in_training, counts))
     return Material(
@@ -112,8 +112,8 @@ def _digest(example: Example) -> str:
     return fingerprint(example.task, example.aspect, example.input_id, example.output)
 
 
-def _refuse_trained(folder: Path, examples: Sequence[Example], *, known: frozenset[str]) -> None:
-    met = [example.provenance.row for example in examples if example.input_id in known]
+def _refuse_trained(folder: Path, examples: Sequence[Example], *, trained: frozenset[str]) -> None:
+    met = [example.provenance.row for example in examples if example.input_id in trained]
     if met:
         named = ", ".join(map(repr, list(dict.fromkeys(met))[:_SHOWN]))
         raise DataError(
@@ -122,10 +122,10 @@ def _refuse_trained(folder: Path, examples: Sequence[Example], *, known: frozens
         )
 
 
-def _one_reading(examples: Mapping[Path, Sequence[Example]], *, known: Reading | None) -> Reading:
+def _one_reading(examples: Mapping[Path, Sequence[Example]], *, stated: Reading | None) -> Reading:
     """Return how all scores are written; as the first example's where the model does not say."""
-    readings = [(folder, one.reading) for folder, some in examples.items() for one in some]
-    wanted = known or readings[0][1]
+    readings = [(folder, example.reading) for folder, some in examples.items() for example in some]
+    wanted = stated or readings[0][1]
     for folder, reading in readings:
         if reading != wanted:
             raise ConfigError(
@@ -136,7 +136,7 @@ def _one_reading(examples: Mapping[Path, Sequence[Example]], *, known: Reading |
 
 
 def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> Iterator[Case]:
-    known: dict[tuple[object, ...], Aspect] = {}
+    aspects: dict[tuple[object, ...], Aspect] = {}
     for example in examples:
         where = f"{folder}: row {example.provenance.row!r}"
         if example.report.score is None:
@@ -149,9 +149,9 @@ def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> I
             system=example.system,
         )
         key = (example.task, example.aspect, example.definition, example.labels)
-        if key not in known:
-            known[key] = _aspect(example, catalogue)
-        aspect = known[key]
+        if key not in aspects:
+            aspects[key] = _aspect(example, catalogue)
+        aspect = aspects[key]
         layout = layout_of(example.target)
         if messages_for(segment, aspect, layout=layout) != example.messages:
             raise DataError(

@@ -76,13 +76,13 @@ def _pair(
         [[span for span in gold.spans[name] if span.annotator == who] for name in texts]
         for who in (first, second)
     ]
-    places = [[interval_rows(spans) for spans in side] for side in sides]
+    intervals = [[interval_rows(spans) for spans in side] for side in sides]
     sizes = [lengths[name] for name in texts]
 
     def compared(labels: tuple[list[list[int]], list[list[int]]] | None = None) -> Gamma:
         rng = np.random.default_rng(settings.seed)
         samples = settings.samples
-        return gamma(*places, lengths=sizes, rng=rng, labels=labels, samples=samples)
+        return gamma(*intervals, lengths=sizes, rng=rng, labels=labels, samples=samples)
 
     return PairFinding(
         first=first,

@@ -15,8 +15,8 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import (
-    Found,
     Gold,
+    Marking,
     readers_of,
 )
 from spanjury.orchestration.studies.agreement.spans.over_annotation import (
@@ -58,7 +58,7 @@ class SpanTask:
     """
 
     aspect: str
-    found: tuple[Found, ...]
+    markings: tuple[Marking, ...]
     gold: Gold | None
     groups: Mapping[str, str]
     top_rated: TopRated
@@ -102,7 +102,7 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
     agreement = None
     if task.gold is not None:
         agreement = span_agreement(
-            task.found,
+            task.markings,
             task.gold.spans,
             readers=task.gold.readers,
             groups=task.groups,
@@ -118,8 +118,8 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
 
 
 def _top_rated(task: SpanTask, settings: Settings) -> Iterator[OverAnnotation]:
-    found = [one for one in task.found if one[1] in task.top_rated.texts]
-    nothing = {name: () for _, name, _, _ in found}
+    markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]
+    nothing = {name: () for _, name, _, _ in markings}
     readers = {name: readers_of(()) for name in nothing}
-    for score_arrays in collected(found, Gold(nothing, readers)):
+    for score_arrays in collected(markings, Gold(nothing, readers)):
         yield over_annotation(score_arrays, settings=settings)

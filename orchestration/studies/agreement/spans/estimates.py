@@ -52,21 +52,21 @@ def by_owner(effect: Weighted, owner: NDArray[np.int64]) -> Weighted:
 
 def estimates(effects: Effects, *, texts: int, settings: Settings) -> dict[str, Estimate]:
     """Resample texts, the same ones for every figure; every figure is NaN without a text."""
-    found: dict[str, Estimate] = {}
+    estimated: dict[str, Estimate] = {}
     for names, effect in effects.items():
         if not texts:
-            found |= dict.fromkeys(names, Estimate(value=np.nan, low=np.nan, high=np.nan))
+            estimated |= dict.fromkeys(names, Estimate(value=np.nan, low=np.nan, high=np.nan))
             continue
         if not settings.draws:
             value = np.atleast_1d(on_sample(effect, items=texts))
             none = np.full_like(value, np.nan)
-            found |= _named(names, (value, none, none))
+            estimated |= _named(names, (value, none, none))
             continue
         rng = np.random.default_rng(settings.seed)
         drawn = bootstrap(effect, items=texts, rng=rng, draws=settings.draws)
         low, high = percentile_interval(drawn, confidence=settings.confidence)
-        found |= _named(names, (drawn.estimate, low, high))
-    return found
+        estimated |= _named(names, (drawn.estimate, low, high))
+    return estimated
 
 
 def _named(names: Sequence[str], parts: tuple[NDArray[np.float64], ...]) -> dict[str, Estimate]:

@@ -20,9 +20,9 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
     estimates,
 )
 from spanjury.orchestration.studies.agreement.spans.gold import (
-    Found,
     Gold,
     GoldSpan,
+    Marking,
     readers_of,
 )
 from spanjury.orchestration.studies.agreement.spans.over_annotation import (
@@ -100,7 +100,7 @@ class SpanAgreement:
 
 
 def span_agreement(
-    found: Iterable[Found],
+    markings: Iterable[Marking],
     gold: Mapping[str, tuple[GoldSpan, ...]],
     *,
     readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
@@ -120,11 +120,11 @@ def span_agreement(
     groups
         Id of the segment -> its group, as its system.
     """
-    said = [*found]
-    known = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
-    whole = Gold(gold, known)
-    score_arrays = [*collected(said, whole)]
-    lengths = {segment_id: len(output) for _, segment_id, output, _ in said}
+    listed = [*markings]
+    all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
+    whole = Gold(gold, all_readers)
+    score_arrays = [*collected(listed, whole)]
+    lengths = {segment_id: len(output) for _, segment_id, output, _ in listed}
     return SpanAgreement(
         settings=settings,
         judges=tuple(
@@ -180,13 +180,13 @@ def _by_category(score_arrays: ScoreArrays, settings: Settings) -> dict[str, dic
 
 def _gamma(score_arrays: ScoreArrays, settings: Settings) -> Gamma:
     """Compare a judge with people as one annotator with another, reading by reading."""
-    found, gold, lengths = (
-        zip(*score_arrays.places, strict=True) if score_arrays.places else ((),) * 3
+    marked, gold, lengths = (
+        zip(*score_arrays.span_pairs, strict=True) if score_arrays.span_pairs else ((),) * 3
     )
     if not sum(lengths):
         return Gamma(np.nan, np.nan, np.nan, np.nan)
     rng = np.random.default_rng(settings.seed)
-    return gamma(found, gold, lengths=lengths, rng=rng, samples=settings.samples)
+    return gamma(marked, gold, lengths=lengths, rng=rng, samples=settings.samples)
 
 
 def _effects(score_arrays: ScoreArrays) -> Effects:
@@ -197,13 +197,15 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
             names = tuple(f"{measure}.{average}.{part}" for part in Agreement._fields)
             effects[names] = by_owner(effect, owner)
     names = tuple(f"detection.{part}" for part in Detection._fields)
-    effects[names] = by_owner(detection_effect(score_arrays.found[owner], score_arrays.gold), owner)
+    effects[names] = by_owner(
+        detection_effect(score_arrays.marked[owner], score_arrays.gold), owner
+    )
     effects["quotes.hallucinated",] = hallucination_effect(
         score_arrays.hallucinated, score_arrays.quotes
     )
     totals = np.bincount(owner, score_arrays.gold, minlength=len(score_arrays.texts))
     people = totals / np.bincount(owner, minlength=len(score_arrays.texts))
-    counts = np.stack([score_arrays.found, people])
+    counts = np.stack([score_arrays.marked, people])
     effects["counts.spearman",] = of_items(counts, lambda drawn: count_correlation(*drawn))
     return effects
 
@@ -218,13 +220,13 @@ def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
         overlaps={name: rows[readings] for name, rows in score_arrays.overlaps.items()},
         categories={name: rows[readings] for name, rows in score_arrays.categories.items()},
         gold=score_arrays.gold[readings],
-        found=score_arrays.found[inside],
+        marked=score_arrays.marked[inside],
         quotes=score_arrays.quotes[inside],
         hallucinated=score_arrays.hallucinated[inside],
         severities=tuple(
             severity for severity, kept in zip(score_arrays.severities, inside, strict=True) if kept
         ),
-        places=tuple(
-            place for place, kept in zip(score_arrays.places, readings, strict=True) if kept
+        span_pairs=tuple(
+            pair for pair, kept in zip(score_arrays.span_pairs, readings, strict=True) if kept
         ),
     )

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ErrorSpan, Segment
 
-Found = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
-"""Judge, id of the segment, its output, and the spans found; None without a verdict."""
+Marking = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
+"""Judge, id of the segment, its output, and the spans that it marked; None without a verdict."""
 
 _READERS = ("annotators", "annotator")
 """Keys of a segment's meta that say who read it."""
@@ -63,14 +63,14 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
     return Gold(spans, readers)
 
 
-def readers_of(spans: Sequence[GoldSpan], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return who read a text: those `known` to have, and those who marked something in it.
+def readers_of(spans: Sequence[GoldSpan], named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return who read a text: those `named`, and those who marked something in it.
 
     There is one reader at least; it has no name where none was given.
     Annotators who read a text and marked nothing look the same as those who did not read
     it: say who read it wherever several did.
     """
-    return tuple(dict.fromkeys([*known, *(span.annotator for span in spans)])) or ("",)
+    return tuple(dict.fromkeys([*named, *(span.annotator for span in spans)])) or ("",)
 
 
 def _gold(span: ErrorSpan, *, unsigned: str) -> GoldSpan:

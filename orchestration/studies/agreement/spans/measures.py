@@ -93,7 +93,7 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
         Spans that people marked; None without any.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
-    known = {_folded(span.category): span.category for span in marked if span.category}
+    sorts = {_folded(span.category): span.category for span in marked if span.category}
     meanings: dict[str, str] = {}
     for pair in pairs:
         judge, sign, people = pair.partition("=")
@@ -101,12 +101,12 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
             raise ConfigError(
                 f"--category {pair!r}: expected JUDGE=GOLD, as hallucination=Addition"
             )
-        if _folded(people) not in known:
-            names = ", ".join(sorted(known.values())) or "none at all"
+        if _folded(people) not in sorts:
+            names = ", ".join(sorted(sorts.values())) or "none at all"
             raise ConfigError(
                 f"--category {pair!r}: people marked no {people!r}; they marked {names}"
             )
-        if meanings.setdefault(_folded(judge), known[_folded(people)]) != known[_folded(people)]:
+        if meanings.setdefault(_folded(judge), sorts[_folded(people)]) != sorts[_folded(people)]:
             raise ConfigError(
                 f"--category {pair!r}: {judge!r} was paired with another category before; keep one"
             )
@@ -130,7 +130,7 @@ def named_categories(*sides: Side) -> list[str]:
     return sorted({_folded(span.category) for span in marks if span.start is not None} - {""})
 
 
-def hard_overlap(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
+def hard_overlap(predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     """Count the characters that both sides mark with the same category.
 
     Characters of each category are counted once on each side, and added up over categories.
@@ -139,10 +139,10 @@ def hard_overlap(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     --------
     >>> mark = GoldSpan(start=0, end=4, category="Name")
     >>> hard_overlap([mark], [mark, GoldSpan(start=2, end=8, category="Number")])
-    Overlap(both=4.0, found=4.0, gold=10.0)
+    Overlap(both=4.0, predicted=4.0, gold=10.0)
     """
-    parts = [_of_category(name, found, gold) for name in named_categories([found], [gold])]
-    parts.append(_of_category("", found, gold)._replace(both=0.0))
+    parts = [_of_category(name, predicted, gold) for name in named_categories([predicted], [gold])]
+    parts.append(_of_category("", predicted, gold)._replace(both=0.0))
     both, marked, true = (sum(column) for column in zip(*parts, strict=True))
     return Overlap(both, marked, true)
 
@@ -163,16 +163,16 @@ def _has_categories(side: Side) -> bool:
     return bool(named_categories(side)) or not any(map(len, map(interval_rows, side)))
 
 
-def _graded(found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
+def _graded(predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     sides, grades = [], []
-    for side in (found, gold):
+    for side in (predicted, gold):
         kept = [(span, span.severity) for span in side if span.start is not None]
         sides.append(interval_rows(span for span, severity in kept if severity is not None))
         grades.append([int(severity >= _MAJOR) for _, severity in kept if severity is not None])
     return graded_overlap(*sides, predicted_grades=grades[0], gold_grades=grades[1])
 
 
-def _of_category(name: str, found: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
+def _of_category(name: str, predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     sides = (
         np.array(
             [
@@ -182,7 +182,7 @@ def _of_category(name: str, found: Sequence[Mark], gold: Sequence[Mark]) -> Over
             ],
             dtype=np.int64,
         ).reshape(-1, 2)
-        for side in (found, gold)
+        for side in (predicted, gold)
     )
     return character_overlap(*sides)
 
@@ -192,7 +192,7 @@ def _folded(category: str) -> str:
 
 
 def _placed(measure: Callable[[NDArray[np.int64], NDArray[np.int64]], Overlap]) -> Compare:
-    return lambda found, gold: measure(interval_rows(found), interval_rows(gold))
+    return lambda predicted, gold: measure(interval_rows(predicted), interval_rows(gold))
 
 
 MEASURES: Mapping[str, Compare] = MappingProxyType(

@@ -53,19 +53,19 @@ class OverAnnotation:
 def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnnotation:
     """Count a judge's errors in the texts that no reader marked."""
     readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
-    marked = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
-    clean = marked == 0
-    counts = np.where(clean, score_arrays.found, np.nan)
-    erring = np.where(clean, score_arrays.found > 0, np.nan)
+    gold = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
+    clean = gold == 0
+    counts = np.where(clean, score_arrays.marked, np.nan)
+    erring = np.where(clean, score_arrays.marked > 0, np.nan)
     graded = [
         severities
-        for severities, one in zip(score_arrays.severities, clean, strict=True)
-        if one and severities
+        for severities, is_clean in zip(score_arrays.severities, clean, strict=True)
+        if is_clean and severities
     ]
     figures = estimates(
         {
             ("erring", "spans", "surplus"): mean_drop(
-                [erring, counts, score_arrays.found - marked / readings]
+                [erring, counts, score_arrays.marked - gold / readings]
             )
         },
         texts=len(score_arrays.texts),
@@ -74,9 +74,9 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
     return OverAnnotation(
         judge=score_arrays.judge,
         flawless=int(clean.sum()),
-        histogram=tuple(np.bincount(score_arrays.found[clean].astype(np.int64)).tolist()),
-        mean_severity=_mean([sum(one) / len(one) for one in graded]),
-        max_severity=_mean([float(max(one)) for one in graded]),
+        histogram=tuple(np.bincount(score_arrays.marked[clean].astype(np.int64)).tolist()),
+        mean_severity=_mean([sum(severities) / len(severities) for severities in graded]),
+        max_severity=_mean([float(max(severities)) for severities in graded]),
         **figures,
     )
 

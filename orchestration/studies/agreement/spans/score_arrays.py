@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import DataError, ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.gold import Found, Gold, GoldSpan
+from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, Marking
 from spanjury.orchestration.studies.agreement.spans.measures import (
     category_overlaps,
     interval_rows,
@@ -18,10 +18,10 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
 FloatArray = NDArray[np.float64]
 
 
-class Places(NamedTuple):
-    """The places that a judge and a reader marked in a text; spans of the shape ``(n, 2)``."""
+class SpanPair(NamedTuple):
+    """The spans that a judge and a reader marked in a text, of the shape ``(n, 2)``."""
 
-    found: NDArray[np.int64]
+    predicted: NDArray[np.int64]
     gold: NDArray[np.int64]
     length: int
     """Code points of the text."""
@@ -46,13 +46,13 @@ class ScoreArrays:
         The same by category; empty where judge or readers name none.
     gold
         Shape ``(readings,)``: spans that the reader marked.
-    found, quotes, hallucinated
-        Shape ``(texts,)``: spans found, those with a quote, and those whose quote is not in
-        the text.
+    marked, quotes, hallucinated
+        Shape ``(texts,)``: spans that the judge marked, those with a quote, and those whose
+        quote is not in the text.
     severities
-        For each text those of the spans found that have one.
-    places
-        For each reading where the spans found, and the reader's, are; code points of the text.
+        For each text those of the judge's spans that have one.
+    span_pairs
+        For each reading the offsets of the judge's spans, and of the reader's.
     """
 
     judge: str
@@ -61,36 +61,36 @@ class ScoreArrays:
     overlaps: Mapping[str, FloatArray]
     categories: Mapping[str, FloatArray]
     gold: FloatArray
-    found: FloatArray
+    marked: FloatArray
     quotes: FloatArray
     hallucinated: FloatArray
     severities: tuple[tuple[int, ...], ...]
-    places: tuple[Places, ...]
+    span_pairs: tuple[SpanPair, ...]
     failures: int
     without_gold: int
 
 
-def collected(found: Iterable[Found], gold: Gold) -> Iterator[ScoreArrays]:
+def collected(markings: Iterable[Marking], gold: Gold) -> Iterator[ScoreArrays]:
     """Put every judge's spans beside the gold ones, judges in the order of their appearance.
 
     Raise `DataError` if a judge speaks of a text twice, or a gold span runs over the end of
     its text.
     """
-    said: dict[str, dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]] = {}
-    for judge, segment_id, output, spans in found:
-        texts = said.setdefault(judge, {})
+    by_judge: dict[str, dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]] = {}
+    for judge, segment_id, output, spans in markings:
+        texts = by_judge.setdefault(judge, {})
         if segment_id in texts:
             raise DataError(f"{judge!r} speaks of {segment_id!r} twice, expected one verdict")
         texts[segment_id] = (output, spans)
-    for judge, texts in said.items():
+    for judge, texts in by_judge.items():
         yield _score_arrays(judge, texts, gold)
 
 
 def _score_arrays(
-    judge: str, said: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
+    judge: str, texts: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
 ) -> ScoreArrays:
     judged: dict[str, tuple[ErrorSpan, ...]] = {}
-    for segment_id, (output, spans) in said.items():
+    for segment_id, (output, spans) in texts.items():
         _refuse_outside(segment_id, gold.spans.get(segment_id, ()), output)
         if spans is not None and segment_id in gold.spans:
             judged[segment_id] = spans
@@ -100,7 +100,7 @@ def _score_arrays(
         for reader in gold.readers[segment_id]
     ]
     marked = [*judged.values()]
-    lengths = [len(said[segment_id][0]) for segment_id in judged]
+    lengths = [len(texts[segment_id][0]) for segment_id in judged]
     sides = ([marked[text] for text, _ in readings], [spans for _, spans in readings])
     return ScoreArrays(
         judge=judge,
@@ -109,18 +109,18 @@ def _score_arrays(
         overlaps=overlaps(*sides),
         categories=category_overlaps(*sides),
         gold=np.array([len(spans) for _, spans in readings], dtype=np.float64),
-        found=_counts(marked, lambda _: True),
+        marked=_counts(marked, lambda _: True),
         quotes=_counts(marked, lambda span: bool(span.text)),
         hallucinated=_counts(marked, lambda span: span.hallucinated),
         severities=tuple(
             tuple(span.severity for span in spans if span.severity is not None) for spans in marked
         ),
-        places=tuple(
-            Places(interval_rows(marked[text]), interval_rows(spans), lengths[text])
+        span_pairs=tuple(
+            SpanPair(interval_rows(marked[text]), interval_rows(spans), lengths[text])
             for text, spans in readings
         ),
-        failures=sum(spans is None and name in gold.spans for name, (_, spans) in said.items()),
-        without_gold=sum(name not in gold.spans for name in said),
+        failures=sum(spans is None and name in gold.spans for name, (_, spans) in texts.items()),
+        without_gold=sum(name not in gold.spans for name in texts),
     )
 
 

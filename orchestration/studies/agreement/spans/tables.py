@@ -92,7 +92,7 @@ def _aspect(spans: AspectSpans) -> Iterator[Block]:
 def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     whole = [judge for judge in judges if not judge.group]
     groups = [judge for judge in judges if judge.group]
-    is_hard = any(not math.isnan(one.figures[_HARD].value) for one in whole)
+    is_hard = any(not math.isnan(finding.figures[_HARD].value) for finding in whole)
     shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
     yield table(
         [
@@ -105,17 +105,17 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
         ],
         (
             (
-                *(one.judge, one.texts, one.readings),
-                *(_estimate(one.figures[name]) for name in _CHARACTERS),
-                *(_gamma(one.gamma), one.failures),
+                *(finding.judge, finding.texts, finding.readings),
+                *(_estimate(finding.figures[name]) for name in _CHARACTERS),
+                *(_gamma(finding.gamma), finding.failures),
             )
-            for one in whole
+            for finding in whole
         ),
         note="beside the error spans that people marked",
     )
     yield table(
         ["judge", *_columns(_SPANS, shown)],
-        ((one.judge, *(_estimate(one.figures[name]) for name in _SPANS)) for one in whole),
+        ((each.judge, *(_estimate(each.figures[name]) for name in _SPANS)) for each in whole),
     )
     yield _categories(whole)
     if len({group.group for group in groups}) > 1:
@@ -210,5 +210,5 @@ def _estimate(estimate: Estimate, spec: str = _VALUE) -> Cell:
     return Cell(estimate.value, spec, interval=(estimate.low, estimate.high))
 
 
-def _gamma(one: Gamma | None) -> Cell:
-    return Cell(None if one is None else one.gamma, _VALUE)
+def _gamma(result: Gamma | None) -> Cell:
+    return Cell(None if result is None else result.gamma, _VALUE)

@@ -17,9 +17,9 @@ def word_runs(texts: Iterable[str]) -> AbstractSet[int]:
     return frozenset(run for text in texts for run in _runs(text))
 
 
-def overlaps(text: str, known: AbstractSet[int]) -> bool:
-    """Say whether `text` shares more than two runs of eight words with those that are `known`."""
-    return len(_runs(text) & known) > _MOST
+def overlaps(text: str, runs: AbstractSet[int]) -> bool:
+    """Say whether `text` shares more than two runs of eight words with `runs`."""
+    return len(_runs(text) & runs) > _MOST
 
 
 def _runs(text: str) -> set[int]:

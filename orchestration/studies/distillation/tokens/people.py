@@ -113,8 +113,8 @@ def _extent(span: object) -> str:
 
 def _span_label(words: str) -> Label:
     folded = words.casefold()
-    known = (label for word, label in _LABELS.items() if word in folded)
-    return next(known, Label.ERROR)
+    labels = (label for word, label in _LABELS.items() if word in folded)
+    return next(labels, Label.ERROR)
 
 
 def _label(meta: Mapping[str, object], spans: Sequence[LabelledSpan]) -> Label | None:

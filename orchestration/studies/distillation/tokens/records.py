@@ -56,12 +56,12 @@ def _lists() -> tuple[tuple[_Sort, ...], tuple[str, ...]]:
     data = tomllib.loads(text)
     sorts = tuple(
         _Sort(
-            key=one["key"],
-            names=one["names"],
-            values=MappingProxyType(one["values"]),
-            flags=MappingProxyType({key: tuple(ends) for key, ends in one["flags"].items()}),
+            key=record["key"],
+            names=record["names"],
+            values=MappingProxyType(record["values"]),
+            flags=MappingProxyType({key: tuple(ends) for key, ends in record["flags"].items()}),
         )
-        for one in data["records"]
+        for record in data["records"]
     )
     return sorts, tuple(data["sentences"])
 

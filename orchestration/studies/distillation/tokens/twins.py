@@ -141,7 +141,7 @@ def _pair(
     yield shared(output=clean, label=Label.SUPPORTED, made_of="copy or clean text")
     yield shared(
         output=damage.text,
-        spans=tuple(_widened(place, damage.text, label) for place in damage.places),
+        spans=tuple(_widened(interval, damage.text, label) for interval in damage.places),
         label=label,
         made_of="damage",
         damage=harm.name,
@@ -166,9 +166,9 @@ def _shared(row: Row, number: int) -> Callable[..., TokenExample]:
     return made
 
 
-def _widened(place: tuple[int, int], text: str, label: Label) -> LabelledSpan:
+def _widened(interval: tuple[int, int], text: str, label: Label) -> LabelledSpan:
     """Mark, where something was taken out, what now stands side by side."""
-    start, end = place
+    start, end = interval
     if start == end:
         start, end = max(0, start - 1), min(len(text), end + 1)
     return LabelledSpan(start=start, end=end, label=label)

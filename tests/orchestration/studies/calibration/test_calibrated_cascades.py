@@ -24,16 +24,16 @@ def simulated(seed: int) -> tuple[StagedTexts, FloatArray]:
     rng = default_rng(seed)
     quality = rng.uniform(size=TEXTS)
     seen = quality + rng.normal(scale=[[0.4], [0.15], [0.15]], size=(len(SEATS), TEXTS))
-    places = np.clip(seen, 0.0, 1.0)
+    fractions = np.clip(seen, 0.0, 1.0)
     stages = ((0,), (1,), (2,))
-    failed = np.isnan(places)
+    failed = np.isnan(fractions)
     texts = StagedTexts(
-        stages=stages, estimates=places, places=places, failed=failed, costs=np.arange(3.0)
+        stages=stages, estimates=fractions, fractions=fractions, failed=failed, costs=np.arange(3.0)
     )
     return texts, quality
 
 
-def scored(places: FloatArray, quality: FloatArray) -> CalibrationTexts:
+def scored(fractions: FloatArray, quality: FloatArray) -> CalibrationTexts:
     texts = (
         TextOnAspect(
             source=str(number),
@@ -41,7 +41,7 @@ def scored(places: FloatArray, quality: FloatArray) -> CalibrationTexts:
             is_clean=bool(quality[number] > 0.5),
             scored=frozenset(SEATS),
         )
-        for number, place in enumerate(places)
+        for number, place in enumerate(fractions)
     )
     return CalibrationTexts(aspect=ASPECT, texts=tuple(texts), made_on="simulated texts")
 
@@ -55,7 +55,7 @@ def test_a_calibrated_cascade_raises_no_more_false_alarms_than_promised(share: f
         texts, quality = simulated(split)
         ended = judge(texts, fit_cascade(texts.of(np.arange(FIT)), share=share))
         assert len(np.unique(ended.stages)) > 1  # some texts were judged by fewer seats
-        people = scored(ended.places, quality)
+        people = scored(ended.fractions, quality)
         thresholds = fit_thresholds(people.part(marked), Terms(rate=RATE))
         assert thresholds is not None
         shares[split] = alarms(people.part(new & people.clean).suspicions(), thresholds)[0].mean()

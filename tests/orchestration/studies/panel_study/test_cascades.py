@@ -34,13 +34,13 @@ def recorded(seed: int, *, texts: int = 200, noise: float = 0.2) -> StagedTexts:
     rng = default_rng(seed)
     quality = rng.uniform(size=texts)
     seen = quality + rng.normal(scale=noise, size=(SEATS, texts))
-    places = np.clip(np.rint(seen * 4), 0, 4) / 4
-    estimates = places.copy()
+    fractions = np.clip(np.rint(seen * 4), 0, 4) / 4
+    estimates = fractions.copy()
     estimates[0] = np.clip(seen[0], 0, 1)
     return StagedTexts(
         stages=((0,), (1,), (2, 3)),
         estimates=estimates,
-        places=places,
+        fractions=fractions,
         failed=np.zeros((SEATS, texts), dtype=bool),
         costs=np.array([0.0, 1.0, 2.0]),
     )
@@ -62,7 +62,9 @@ def by_the_engine(cascade: Cascade, texts: StagedTexts, text: int) -> tuple[floa
     """Return the place of the score, and the last stage, as an open panel has them."""
     reports: list[Report] = []
     for number, seats in enumerate(texts.stages):
-        reports += [said(texts.places[seat, text], texts.estimates[seat, text]) for seat in seats]
+        reports += [
+            said(texts.fractions[seat, text], texts.estimates[seat, text]) for seat in seats
+        ]
         if stop_after(cascade, number, reports, scale=SCALE, aggregation=fmean) is None:
             continue
         missing = len(cascade.after(number))
@@ -76,10 +78,10 @@ def by_the_engine(cascade: Cascade, texts: StagedTexts, text: int) -> tuple[floa
     ) - 1
 
 
-def said(place: float, estimate: float) -> Report:
-    if np.isnan(place):
+def said(fraction: float, estimate: float) -> Report:
+    if np.isnan(fraction):
         return Report(outcome=Outcome.UNPARSEABLE, reason="no score line")
-    return Report(score=1 + 4 * place, error_probability=1 - estimate)
+    return Report(score=1 + 4 * fraction, error_probability=1 - estimate)
 
 
 @pytest.mark.parametrize("seed", range(100, 107))
@@ -91,9 +93,9 @@ def test_a_fitted_cascade_judges_recorded_reports_as_the_engine_does(
     fitted = fit_cascade(texts, share=share)
     ended, cascade = judge(texts, fitted), panel(fitted)
     for text in range(40):
-        place, stage = by_the_engine(cascade, texts, text)
+        fraction, stage = by_the_engine(cascade, texts, text)
         assert ended.stages[text] == stage
-        assert ended.places[text] == pytest.approx(place)
+        assert ended.fractions[text] == pytest.approx(fraction)
 
 
 @pytest.mark.parametrize("seed", range(200, 205))
@@ -107,13 +109,13 @@ def test_a_fit_takes_no_more_than_its_share(seed: int, share: float) -> None:
 def test_the_whole_share_asks_wherever_a_score_would_change() -> None:
     texts = recorded(1)
     ended = judge(texts, fit_cascade(texts, share=1.0))
-    assert np.abs(ended.places - texts.whole).mean() < 0.01
+    assert np.abs(ended.fractions - texts.whole).mean() < 0.01
 
 
 def test_more_calls_bring_the_score_nearer_to_the_panels_on_other_texts() -> None:
     texts, folds = recorded(2, texts=400), np.arange(400) % 5
     apart = [
-        float(np.abs(ended.places - texts.whole).mean())
+        float(np.abs(ended.fractions - texts.whole).mean())
         for ended in judge_held_out(texts, folds, shares=[0.1, 0.4, 0.7, 1.0])
     ]
     assert apart == sorted(apart, reverse=True)
@@ -123,25 +125,27 @@ def test_more_calls_bring_the_score_nearer_to_the_panels_on_other_texts() -> Non
 def test_scores_of_few_seats_and_of_all_are_on_one_footing() -> None:
     """A map leaves no mean difference between what is expected and what all seats say."""
     texts = recorded(3, texts=2000, noise=0.3)
-    shifted = texts.places.copy()
+    shifted = texts.fractions.copy()
     shifted[0] = np.clip(shifted[0] - 0.5, 0, 1)  # the free seat is far too strict
-    strict = replace(texts, places=shifted)
+    strict = replace(texts, fractions=shifted)
     (ended,) = judge_held_out(strict, np.arange(2000) % 5, shares=[0.5])
     early = ended.stages == 0
     assert early.mean() > 0.05
-    assert abs(float((ended.places - strict.whole)[early].mean())) < 0.02
+    assert abs(float((ended.fractions - strict.whole)[early].mean())) < 0.02
     assert abs(float((shifted[0] - strict.whole)[early].mean())) > 0.1
 
 
 def test_the_texts_of_a_fold_do_not_fit_their_own_cascade() -> None:
     texts, folds = recorded(4), np.arange(200) % 5
     (before,) = judge_held_out(texts, folds, shares=[0.5])
-    places = texts.places.copy()
-    places[2:, folds == 0] = 1 - places[2:, folds == 0]  # only what is not asked in fold 0 changes
-    (after,) = judge_held_out(replace(texts, places=places), folds, shares=[0.5])
+    fractions = texts.fractions.copy()
+    fractions[2:, folds == 0] = (
+        1 - fractions[2:, folds == 0]
+    )  # only what is not asked in fold 0 changes
+    (after,) = judge_held_out(replace(texts, fractions=fractions), folds, shares=[0.5])
     early = (folds == 0) & (before.stages < 2)
     assert early.any()
-    assert np.array_equal(before.places[early], after.places[early])
+    assert np.array_equal(before.fractions[early], after.fractions[early])
     assert np.array_equal(before.stages[folds == 0], after.stages[folds == 0])
 
 
@@ -157,41 +161,41 @@ def test_a_seat_that_failed_is_made_up_for_by_the_others_as_in_the_engine() -> N
     texts = recorded(7, texts=60)
     fitted, failed = fit_cascade(texts, share=0.4), texts.failed.copy()
     assert (judge(texts, fitted).stages[:30] < 2).any()
-    estimates, places = texts.estimates.copy(), texts.places.copy()
-    estimates[0, :30] = places[0, :30] = np.nan
+    estimates, fractions = texts.estimates.copy(), texts.fractions.copy()
+    estimates[0, :30] = fractions[0, :30] = np.nan
     failed[0, :30] = True
-    lacking = replace(texts, estimates=estimates, places=places, failed=failed)
+    lacking = replace(texts, estimates=estimates, fractions=fractions, failed=failed)
     ended, cascade = judge(lacking, fitted), panel(fitted)
     assert (ended.stages[:30] == 2).all()
     for text in range(60):
-        place, stage = by_the_engine(cascade, lacking, text)
+        fraction, stage = by_the_engine(cascade, lacking, text)
         assert ended.stages[text] == stage
-        assert ended.places[text] == pytest.approx(place)
+        assert ended.fractions[text] == pytest.approx(fraction)
 
 
 def test_a_stage_that_never_gave_a_score_asks_on() -> None:
     texts = recorded(8, texts=40)
-    estimates, places = texts.estimates.copy(), texts.places.copy()
-    estimates[0] = places[0] = np.nan
-    silent = replace(texts, estimates=estimates, places=places)
+    estimates, fractions = texts.estimates.copy(), texts.fractions.copy()
+    estimates[0] = fractions[0] = np.nan
+    silent = replace(texts, estimates=estimates, fractions=fractions)
     ended = judge(silent, fit_cascade(silent, share=0.5))
     assert (ended.stages >= 1).all()
-    assert np.isfinite(ended.places).all()
+    assert np.isfinite(ended.fractions).all()
 
 
 def test_a_text_without_an_estimate_goes_on() -> None:
     texts = recorded(5)
-    estimates, places = texts.estimates.copy(), texts.places.copy()
-    estimates[0, :7] = places[0, :7] = np.nan
-    lacking = replace(texts, estimates=estimates, places=places)
+    estimates, fractions = texts.estimates.copy(), texts.fractions.copy()
+    estimates[0, :7] = fractions[0, :7] = np.nan
+    lacking = replace(texts, estimates=estimates, fractions=fractions)
     ended = judge(lacking, fit_cascade(lacking, share=0.4))
     assert (ended.stages[:7] >= 1).all()
-    assert np.isfinite(ended.places).all()
+    assert np.isfinite(ended.fractions).all()
 
 
 def test_seats_that_all_say_the_same_need_not_all_be_asked() -> None:
     same = np.full((SEATS, 30), 0.75)
-    texts = replace(recorded(1, texts=30), estimates=same, places=same)
+    texts = replace(recorded(1, texts=30), estimates=same, fractions=same)
     ended = judge(texts, fit_cascade(texts, share=0.9))
     assert (ended.costs == 0).all()
-    assert (ended.places == 0.75).all()
+    assert (ended.fractions == 0.75).all()

@@ -260,7 +260,7 @@ def test_a_run_that_is_stopped_is_not_decided_and_the_next_command_asks_the_same
 ) -> None:
     write(folder, *(f"Text {number}." for number in range(10)))
     held = ("--fail-on", "score<=4", "--fail-under", "3", "--sarif", "found.sarif")
-    with PartlyServer("none", signal_at=4) as server:
+    with PartlyServer("no such text", signal_at=4) as server:
         stopped = call(folder, *server.judge, *held)
         assert stopped.exit_code == 130, stopped.output
         assert "rows fail so far; not decided, since the run has not ended" in stopped.stderr

@@ -86,7 +86,7 @@ def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
 
     Examples
     --------
-    >>> hide("It begins with S3CR3T-V4LU3, or czNjcjN0LXY0bHUz.", known=["s3cr3t-v4lu3"])
+    >>> hide("It begins with S3CR3T-V4LU3, or czNjcjN0LXY0bHUz.", secrets=["s3cr3t-v4lu3"])
     'It begins with [hidden], or [hidden].'
     """
     intervals = secret_intervals(text, secrets=secrets)

@@ -110,6 +110,7 @@ def error_probability(tokens: Sequence[TokenLogprob]) -> float | None:
 
     Examples
     --------
+    >>> import math
     >>> words = {" yes": math.log(0.3), " no": math.log(0.6)}
     >>> said = [TokenLogprob(token="Faulty:", logprob=0.0)]
     >>> said.append(TokenLogprob(token=" no", logprob=math.log(0.6), top=words))

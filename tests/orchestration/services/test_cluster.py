@@ -318,7 +318,7 @@ WORKER = """
 import sys
 from contextlib import asynccontextmanager
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services import cluster_worker
+from spanjury.orchestration.services.runs import cluster_worker
 from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.wiring.cluster import cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig

@@ -37,6 +37,7 @@ test: lint layers
     pytest -n auto --dist loadfile
 
 # Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, frameworks, neighbours
+[parallel]
 test-all: types && e2e frameworks neighbours
     pytest -n auto --dist loadfile --tier rest -m "not e2e and not ray" {{ everything }}
 

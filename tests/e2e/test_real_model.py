@@ -64,13 +64,16 @@ def holds_together(seat: SeatReport) -> None:
             assert SEGMENT.output[slice(*span.interval)] == span.text
 
 
-async def test_held_to_a_grammar_its_reply_is_a_report() -> None:
-    report = await assess("annotator:max_tokens=400,max_errors=2")
+async def test_held_to_a_grammar_its_reply_is_a_report_and_two_state_a_probability() -> None:
+    report = await assess("annotator:max_tokens=400,max_errors=2,samples=2")
     (seat,) = report.seats
     holds_together(seat)
     assert seat.report.outcome is Outcome.SCORED, seat.report.reply
     assert report.score == seat.report.score
     assert seat.report.usage.completion > 0
+    assert seat.report.usage.calls >= 2
+    assert seat.report.error_probability in {0.5 / 3, 1.5 / 3, 2.5 / 3}
+    assert report.error_probability == seat.report.error_probability
     assert re.search(r"Overall score \(\w{4}\): ", seat.report.reply)
 
 
@@ -98,15 +101,10 @@ class Listening:
         return self.reply
 
 
-@pytest.mark.parametrize("verdict", ["before", "after"])
-async def test_its_verdict_is_a_token_of_its_own_with_log_probabilities(
-    verdict: Literal["before", "after"],
-) -> None:
+async def test_its_verdict_is_a_token_of_its_own_with_log_probabilities() -> None:
     async with open_embedded("embedded", options=ModelOptions()) as model:
         asked = Listening(model)
-        judge = Annotator(
-            model=asked, form="grammar", max_errors=1, max_tokens=300, verdict=verdict
-        )
+        judge = Annotator(model=asked, form="grammar", max_errors=1, max_tokens=300)
         report = await judge.assess(SEGMENT, FLUENCY)
     logprobs, text = asked.reply.logprobs, SEGMENT.output
     token = field_token(logprobs, "faulty", mark=field_mark([text]))
@@ -116,14 +114,6 @@ async def test_its_verdict_is_a_token_of_its_own_with_log_probabilities(
     assert len(logprobs) < 60, "those near the verdict and the score are kept, not all"
     # It has no idea: what it would have said without the grammar is neither yes nor no.
     assert report.error_probability is None
-
-
-async def test_two_of_its_assessments_state_a_probability() -> None:
-    report = await assess("annotator:max_tokens=400,max_errors=1,samples=2")
-    (seat,) = report.seats
-    assert seat.report.error_probability in {0.5 / 3, 1.5 / 3, 2.5 / 3}
-    assert report.error_probability == seat.report.error_probability
-    assert seat.report.usage.calls >= 2
 
 
 async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:

@@ -26,7 +26,8 @@ from spanjury.judges.core import (
     Task,
 )
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.error_list import render_errors
+from spanjury.judges.llm.error_list import cue, render_errors
+from spanjury.judges.llm.verdict import verdict_line
 from spanjury.judges.text import field_mark
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
@@ -83,7 +84,9 @@ async def test_the_null_control_gives_the_score_of_the_assessment(replies: Repli
     assert replies.report.outcome is Outcome.SCORED, replies.report.reply
     assert replies.same.method is RescoringMethod.CONTINUED
     assert replies.same.report.score == replies.report.score
-    own = render_errors(replies.report.spans, held_to_grammar=True, mark=MARK)
+    listed = render_errors(replies.report.spans, held_to_grammar=True, mark=MARK)
+    verdict = verdict_line(faulty=bool(replies.report.spans), mark=MARK)
+    own = f"{listed.removesuffix(cue(MARK))}{verdict}\n{cue(MARK)}"
     assert replies.report.reply.startswith(own + replies.same.report.reply)
 
 

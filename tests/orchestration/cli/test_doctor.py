@@ -20,6 +20,13 @@ from spanjury.orchestration.wiring import models
 
 Doctor = Callable[..., Result]
 
+DOCTOR = """
+import sys
+from spanjury.orchestration.cli.app import app
+app(sys.argv[1:], standalone_mode=False)
+print(sorted({'litellm', 'torch'} & sys.modules.keys()))
+"""
+
 
 @pytest.fixture
 def doctor(monkeypatch: pytest.MonkeyPatch) -> Doctor:
@@ -37,22 +44,16 @@ def test_the_doctor_lists_what_is_installed(doctor: Doctor) -> None:
 
 
 def test_the_libraries_of_models_are_loaded_on_demand() -> None:
-    code = (
-        "import sys; from spanjury.orchestration.cli.app import app;"
-        " app(sys.argv[1:], standalone_mode=False);"
-        " print(sorted({'litellm', 'torch'} & sys.modules.keys()))"
-    )
-    run = [sys.executable, "-c", code, "doctor"]
+    run = [sys.executable, "-c", DOCTOR, "doctor"]
     quick = subprocess.run(run, capture_output=True, text=True, check=True)
     assert quick.stdout.endswith("[]\n"), quick.stdout
-    whole = subprocess.run([*run, "--all"], capture_output=True, text=True, check=True)
-    assert "'litellm'" in whole.stdout.splitlines()[-1]
 
 
 def test_offline_everything_loads_and_judges_without_the_network() -> None:
-    command = [sys.executable, "-m", "spanjury", "doctor", "--offline"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = [sys.executable, "-c", DOCTOR, "doctor", "--all", "--offline"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "'litellm'" in done.stdout.splitlines()[-1]
     assert "errors found in a sample" in done.stdout
     assert "attention of local models" in done.stdout
     assert "untouched" in done.stdout

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # How long an example takes says how busy the machine is; what needs many says so itself.
 settings.register_profile(
-    "spanjury", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+    "spanjury", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("spanjury")
 

@@ -387,13 +387,14 @@ def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
 
 def _agreed(report: Report, answers: Sequence[Answer[ParsedReply]]) -> Report:
     """Return `report` with the probability of an error that several assessments state."""
-    verdicts = [_finds_error(one.reading) for one in answers if one.outcome is Outcome.SCORED]
-    said = f"{sum(verdicts)} of {len(verdicts)} assessments find an error."
+    scored = [answer for answer in answers if answer.outcome is Outcome.SCORED]
+    verdicts = [_finds_error(answer.reading) for answer in scored]
+    note = f"{sum(verdicts)} of {len(verdicts)} assessments find an error."
     return replace(
         report,
         error_probability=agreed_probability(verdicts),
-        rationale=f"{said} {report.rationale}".rstrip(),
-        usage=sum((one.usage for one in answers), Usage()),
+        rationale=f"{note} {report.rationale}".rstrip(),
+        usage=sum((answer.usage for answer in answers), Usage()),
     )
 
 
@@ -406,10 +407,10 @@ def _expected(report: Report, reply: Reply, *, mark: str, words: Sequence[str]) 
     """Return `report` with the expected score, or with the reason why there is none."""
     expected = expected_label(reply.logprobs, mark=mark, words=words)
     if expected.value is None:
-        said = f"No expected score: {expected.problem}. {report.rationale}"
-        return replace(report, rationale=said.rstrip())
-    said = f"Expected score, with {expected.share:.0%} of the probability on the scale."
-    return replace(report, score=expected.value, rationale=f"{said} {report.rationale}".rstrip())
+        note = f"No expected score: {expected.problem}. {report.rationale}"
+        return replace(report, rationale=note.rstrip())
+    note = f"Expected score, with {expected.share:.0%} of the probability on the scale."
+    return replace(report, score=expected.value, rationale=f"{note} {report.rationale}".rstrip())
 
 
 def _report(answer: Answer[ParsedReply], *, output: str, inputs: Inputs) -> Report:

@@ -25,20 +25,20 @@ def value_starts(text: str, label: str, *, mark: str) -> Iterator[int]:
     mark
         What the label carries; empty for a label without one, which begins its line.
     """
-    for found in _field(label).finditer(text):
-        start = found.start() - 1
-        if text[start : start + 1].lower() != label[0] or _mark_of(found) != mark:
+    for match in _field(label).finditer(text):
+        start = match.start() - 1
+        if text[start : start + 1].lower() != label[0] or _mark_of(match) != mark:
             continue
-        if found["quote"]:
+        if match["quote"]:
             is_own = text[start - 1 : start] == '"'
         else:
             is_own = bool(mark) or not text[text.rfind("\n", 0, start) + 1 : start].strip(_MARKUP)
         if is_own:
-            yield found.end()
+            yield match.end()
 
 
-def _mark_of(found: re.Match[str]) -> str:
-    return found["suffix"] or found["mark"] or ""
+def _mark_of(match: re.Match[str]) -> str:
+    return match["suffix"] or match["mark"] or ""
 
 
 @lru_cache(maxsize=16)
@@ -57,8 +57,8 @@ def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> Tok
 
     Examples
     --------
-    >>> said = ["Faulty", " (a3f9)", ":", " yes"]
-    >>> tokens = [TokenLogprob(token=text, logprob=-0.1) for text in said]
+    >>> words = ["Faulty", " (a3f9)", ":", " yes"]
+    >>> tokens = [TokenLogprob(token=text, logprob=-0.1) for text in words]
     >>> field_token(tokens, "faulty", mark="a3f9").token
     ' yes'
     """

@@ -140,7 +140,7 @@ class MeasureRow:
 
     @property
     def counts(self) -> str:
-        """Of how many examples, texts or conditions it is made; once where judges agree."""
+        """Numbers of examples, texts or conditions behind it; one number if all judges agree."""
         counts = (str(measure.count) for measure in self.measures if measure is not None)
         return ", ".join(dict.fromkeys(counts))
 

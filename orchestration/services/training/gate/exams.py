@@ -81,7 +81,7 @@ class GateExam(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its folder beside those of the other exams."""
+        """Name of its folder, beside those of the other exams."""
         ...
 
     @property

@@ -60,9 +60,10 @@ neighbours:
 # Format, then run everything
 check: format test test-all
 
-# Feed the parser and the locator 50,000 examples a property
+# Feed the parser and the locator 50,000 random examples a property, and every other property 300
 fuzz: set-up
     SPANJURY_FUZZ_EXAMPLES=50000 pytest tests/judges -k fuzz
+    SPANJURY_FUZZ_EXAMPLES=300 pytest -n auto --dist loadfile --tier all -m "hypothesis and not e2e and not ray" tests
 
 # Change one thing at a time in chosen modules and see whether the tests beside them notice; --sample N, --seed S, modules
 mutants *options: set-up

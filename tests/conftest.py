@@ -1,5 +1,6 @@
 """Fixtures for every test."""
 
+import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -9,9 +10,15 @@ import pytest
 from fakes.logs import forget_handlers
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-# How long an example takes says how busy the machine is; what needs many says so itself.
+# How long an example takes says how busy the machine is; what needs many says so itself. Every run
+# tries the same examples; `just fuzz` looks for new ones.
+FUZZ_EXAMPLES = os.environ.get("SPANJURY_FUZZ_EXAMPLES")
 settings.register_profile(
-    "spanjury", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
+    "spanjury",
+    deadline=None,
+    max_examples=int(FUZZ_EXAMPLES or 25),
+    derandomize=not FUZZ_EXAMPLES,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("spanjury")
 

@@ -243,7 +243,7 @@ def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Th
     bad, good = sum(faulty), len(faulty) - sum(faulty)
     if not bad or not good:
         return None
-    edges = sorted({0.0, 1.0, *probabilities})
+    edges = [0.0, *sorted({0.0, 1.0, *probabilities})]  # the first threshold, 0, flags everything
     thresholds = []
     for value in ((low + high) / 2 for low, high in pairwise(edges)):
         flagged = [probability >= value for probability in probabilities]

@@ -2,7 +2,7 @@
 
 Run as ``python -m benchmarks.trials.run [NAME …]``, where NAME is a module of this folder
 (``lost_replies``); without one all of them run. Each module has a function ``trials()`` that
-returns a list of `Trial`. The exit code is 1 if any trial did harm.
+returns a list of `Trial`. The exit code is 1 if any trial did harm, 2 if a NAME is unknown.
 """
 
 import importlib
@@ -30,6 +30,9 @@ def held(names: list[str]) -> Iterator[Trial]:
 
 def main(names: list[str]) -> int:
     """Print a row a trial, then the sum of each kind of harm."""
+    if unknown := sorted({*names} - {*modules()}):
+        print(f"no trials are called {', '.join(unknown)}; there are {', '.join(modules())}")
+        return 2
     harm: Counter[Harm] = Counter()
     print("| harm | trial | tries | harmed | |\n|---|---|---|---|---|")
     for trial in held(names or modules()):

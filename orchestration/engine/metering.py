@@ -352,6 +352,11 @@ class Meter:
         finally:
             _IS_REFUSED.reset(token)
 
+    @property
+    def is_refusing(self) -> bool:
+        """True in a context of `refusing`."""
+        return _IS_REFUSED.get()
+
     @contextmanager
     def kept_in(self, memory: Memory, *, key: str = _KEY) -> Iterator[None]:
         """Go on with the ledger that `memory` has, and keep it there as long as this lasts."""
@@ -380,7 +385,7 @@ class Meter:
         Raise `OverBudgetError` if a budget does not allow for it, `RunStoppedError` if another
         limit does not, and `StoreError` if the reservation cannot be kept.
         """
-        if _IS_REFUSED.get():
+        if self.is_refusing:
             raise OverBudgetError("nothing is asked here")
         while not self.take(most):
             self._settled = self._settled or Event()

@@ -151,6 +151,8 @@ class Staging:
                 else:
                     given = await self._remembered(ask, stage.seats, row=row, stop=stop)
             except OverBudgetError as error:
+                if stop is None and self.allowance and self.allowance.meter.is_refusing:
+                    raise  # the budget did not end: the caller asks only for what is remembered
                 stop = stop or Stop(why=StopReason.BUDGET, reason=f"{error}.")
                 given = ()
             if not given and stop is not None:

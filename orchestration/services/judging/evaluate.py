@@ -8,7 +8,14 @@ from typing import Protocol, TypeVar
 
 from anyio import to_thread
 
-from spanjury.judges.core import UNANSWERED, Aspect, Memory, Outcome, Result, Segment
+from spanjury.judges.core import (
+    UNANSWERED,
+    Aspect,
+    Outcome,
+    OverBudgetError,
+    Result,
+    Segment,
+)
 from spanjury.orchestration.engine.batch import assess_in_order
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
@@ -137,7 +144,7 @@ async def judge_pairs(
 
     async def judge() -> None:
         async with session.open_panel(panel, again=again, silent=silent) as opened:
-            assess = _assessing(opened, session.memory, rows)
+            assess = _assessing(opened, session, rows)
             begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
             await assess_in_order(
                 _affordable(begun, opened),
@@ -151,31 +158,40 @@ async def judge_pairs(
 
 
 def _assessing(
-    panel: Panel, memory: Memory | None, view: RowView | None
+    panel: Panel, session: RunSession, view: RowView | None
 ) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
-    """Return what makes the row of a pair, or takes it from `memory` if `view` can do with it."""
+    """Return what makes the row of a pair, or takes it from memory if `view` can do with it."""
+    memory = session.memory
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
     async def judged(segment: Segment, aspect: Aspect) -> Result:
         report = await panel.assess(segment, aspect)
         return Result(segment=segment, aspect=aspect, report=report)
 
+    async def made_again(row: FinishedRow) -> Result:
+        """Return the result of `row` with the reports of the seats, if they are not lost."""
+        try:
+            with session.meter.refusing():
+                return await judged(row.segment, row.aspect)
+        except OverBudgetError:
+            return row.result()
+
     async def assess(segment: Segment, aspect: Aspect) -> JudgedRow:
         if finished is None:
             result = await judged(segment, aspect)
             return JudgedRow(result_line(result), result)
-        wanted = view is None or view.wants(segment)
         key = finished.key(segment, aspect)
         row = finished.recall(key, segment, aspect)
-        if row is not None and not wanted:
-            spent = ((seat, usage) for seat, _, usage in row.figures.seats)
-            panel.note_remembered(segment.system, spent)
-            return JudgedRow(row.line, row)
-        result = await judged(segment, aspect)
-        line = row.line if row is not None else result_line(result)
         if row is None:
+            result = await judged(segment, aspect)
+            line = result_line(result)
             await finished.keep(key, result, line)
-        return JudgedRow(line, result)
+            return JudgedRow(line, result)
+        if view is None or view.wants(segment):
+            return JudgedRow(row.line, await made_again(row))
+        spent = ((seat, usage) for seat, _, usage in row.figures.seats)
+        panel.note_remembered(segment.system, spent)
+        return JudgedRow(row.line, row)
 
     return assess
 

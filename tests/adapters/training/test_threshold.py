@@ -3,7 +3,7 @@
 import pytest
 import torch
 from fakes.tiny_chat import CONTEXT, chat_tokenizer, tiny_pairs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spanjury.adapters.causal.base import find_base
@@ -36,6 +36,7 @@ def test_a_single_verdict_has_no_threshold() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=12))
+@example(rows=[(0.0, True), (1.0, False)])
 def test_a_threshold_is_a_probability_and_at_least_as_good_as_chance(
     rows: list[tuple[float, bool]],
 ) -> None:

@@ -1,6 +1,7 @@
 """Many texts from Python: in order, resumed, left early, limited."""
 
 import json
+import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -108,6 +109,34 @@ def test_over_the_same_memory_nothing_is_asked_twice(tmp_path: Path) -> None:
         assert len(server.requests) == asked
         again(7)
         assert len(server.requests) == asked + 2
+
+
+def test_a_whole_row_is_shown_without_its_lost_reports_and_replies(tmp_path: Path) -> None:
+    memory = tmp_path / "memory.sqlite3"
+    with LoopbackServer(GOOD) as server:
+        model = ModelConfig(name="openai-compatible/judge", base_url=server.base_url)
+
+        def judged() -> spanjury.TextReports:
+            return spanjury.evaluate(
+                rows(3),
+                models=[model],
+                aspects=["fluency"],
+                memory=memory,
+                failures=FailurePolicy(preflight=False),
+            )
+
+        whole = judged()
+        with sqlite3.connect(memory) as database:
+            lost = database.execute(
+                "DELETE FROM memory WHERE CAST(value AS TEXT) GLOB '{\"text\"*' "
+                "OR CAST(value AS TEXT) GLOB '{\"outcome\"*'"
+            ).rowcount
+        assert lost == 6, "a reply and a report of each row"
+        asked = len(server.requests)
+        again = judged()
+        assert len(server.requests) == asked
+    assert [report.scores for report in again] == [report.scores for report in whole]
+    assert [report.results[0].report.seats for report in again] == [()] * 3
 
 
 def test_results_are_written_as_the_command_writes_them(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ class Grade(BaseModel):
 
 async def test_it_checks_claims_and_comes_to_an_outcome() -> None:
     consistency = find_aspect("summarization", "consistency")
-    async with open_panel(judges=["claims:max_tokens=400"], models=[EMBEDDED], seed=1) as panel:
+    async with open_panel(judges=["claims:max_tokens=150"], models=[EMBEDDED], seed=1) as panel:
         (seat,) = (await panel.assess(SEGMENT, consistency)).seats
     holds_together(seat)
     assert seat.report.outcome in {Outcome.SCORED, Outcome.ABSTAINED, Outcome.TRUNCATED}

@@ -1,10 +1,9 @@
 """Models of PyTorch: their devices, their files, and loading them without network and output."""
 
-import hashlib
 import logging
 import threading
 import warnings
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,8 @@ from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -26,11 +27,16 @@ from transformers.utils import logging as hf_logging
 
 from spanjury.judges.core import ConfigError
 
-ModelKind: TypeAlias = type[AutoModel | AutoModelForCausalLM | AutoModelForSeq2SeqLM]
-"""With which head a model is loaded: none, or one that writes."""
+ModelKind: TypeAlias = type[
+    AutoModel
+    | AutoModelForCausalLM
+    | AutoModelForSeq2SeqLM
+    | AutoModelForSequenceClassification
+    | AutoModelForTokenClassification
+]
+"""With which head a model is loaded: none, one that writes, or one that classifies."""
 
 _LOADING = threading.Lock()  # what keeps the libraries quiet is theirs, and so the process's
-_SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 _UNLOADABLE = (OSError, ValueError, ImportError, KeyError, RuntimeError)
 
 
@@ -75,22 +81,6 @@ def hub_folder(
     if not isinstance(cached, str):
         raise ConfigError(absent)
     return Path(cached).parent
-
-
-def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return digits for the files with these suffixes; evenly spread samples of large ones."""
-    digest = hashlib.sha256()
-    for file in sorted(path for path in folder.iterdir() if path.suffix in suffixes):
-        size = file.stat().st_size
-        digest.update(f"{file.name}:{size}:".encode())
-        with file.open("rb") as stream:
-            if size <= _SAMPLES * _SAMPLE_BYTES:
-                digest.update(stream.read())
-                continue
-            for sample in range(_SAMPLES):
-                stream.seek((size - _SAMPLE_BYTES) * sample // (_SAMPLES - 1))
-                digest.update(stream.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:12]
 
 
 def load_tokenizer(name: str, folder: Path, **file: str) -> PreTrainedTokenizerBase:

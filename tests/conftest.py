@@ -39,6 +39,7 @@ HEAVY = {
     "orchestration/studies/panel_study/test_cascades.py": "fits many cascades",
     "orchestration/studies/test_panel_study.py": "studies panels in many samples",
     "orchestration/studies/test_ranking.py": "ranks systems in many samples",
+    "adapters/checkers": "imports torch",
     "adapters/plots": "imports matplotlib",
     "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",

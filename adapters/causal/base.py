@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
-from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights, model_digest
+from spanjury.adapters.model_files import model_digest
+from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights
 from spanjury.judges.core import ConfigError
 
 EMBEDDED = "embedded"

@@ -7,20 +7,18 @@ from pathlib import Path
 import torch
 from transformers import AutoConfig, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from spanjury.adapters.model_files import OFFSET_POSITIONS, model_digest
 from spanjury.adapters.torch_models import (
     ModelKind,
     find_device,
     hub_folder,
     load_tokenizer,
     load_weights,
-    model_digest,
 )
 from spanjury.judges.core import ConfigError
 
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
-# These count positions from behind the padding's number, so that the first ones are never used.
-_OFFSET_POSITIONS = {"camembert", "data2vec-text", "mpnet", "roberta", "xlm-roberta"}
 _DEFAULT_WINDOW = 512  # where neither the model nor its tokenizer knows a limit, as T5's
 
 
@@ -67,7 +65,7 @@ class Checkpoint:
 
     def _positions(self) -> int:
         positions = getattr(self.config, "max_position_embeddings", None) or 0
-        if self.config.model_type in _OFFSET_POSITIONS:
+        if self.config.model_type in OFFSET_POSITIONS:
             return int(positions) - (self.config.pad_token_id or 0) - 1
         return int(positions)
 

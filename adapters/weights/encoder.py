@@ -9,8 +9,9 @@ from functools import partial
 import torch
 from transformers import AutoModel, PreTrainedModel
 
+from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
-from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
+from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
 from spanjury.judges.core.lazy import Once
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]

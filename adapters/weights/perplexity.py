@@ -19,8 +19,9 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForCausalLM
 
+from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
-from spanjury.adapters.weights.tokens import Tokeniser, batches, padded
+from spanjury.adapters.weights.tokens import Tokeniser, padded
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.core.lazy import Once
 

@@ -9,8 +9,9 @@ from importlib.metadata import version
 import torch
 from transformers import AutoModelForSeq2SeqLM
 
+from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
-from spanjury.adapters.weights.tokens import Pieces, Tokeniser, batches, padded
+from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
 from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import Once
 

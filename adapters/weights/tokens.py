@@ -1,7 +1,7 @@
 """Texts as a model's tokens, cut at what the model takes, and the cuts counted."""
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -62,23 +62,6 @@ class Tokeniser:
             ids=tuple(encoded["input_ids"]),
             content=tuple(not special for special in encoded["special_tokens_mask"]),
         )
-
-
-def batches(lengths: Sequence[int], *, size: int, tokens: int = 1 << 14) -> Iterator[list[int]]:
-    """Yield the places of `lengths`, the longest first, like with like.
-
-    A batch has at most `size` members, and, if it has more than one, at most `tokens` tokens
-    when each is as long as its longest. The longest come first, so that what does not fit into
-    memory is known at once.
-    """
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        if batch and (len(batch) == size or (len(batch) + 1) * lengths[batch[0]] > tokens):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
 
 
 def padded(

@@ -27,6 +27,7 @@ from spanjury.judges.core.chat import (
     effort_of,
     thought_tokens,
 )
+from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -77,6 +78,7 @@ from spanjury.judges.core.ports import (
     BoundedModel,
     CallAccount,
     ChatModel,
+    Checker,
     Consolidator,
     FormedModel,
     ForthrightJudge,
@@ -153,6 +155,10 @@ __all__ = [
     "CallAccount",
     "ChatModel",
     "ChatRequest",
+    "Checker",
+    "ClaimPair",
+    "ClaimSupport",
+    "ClaimUnit",
     "ClosedModelError",
     "ConfigError",
     "Consolidation",
@@ -241,6 +247,7 @@ __all__ = [
     "Window",
     "WindowReader",
     "WindowReading",
+    "WordSupport",
     "address_of",
     "bind_values",
     "check_address",

@@ -18,6 +18,7 @@ from spanjury.judges.core.chat import (
     TokenPrice,
     Usage,
 )
+from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
@@ -32,7 +33,7 @@ class Judge(Protocol):
     A plugin of the group ``spanjury.judges`` is a callable that returns one, as a class
     does. Its keyword parameters are its options; one named ``model`` is handed the
     `ChatModel` of its seat, one named ``reading`` the `WindowReader` in the folder that the
-    option ``weights`` names.
+    option ``weights`` names, and one named ``checker`` the `Checker` that its options describe.
     """
 
     @property
@@ -247,4 +248,46 @@ class Source(Protocol):
 
     def __call__(self, path: Path, /) -> Iterator[Segment | DataError]:
         """Read `path`; raise `DataError` at once if it is missing or not a file of this kind."""
+        ...
+
+
+@runtime_checkable
+class Checker(Protocol):
+    """A model that says whether passages support claims.
+
+    A plugin of the group ``spanjury.checkers`` is a callable that returns one, as a class does;
+    its keyword parameters are its options. One object serves all threads.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Everything about the checker that can change a number."""
+        ...
+
+    @property
+    def unit(self) -> ClaimUnit:
+        """Return what it reads as a claim. If it is ``"text"``, its answers have words."""
+        ...
+
+    def room(self) -> int:
+        """Return the most tokens that a passage and a claim have together, 2 or more.
+
+        It may load the model; raise `JudgeError` as `check` does.
+        """
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has; raise `JudgeError` as `check` does."""
+        ...
+
+    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        """Return one answer a pair, in order; blocking. No pair changes the answer on another.
+
+        The end of a passage that has no room may be left out, the end of a claim never.
+
+        Raises
+        ------
+        JudgeError
+            If the model cannot be loaded or run.
+        """
         ...

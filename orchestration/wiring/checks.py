@@ -9,11 +9,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import TypeGuard, cast, get_args
 
 from spanjury.judges.core import (
     Aggregation,
     ChatModel,
+    Checker,
+    ClaimUnit,
     Consolidator,
     DataError,
     EvaluationError,
@@ -58,6 +60,22 @@ def checked_model(made: object, name: str) -> ChatModel:
     return made
 
 
+def checked_checker(made: object, name: str) -> Checker:
+    """Return `made` if it is a checker.
+
+    Raise `PluginError` if it lacks a part, or its signature or its unit is none.
+    """
+    what = f"checker {name!r}"
+    if not isinstance(made, Checker):
+        raise PluginError(f"{what} lacks signature, unit, room, count_tokens or check: {made!r}")
+    _check_signature(made, what)
+    unit: object = made.unit
+    if unit not in get_args(ClaimUnit):
+        units = " or ".join(get_args(ClaimUnit))
+        raise PluginError(f"{what}: its unit must be {units}, got {unit!r}")
+    return made
+
+
 def checked_aggregation(made: object, name: str) -> Aggregation:
     """Return `made` if it makes a finite number of scores; raise `PluginError` if not."""
     if not callable(made):
@@ -94,7 +112,7 @@ def _next(rows: Iterator[object], *, what: str) -> object:
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
-def _check_signature(made: Judge | Consolidator | ChatModel, what: str) -> None:
+def _check_signature(made: Judge | Consolidator | ChatModel | Checker, what: str) -> None:
     signature: object = made.signature
     if not (isinstance(signature, str) and signature):
         raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")

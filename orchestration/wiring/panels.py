@@ -23,6 +23,7 @@ from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.checking import with_checker
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
@@ -151,6 +152,7 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
         return Seat(name=named.name, judge=measuring)
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
+    options = with_checker(factory, options)
     if model is not None:
         options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
+from spanjury.orchestration.wiring.checking import CHECKER, FOLDER
 from spanjury.orchestration.wiring.config import LOCAL, SeatConfig
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
@@ -17,7 +18,7 @@ def parse_seat(spec: str) -> SeatConfig:
 
     ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
     ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
-    ``distilled`` is the judge that has it read.
+    ``distilled`` is the judge that has it read. ``checker`` checks with the model in the folder.
 
     Raises
     ------
@@ -37,6 +38,8 @@ def parse_seat(spec: str) -> SeatConfig:
     if not Path(folder).is_dir():
         raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
     name, given = parse_options(f"{judge}:{options}", what="judge")
+    if name == CHECKER:
+        return SeatConfig(judge=name, name=f"{name}:{folder}", options={FOLDER: folder, **given})
     if name == _READER or (name == _DISTILLED and is_reader(Path(folder))):
         given = {WEIGHTS: folder, **given}
         return SeatConfig(judge=_READER, name=f"{name}:{folder}", options=given)

@@ -18,8 +18,9 @@ from torch import nn
 from torch.nn.functional import log_softmax, softplus
 from transformers import AutoConfig, AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
+from spanjury.adapters.model_files import model_digest
 from spanjury.adapters.reading.export import export
-from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights, model_digest
+from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights
 from spanjury.adapters.training.tokens.encoding import EncodedWindow, WindowBatch, encode
 from spanjury.judges.core import ROOM, ConfigError, Label, LabelledWindow
 

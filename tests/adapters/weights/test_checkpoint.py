@@ -13,6 +13,7 @@ torch = imported("torch")
 from fakes.tiny_models import WINDOW, save_tiny
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
+from spanjury.adapters.model_files import batches
 from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource
 from spanjury.adapters.weights.bertscore import BERTScore
 from spanjury.adapters.weights.checkpoint import find_checkpoint
@@ -20,7 +21,6 @@ from spanjury.adapters.weights.mauve import MAUVE
 from spanjury.adapters.weights.moverscore import MoverScore
 from spanjury.adapters.weights.perplexity import Perplexity
 from spanjury.adapters.weights.prism import Prism, PrismFromSource
-from spanjury.adapters.weights.tokens import batches
 from spanjury.adapters.weights.wmd import WMD
 from spanjury.judges.core import ConfigError, Sample
 from spanjury.judges.core.lazy import Once

@@ -1,0 +1,250 @@
+"""A checker in a folder: a classifier of pairs or of tokens, as Hugging Face's library saves it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.adapters.checkers import inputs, onnx_model, torch_model
+from spanjury.adapters.checkers.card import CheckerCard, Form, read_card
+from spanjury.adapters.model_files import batches
+from spanjury.judges.core import (
+    Checker,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
+    ConfigError,
+    JudgeError,
+    WordSupport,
+    fingerprint,
+    signature,
+)
+from spanjury.judges.core.lazy import Once, require
+
+_MOST_PAIRS = 64  # in one batch
+
+
+class _Classifier(Protocol):
+    """A model that runs on arrays ``(pairs, tokens)``."""
+
+    def logits(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
+    ) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """A model with what puts pairs into its tokens."""
+
+    tokens: "inputs.PairTokens"
+    model: _Classifier
+
+
+def open_folder(
+    *,
+    folder: str = "",
+    form: Form | None = None,
+    template: str = "",
+    supported: int | str = "",
+    max_length: int = 0,
+    batch_tokens: int = 8192,
+    device: str = "cpu",
+) -> "FolderChecker":
+    """Return the checker in `folder`; its model is loaded when it first checks.
+
+    onnxruntime runs it if the folder holds ``model.onnx``, otherwise torch.
+
+    Parameters
+    ----------
+    folder
+        Holds ``config.json``, a tokenizer, and ``model.safetensors`` or ``model.onnx``.
+    form
+        How passage and claim are put to a classifier of pairs; ``"pair"`` unless said otherwise.
+    template
+        A file whose text has ``{passage}`` and ``{claim}``, for the form ``"template"``.
+    supported
+        Name or number of the class that means *supported*, where ``config.json`` does not tell.
+    max_length
+        The most tokens at once, marks included; 0 for what the model has room for, at most 4,096.
+    batch_tokens
+        The most tokens of a batch; a longer pair makes one by itself.
+    device
+        As torch writes it, or ``"auto"``; onnxruntime runs on the processor.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such folder, it holds no checker that can be run safely, its classes are
+        unclear, the form does not fit, or torch is needed and not installed.
+    ValueError
+        If a number is out of range.
+    """
+    if not folder:
+        raise ConfigError("the judge checker needs a model: --judge checker:FOLDER")
+    if not Path(folder).is_dir():
+        raise ConfigError(f"{folder!r} is not a folder")
+    if max_length < 0 or batch_tokens < 1:
+        raise ValueError(
+            "max_length must not be negative and batch_tokens must be positive, got "
+            f"{max_length!r} and {batch_tokens!r}"
+        )
+    card = read_card(Path(folder), supported=supported)
+    words = _template(template)
+    form = form or ("template" if words else "pair")
+    if (form == "template") != bool(words):
+        raise ConfigError("form=template and template=FILE go together")
+    if card.head == "token" and form != "pair":
+        raise ConfigError(f"{folder!r} classifies tokens, and reads pairs only: leave out the form")
+    if card.graph is None:
+        require(torch_model)
+    card = replace(card, longest=min(card.longest, max_length or card.longest))
+    return FolderChecker(
+        card=card,
+        form=form,
+        template=words,
+        batch_tokens=batch_tokens,
+        _loaded=Once(partial(_load, card, form=form, template=words, device=device)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderChecker(Checker):
+    """Checks with the model in a folder. One model serves all threads.
+
+    The answer on a pair depends on no other, but for rounding.
+    """
+
+    card: CheckerCard
+    form: Form
+    template: str
+    batch_tokens: int
+    _loaded: Once[_Loaded] = field(repr=False, compare=False)
+
+    @property
+    def signature(self) -> str:
+        """The folder with digits for its files, and how it is asked."""
+        card = self.card
+        return signature(
+            "onnx" if card.graph else "torch",
+            model=card.identity,
+            form=self.form,
+            supported=card.supported,
+            max_length=card.longest,
+            **({"template": fingerprint(self.template)} if self.template else {}),
+        )
+
+    @property
+    def unit(self) -> ClaimUnit:
+        """Return "text" for a classifier of tokens: it reads an answer as a whole."""
+        return "text" if self.card.head == "token" else "sentence"
+
+    def room(self) -> int:
+        """Return the most tokens that a passage and a claim have together; loads the model."""
+        return self._ready().tokens.room
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has; raise `JudgeError` as `check` does."""
+        tokens = self._ready().tokens
+        return [tokens.count(text) for text in texts]
+
+    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        """Return one answer a pair, in order.
+
+        Raises
+        ------
+        JudgeError
+            If the model cannot be loaded or run.
+        """
+        loaded = self._ready()
+        read = [loaded.tokens.encode(pair) for pair in pairs]
+        answers: dict[int, ClaimSupport] = {}
+        lengths = [len(tokens.ids) for tokens in read]
+        for batch in batches(lengths, size=_MOST_PAIRS, tokens=self.batch_tokens):
+            logits = self._logits(loaded.model, [read[index] for index in batch])
+            for index, row in zip(batch, logits, strict=True):
+                answers[index] = self._answer(read[index], row)
+        return [answers[index] for index in range(len(pairs))]
+
+    def _logits(self, model: _Classifier, rows: "Sequence[inputs.Tokens]") -> NDArray[np.float32]:
+        width = max(len(row.ids) for row in rows)
+        ids = np.full((len(rows), width), self.card.padding, dtype=np.int64)
+        mask, types = np.zeros_like(ids), np.zeros_like(ids)
+        for at, row in enumerate(rows):
+            ids[at, : len(row.ids)] = row.ids
+            mask[at, : len(row.ids)] = 1
+            types[at, : len(row.ids)] = row.types
+        try:
+            logits = model.logits(ids, mask, types)
+        except Exception as error:  # the border to torch and onnxruntime
+            raise JudgeError(f"the checker in {self.card.folder} failed: {error}") from error
+        if logits.shape[-1] != len(self.card.labels) or not np.isfinite(logits).all():
+            raise JudgeError(
+                f"the checker in {self.card.folder} gave logits of shape {logits.shape} for "
+                f"{len(self.card.labels)} classes, or numbers that are not finite"
+            )
+        return logits
+
+    def _answer(self, tokens: "inputs.Tokens", logits: NDArray[np.float32]) -> ClaimSupport:
+        shares = _shares(logits)
+        if self.card.head == "sequence":
+            against = self.card.contradicted
+            return ClaimSupport(
+                supported=float(shares[self.card.supported]),
+                contradicted=None if against is None else float(shares[against]),
+            )
+        words = tuple(_word_supports(tokens, shares[:, self.card.supported]))
+        return ClaimSupport(
+            supported=min((word.supported for word in words), default=1.0), words=words
+        )
+
+    def _ready(self) -> _Loaded:
+        try:
+            return self._loaded.get()
+        except ConfigError as error:
+            raise JudgeError(f"the checker cannot be loaded: {error}") from error
+        except Exception as error:  # the border to torch, onnxruntime and tokenizers
+            raise JudgeError(
+                f"the checker in {self.card.folder} cannot be loaded: {error}"
+            ) from error
+
+
+def _load(card: CheckerCard, *, form: Form, template: str, device: str) -> _Loaded:
+    library = torch_model if card.graph is None else onnx_model
+    tokens = inputs.PairTokens(library.load_words(card), card=card, form=form, template=template)
+    model: _Classifier
+    if card.graph is None:
+        model = torch_model.TorchModel(card, device=device)
+    else:
+        model = onnx_model.OnnxModel(card)
+    return _Loaded(tokens=tokens, model=model)
+
+
+def _template(file: str) -> str:
+    """Read a template; none without a file."""
+    if not file:
+        return ""
+    try:
+        template = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the template {file!r} cannot be read: {error}") from error
+    inputs.check_template(template)
+    return template
+
+
+def _word_supports(
+    tokens: "inputs.Tokens", supported: NDArray[np.float64]
+) -> Iterator[WordSupport]:
+    """Yield each word of the claim; it is as well supported as the worst of its tokens."""
+    for start, end, positions in tokens.words:
+        yield WordSupport(start, end, float(supported[list(positions)].min()))
+
+
+def _shares(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the softmax over the last axis, which is 0 to 1 in spite of rounding."""
+    powers = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    shares: NDArray[np.float64] = np.clip(powers / powers.sum(axis=-1, keepdims=True), 0.0, 1.0)
+    return shares

@@ -1,0 +1,62 @@
+"""A checker's model, run by onnxruntime."""
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from spanjury.adapters.checkers.card import TOKENIZER, CheckerCard
+from spanjury.judges.core import ConfigError
+
+_ERRORS_ONLY = 3  # onnxruntime's number for what it logs
+_LOGITS = "logits"
+_ANY: Any = onnxruntime  # it has no types
+
+
+def load_words(card: CheckerCard) -> Tokenizer:
+    """Load the tokenizer; raise `ConfigError` if it cannot be read."""
+    file = card.folder / TOKENIZER
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:  # the border to tokenizers, which raises nothing narrower
+        raise ConfigError(f"{file} is no tokenizer: {error}") from error
+
+
+class OnnxModel:
+    """A session of onnxruntime on the processor, which serves all threads.
+
+    Raises
+    ------
+    ConfigError
+        If the graph takes or gives other tensors than a classifier does.
+    """
+
+    def __init__(self, card: CheckerCard) -> None:
+        options = _ANY.SessionOptions()
+        options.log_severity_level = _ERRORS_ONLY
+        self._session = _ANY.InferenceSession(
+            str(card.graph), options, providers=["CPUExecutionProvider"]
+        )
+        self._taken = [tensor.name for tensor in self._session.get_inputs()]
+        given = [tensor.name for tensor in self._session.get_outputs()]
+        known_inputs = {"input_ids", "attention_mask", "token_type_ids"}
+        if (
+            "input_ids" not in self._taken
+            or set(self._taken) - known_inputs
+            or _LOGITS not in given
+        ):
+            raise ConfigError(f"{card.graph} takes {self._taken} and gives {given}: no classifier")
+
+    def logits(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return ``(pairs, classes)``, or ``(pairs, tokens, classes)`` from a classifier of tokens.
+
+        The arrays are ``(pairs, tokens)``.
+        """
+        tensors = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        logits: NDArray[np.float32]
+        (logits,) = self._session.run([_LOGITS], {name: tensors[name] for name in self._taken})
+        return logits

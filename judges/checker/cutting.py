@@ -1,0 +1,187 @@
+"""Cutting: an output into claims and its source into passages, by the tokens of a checker."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import fsum, log
+
+from spanjury.judges.core import ClaimUnit
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import folded_words
+
+Interval = tuple[int, int]
+Counting = Callable[[Sequence[str]], list[int]]
+"""Returns how many tokens each text has."""
+
+_WORD = re.compile(r"\w")
+_PRONOUN = re.compile(
+    r"\W*(?:he|she|it|they|this|these|those|that|such|his|her|hers|its|their|theirs)\b",
+    re.IGNORECASE,
+)
+_CLAIM_SHARE = 2  # a claim takes one part in so many of the room at most
+_OVERLAP_SHARE = 4  # a sentence that stands in two passages, of the tokens of one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimText:
+    """A stretch of an output that a checker reads as one claim.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output.
+    claims
+        The claims in it that are reported on, as intervals of the output. What stands around them
+        is read along with them: it says what a pronoun means.
+    """
+
+    start: int
+    end: int
+    claims: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSentence:
+    """A sentence of an input; ``start`` and ``end`` are offsets in that input."""
+
+    input: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Sentences that follow each other in the inputs.
+
+    Parameters
+    ----------
+    text
+        Their text. Where they go from one input to the next, an empty line stands between them.
+    stems
+        Stems of the content words.
+    """
+
+    sentences: Sequence[SourceSentence]
+    text: str
+    stems: frozenset[str]
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words of `text` that carry more than grammar."""
+    return frozenset(stem(word) for word in folded_words(text) if word not in FUNCTION_WORDS)
+
+
+def claim_texts(
+    output: str, *, unit: ClaimUnit, room: int, count_tokens: Counting
+) -> list[ClaimText]:
+    """Cut `output` into what a checker reads as claims, in order; none where it has no word.
+
+    Each sentence with a word is a claim, and each part of a sentence that takes more than half of
+    `room` tokens. A checker of sentences reads the sentence before it, too, where a pronoun leads.
+    A checker of texts reads as many claims at once as take half of the room.
+    """
+    most = max(1, room // _CLAIM_SHARE)
+    cut = _fitting(output, sentence_intervals(output), most=most, count_tokens=count_tokens)
+    claims = [(start, end) for start, end in cut if _WORD.search(output[start:end])]
+    sizes = count_tokens([output[start:end] for start, end in claims])
+    if unit == "text":
+        return [
+            ClaimText(
+                start=claims[first][0], end=claims[stop - 1][1], claims=tuple(claims[first:stop])
+            )
+            for first, stop in _packed(sizes, most=most, overlaps=False)
+        ]
+    texts = []
+    for at, (start, end) in enumerate(claims):
+        leads = at > 0 and _PRONOUN.match(output, start, end) is not None
+        with_context = leads and sizes[at - 1] + sizes[at] <= most
+        first = claims[at - 1][0] if with_context else start
+        texts.append(ClaimText(start=first, end=end, claims=((start, end),)))
+    return texts
+
+
+def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting) -> list[Passage]:
+    """Cut the inputs into passages of at most `most` tokens, in order.
+
+    A passage holds whole sentences; a sentence that is longer is cut between words. The last
+    sentence of a passage is the first of the next, unless it takes more than a quarter of it.
+    """
+    sentences = [
+        SourceSentence(input=header, start=start, end=end, text=text[start:end])
+        for header, text in inputs.items()
+        for start, end in _fitting(
+            text, sentence_intervals(text), most=most, count_tokens=count_tokens
+        )
+    ]
+    sizes = count_tokens([sentence.text for sentence in sentences])
+    return [
+        _passage(sentences[first:stop], inputs)
+        for first, stop in _packed(sizes, most=most, overlaps=True)
+    ]
+
+
+def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> list[Passage]:
+    """Return the passages that share most with `claim`, the rarer words the weightier.
+
+    They are at most `limit`, 0 for all, and stay in the order of the source.
+    """
+    if not limit or len(passages) <= limit:
+        return list(passages)
+    counts = Counter(stem for passage in passages for stem in passage.stems)
+    stems = content_stems(claim)
+    weights = {stem: log(1 + len(passages) / counts[stem]) for stem in stems if stem in counts}
+    shared = [
+        # Exact, so that the order of a set, another in each process, decides nothing.
+        fsum(weights[stem] for stem in weights.keys() & passage.stems)
+        for passage in passages
+    ]
+    ranked = sorted(range(len(passages)), key=lambda at: (-shared[at], at))
+    return [passages[at] for at in sorted(ranked[:limit])]
+
+
+def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> Passage:
+    texts = []
+    for header, group in groupby(sentences, key=lambda sentence: sentence.input):
+        row = list(group)
+        texts.append(inputs[header][row[0].start : row[-1].end])
+    text = "\n\n".join(texts)
+    return Passage(sentences=sentences, text=text, stems=content_stems(text))
+
+
+def _packed(sizes: Sequence[int], *, most: int, overlaps: bool) -> Iterator[Interval]:
+    """Yield the intervals of `sizes` whose sums are at most `most`, each as long as it can be."""
+    first = 0
+    while first < len(sizes):
+        stop, size = first, 0
+        while stop < len(sizes) and (stop == first or size + sizes[stop] <= most):
+            size += sizes[stop]
+            stop += 1
+        yield first, stop
+        if stop == len(sizes):
+            return
+        last = sizes[stop - 1]
+        is_small = last * _OVERLAP_SHARE <= most and last + sizes[stop] <= most
+        first = stop - 1 if overlaps and is_small and stop - 1 > first else stop
+
+
+def _fitting(
+    text: str, intervals: Iterator[Interval], *, most: int, count_tokens: Counting
+) -> Iterator[Interval]:
+    """Yield `intervals` of `text`; those of more than `most` tokens in parts."""
+    waiting = list(intervals)
+    sizes = count_tokens([text[start:end] for start, end in waiting])
+    for (start, end), size in zip(waiting, sizes, strict=True):
+        if size <= most or end - start == 1:
+            yield start, end
+            continue
+        middle = (start + end) // 2
+        blank = text.rfind(" ", start, middle)
+        halves = (start, blank), (blank + 1, end)
+        if blank <= start:  # one long word, or none: scripts without blanks
+            halves = (start, middle), (middle, end)
+        yield from _fitting(text, iter(halves), most=most, count_tokens=count_tokens)

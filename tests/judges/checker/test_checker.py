@@ -1,0 +1,251 @@
+"""The judge `checker`: what it asks, what it marks, what it quotes, where it abstains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+from fakes.checker import FakeChecker
+from fakes.judges import ASPECT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanjury.judges.checker.cutting import best_passages, claim_texts, passages_of
+from spanjury.judges.checker.judge import CheckerJudge
+from spanjury.judges.core import (
+    ClaimPair,
+    ClaimSupport,
+    ErrorSpan,
+    Judge,
+    JudgeError,
+    Outcome,
+    Report,
+    Rescorable,
+    Segment,
+)
+
+ARTICLE = (
+    "The council said on Tuesday that the library will not close in May. "
+    "It was built by Mary Evans in 1932 and holds 12,000 books. "
+    "A new roof costs two million euros."
+)
+GOOD = "The library will not close in May."
+BAD = "The roof costs ten million euros."
+
+
+def segment(output: str, **inputs: str) -> Segment:
+    return Segment(segment_id="1", output=output, inputs=inputs or {"Article": ARTICLE})
+
+
+async def judged(output: str, checker: FakeChecker | None = None, **options: object) -> Report:
+    judge = CheckerJudge(checker=checker or FakeChecker(), **options)  # type: ignore[arg-type]
+    return await judge.assess(segment(output), ASPECT)
+
+
+@pytest.mark.anyio
+async def test_a_text_is_as_likely_wrong_as_its_worst_claim() -> None:
+    report = await judged(f"{GOOD} {BAD}")
+    assert report.error_probability == pytest.approx(0.9)
+    assert report.score == pytest.approx(5 - 4 * 0.9)
+    (span,) = report.spans
+    assert (span.text, span.start, span.category) == (BAD, len(GOOD) + 1, "not supported")
+    assert span.probability == pytest.approx(0.9)
+    assert report.rationale == "2 claims: 1 supported, 1 not supported."
+
+
+@pytest.mark.anyio
+async def test_the_sentence_of_the_passage_that_decided_is_the_evidence() -> None:
+    (span,) = (await judged(BAD)).spans
+    (evidence,) = span.evidence
+    assert evidence.text == "A new roof costs two million euros."
+    assert ARTICLE[evidence.start : evidence.end] == evidence.text
+    assert "two million" in span.explanation
+
+
+@pytest.mark.anyio
+async def test_a_text_whose_claims_have_no_word_of_the_source_has_no_evidence() -> None:
+    (span,) = (await judged("Penguins swim quickly.")).spans
+    assert span.evidence == ()
+    assert span.explanation.endswith("with probability 0.10.")
+
+
+@pytest.mark.anyio
+async def test_a_claim_counts_by_the_passage_that_supports_it_best() -> None:
+    checker = FakeChecker(size=26)
+    report = await judged(
+        "It was built by Mary Evans in 1932. The library will not close.", checker
+    )
+    assert report.error_probability == pytest.approx(0.1)
+    assert report.spans == ()
+    assert len({pair.passage for pair in checker.pairs}) > 1
+
+
+@pytest.mark.anyio
+async def test_a_checker_of_texts_marks_the_words_that_no_passage_supports() -> None:
+    checker = FakeChecker(unit="text")
+    output = f"{GOOD} A new roof costs ten hundred euros."
+    report = await judged(output, checker)
+    assert [pair.claim for pair in checker.pairs] == [output]
+    (span,) = report.spans
+    assert span.text == "ten hundred" == output[span.start : span.end]
+    assert report.error_probability == pytest.approx(0.9)
+
+
+@pytest.mark.anyio
+async def test_a_contradicted_claim_has_another_category_than_a_missing_one() -> None:
+    checker = FakeChecker(contradicting=frozenset({"roof"}))
+    (span,) = (await judged(BAD, checker)).spans
+    assert span.category == "contradicted"
+    assert span.explanation == "The source says: 'A new roof costs two million euros'."
+    silent = FakeChecker(contradicting=frozenset({"penguin"}))
+    assert (await judged(BAD, silent)).spans[0].category == "not in the source"
+
+
+@pytest.mark.anyio
+async def test_between_the_thresholds_a_claim_is_unverified() -> None:
+    report = await judged(GOOD, FakeChecker(supported={"library": 0.6}))
+    assert report.spans == ()
+    (sentence,) = report.unverified
+    assert sentence.text == GOOD
+    assert sentence.probability == pytest.approx(0.4)
+    assert "0.60" in sentence.reason
+    assert (await judged(GOOD, FakeChecker(supported={"library": 0.8}))).unverified == ()
+
+
+@pytest.mark.anyio
+async def test_where_a_pronoun_leads_the_sentence_before_is_read_too() -> None:
+    checker = FakeChecker()
+    await judged(f"{GOOD} It holds 12,000 books. Mary Evans built it.", checker)
+    assert [pair.claim for pair in checker.pairs] == [
+        GOOD,
+        f"{GOOD} It holds 12,000 books.",
+        "Mary Evans built it.",
+    ]
+
+
+@pytest.mark.anyio
+async def test_only_the_claim_is_marked_and_not_what_was_read_before_it() -> None:
+    output = f"{GOOD} It holds twenty books."
+    (span,) = (await judged(output)).spans
+    assert span.text == "It holds twenty books."
+
+
+@pytest.mark.anyio
+async def test_pairs_are_checked_a_batch_at_a_time() -> None:
+    checker = FakeChecker()
+    await judged(" ".join([GOOD] * 40), checker)
+    assert checker.calls == [16, 16, 8]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("output", "inputs", "reason"),
+    [
+        ("…", {}, "no claim"),
+        (GOOD, {"Article": " "}, "no input to compare with"),
+        ("Die Bibliothek wird nicht im Mai und nicht mit dem Rat geschlossen.", {}, "German"),
+        (GOOD, {"Article": "Библиотека не закроется в мае."}, "Cyrillic"),
+    ],
+)
+async def test_it_abstains_where_it_cannot_tell(
+    output: str, inputs: dict[str, str], reason: str
+) -> None:
+    report = await CheckerJudge(checker=FakeChecker()).assess(segment(output, **inputs), ASPECT)
+    assert report.outcome is Outcome.ABSTAINED
+    assert reason in (report.reason or "")
+
+
+@pytest.mark.anyio
+async def test_it_abstains_on_other_aspects() -> None:
+    judge = CheckerJudge(checker=FakeChecker())
+    report = await judge.assess(segment(GOOD), replace(ASPECT, kind="form"))
+    assert report.outcome is Outcome.ABSTAINED
+
+
+@pytest.mark.anyio
+async def test_a_checker_of_any_language_is_asked_in_any() -> None:
+    output = "Die Bibliothek wird nicht im Mai und nicht mit dem Rat geschlossen."
+    report = await judged(output, any_language=True)
+    assert report.outcome is Outcome.SCORED
+
+
+@pytest.mark.anyio
+async def test_its_own_errors_make_its_own_score_and_more_errors_a_lower_one() -> None:
+    judge = CheckerJudge(checker=FakeChecker(supported={"ten": 0.4}))
+    assert isinstance(judge, Judge)
+    assert isinstance(judge, Rescorable)
+    report = await judge.assess(segment(BAD), ASPECT)
+    same = await judge.rescore(segment(BAD), ASPECT, report.spans)
+    assert same.report.score == report.score
+    more = ErrorSpan(text="", explanation="It omits the roof.", severity=5, probability=0.9)
+    worse = await judge.rescore(segment(BAD), ASPECT, [*report.spans, more])
+    none = await judge.rescore(segment(BAD), ASPECT, [])
+    assert (worse.report.score or 0) < (report.score or 0) < (none.report.score or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Short(FakeChecker):
+    def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        return FakeChecker.check(self, pairs)[1:]
+
+
+@pytest.mark.anyio
+async def test_a_checker_that_leaves_an_answer_out_costs_the_seat() -> None:
+    with pytest.raises(JudgeError, match="0 answers on 1 pairs"):
+        await judged(GOOD, _Short())
+
+
+@pytest.mark.parametrize(
+    "options", [{"threshold": 0.0}, {"vouched": 1.5}, {"passages": -1}, {"max_spans": -1}]
+)
+def test_numbers_out_of_range_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="got"):
+        CheckerJudge(checker=FakeChecker(), **options)  # type: ignore[arg-type]
+
+
+def test_the_signature_changes_with_options_and_checker() -> None:
+    judge = CheckerJudge(checker=FakeChecker())
+    others = (replace(judge, passages=3), replace(judge, threshold=0.4))
+    assert judge.signature.startswith("checker|checker:fake|threshold:0.5|")
+    assert len({judge.signature, *(other.signature for other in others)}) == 3
+
+
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["It", "ran", "roof", "May", "x" * 30]), min_size=1, max_size=15).map(
+        lambda words: " ".join(words) + "."
+    ),
+    min_size=1,
+    max_size=6,
+).map(" ".join)
+COUNT = FakeChecker().count_tokens
+
+
+@given(text=SENTENCES, most=st.integers(1, 60))
+def test_passages_hold_every_word_and_none_has_too_many(text: str, most: int) -> None:
+    passages = passages_of({"a": text, "b": text}, most=most, count_tokens=COUNT)
+    for name in "ab":
+        spots = {
+            at
+            for passage in passages
+            for sentence in passage.sentences
+            if sentence.input == name
+            for at in range(sentence.start, sentence.end)
+        }
+        assert all(at in spots for at, letter in enumerate(text) if letter.isalnum())
+    assert max(COUNT([passage.text for passage in passages])) <= most
+
+
+@given(text=SENTENCES, room=st.integers(2, 80), unit=st.sampled_from(["sentence", "text"]))
+def test_claims_hold_every_word_once_and_none_has_too_many(text: str, room: int, unit: str) -> None:
+    texts = claim_texts(text, unit=unit, room=room, count_tokens=COUNT)  # type: ignore[arg-type]
+    claims = [claim for read in texts for claim in read.claims]
+    spots = [at for start, end in claims for at in range(start, end) if text[at].isalnum()]
+    assert spots == [at for at, letter in enumerate(text) if letter.isalnum()]
+    assert max(COUNT([text[read.start : read.end] for read in texts])) <= max(1, room // 2)
+
+
+def test_passages_that_share_rare_words_come_first() -> None:
+    source = "The roof is new. The roof is red. The roof is in Halvern. The roof is old."
+    passages = passages_of({"a": source}, most=5, count_tokens=COUNT)
+    (best,) = best_passages("The roof of Halvern", passages, limit=1)
+    assert best.text == "The roof is in Halvern."
+    assert len(best_passages("The roof", passages, limit=0)) == len(passages) == 4

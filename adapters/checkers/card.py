@@ -75,6 +75,8 @@ class CheckerCard:
         Numbers of the classes; None where no class means that.
     longest
         The most tokens at once, marks included.
+    is_relative
+        Whether it counts positions relatively, so that it can read more.
     mark
         The tokenizer's end mark, which joins passage and claim in the form ``"joined"``.
     padding
@@ -89,6 +91,7 @@ class CheckerCard:
     supported: int
     contradicted: int | None
     longest: int
+    is_relative: bool
     mark: str
     padding: int
 
@@ -129,6 +132,7 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         supported=numbers[0],
         contradicted=numbers[1],
         longest=_longest(config, tokenizer),
+        is_relative=config.get("position_biased_input") is False,
         mark=_mark(tokenizer),
         padding=_number(config.get("pad_token_id"), 0),
     )

@@ -70,6 +70,7 @@ def open_folder(
         Name or number of the class that means *supported*, where ``config.json`` does not tell.
     max_length
         The most tokens at once, marks included; 0 for what the model has room for, at most 4,096.
+        It may be more than the configuration says if the model counts positions relatively.
     batch_tokens
         The most tokens of a batch; a longer pair makes one by itself.
     device
@@ -79,7 +80,7 @@ def open_folder(
     ------
     ConfigError
         If there is no such folder, it holds no checker that can be run safely, its classes are
-        unclear, the form does not fit, or torch is needed and not installed.
+        unclear, the form or the length does not fit, or torch is needed and not installed.
     ValueError
         If a number is out of range.
     """
@@ -101,7 +102,11 @@ def open_folder(
         raise ConfigError(f"{folder!r} classifies tokens, and reads pairs only: leave out the form")
     if card.graph is None:
         require(torch_model)
-    card = replace(card, longest=min(card.longest, max_length or card.longest))
+    if max_length > card.longest and not card.is_relative:
+        raise ConfigError(
+            f"max_length={max_length}: {folder!r} has room for {card.longest} tokens at once"
+        )
+    card = replace(card, longest=max_length or card.longest)
     return FolderChecker(
         card=card,
         form=form,

@@ -127,6 +127,22 @@ def test_the_end_of_a_passage_without_room_is_left_out(tmp_path: Path) -> None:
     assert checker.count_tokens([CLAIMS[0]]) == [len(tokenizer(CLAIMS[0])["input_ids"]) - 2]
 
 
+def test_a_model_of_relative_positions_reads_more_than_its_configuration_says(
+    tmp_path: Path,
+) -> None:
+    folder = save_checker("deberta", tmp_path / "relative", positions=64)
+    tokenizer, model = loaded(folder, AutoModelForSequenceClassification)
+    text = tokenizer.eos_token.join(PAIRS[5])
+    encoded = tokenizer(text, truncation=True, max_length=128, return_tensors="pt")
+    assert 64 < encoded["input_ids"].shape[1] < 128
+    checker = open_folder(folder=str(folder), form="joined", supported=1, max_length=128)
+    own = shares(model, encoded)[1].item()
+    assert checker.check([PAIRS[5]])[0].supported == pytest.approx(own, abs=CLOSE)
+    absolute = save_checker("bert", tmp_path / "absolute", labels=NLI)
+    with pytest.raises(ConfigError, match="has room for 192 tokens"):
+        open_folder(folder=str(absolute), max_length=193)
+
+
 def test_a_claim_without_room_is_an_error(tmp_path: Path) -> None:
     checker = open_folder(folder=str(save_checker("bert", tmp_path, labels=NLI)), max_length=12)
     with pytest.raises(JudgeError, match="has no room in 12 tokens"):

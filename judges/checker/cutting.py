@@ -11,7 +11,7 @@ from spanjury.judges.core import ClaimUnit
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.words import folded_words, words
 
 Interval = tuple[int, int]
 Counting = Callable[[Sequence[str]], list[int]]
@@ -142,6 +142,31 @@ def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> lis
     ]
     ranked = sorted(range(len(passages)), key=lambda at: (-shared[at], at))
     return [passages[at] for at in sorted(ranked[:limit])]
+
+
+def phrases(text: str, claim: Interval) -> list[Interval]:
+    """Return what can be left out of a claim in `text`, the shortest first.
+
+    That is each word that carries more than grammar, and each run of such words side by side; not
+    what is all of the claim's.
+    """
+    start, end = claim
+    content = [
+        (word.start, word.end)
+        for word in words(text[start:end], offset=start)
+        if word.folded not in FUNCTION_WORDS
+    ]
+    if not content:
+        return []
+    runs = [content[0]]
+    for word in content[1:]:
+        if text[runs[-1][1] : word[0]].strip(" -\n\t"):
+            runs.append(word)
+        else:
+            runs[-1] = runs[-1][0], word[1]
+    whole = content[0][0], content[-1][1]
+    intervals = {*content, *runs} - {whole}
+    return sorted(intervals, key=lambda interval: (interval[1] - interval[0], interval))
 
 
 def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> Passage:

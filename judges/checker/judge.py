@@ -18,6 +18,7 @@ from spanjury.judges.checker.cutting import (
     claim_texts,
     content_stems,
     passages_of,
+    phrases,
 )
 from spanjury.judges.core import (
     Aspect,
@@ -76,6 +77,10 @@ class CheckerJudge:
         all.
     passage_tokens
         The most tokens of a passage; 0 for as many as the checker has room for.
+    phrases
+        Whether a checker without probabilities for words is asked again about each claim that is
+        an error, with one phrase left out at a time: the shortest phrase is marked without which
+        the claim is none.
     any_language
         Whether the checker reads more than English.
     max_spans
@@ -97,6 +102,7 @@ class CheckerJudge:
     vouched: float = 0.3
     passages: int = 8
     passage_tokens: int = 0
+    phrases: bool = False
     any_language: bool = False
     max_spans: int = 8
 
@@ -118,6 +124,7 @@ class CheckerJudge:
             vouched=self.vouched,
             passages=self.passages,
             passage_tokens=self.passage_tokens,
+            phrases=self.phrases,
             any_language=self.any_language,
             max_spans=self.max_spans,
             rules=code_digest(__name__),
@@ -175,16 +182,45 @@ class CheckerJudge:
             for reading in read
             for passage in reading.passages
         ]
-        answers: list[ClaimSupport] = []
-        for start in range(0, len(pairs), _BATCH):
-            batch = pairs[start : start + _BATCH]
-            answers += await in_turn(partial(self._check, batch), length=LONG + 1)
-        left = iter(answers)
-        return [
+        left = iter(await self._answers(pairs))
+        findings = [
             finding
             for reading in read
             for finding in reading.findings(list(islice(left, len(reading.passages))))
         ]
+        return await self._with_phrases(findings, output) if self.phrases else findings
+
+    async def _answers(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        answers: list[ClaimSupport] = []
+        for start in range(0, len(pairs), _BATCH):
+            batch = pairs[start : start + _BATCH]
+            answers += await in_turn(partial(self._check, batch), length=LONG + 1)
+        return answers
+
+    async def _with_phrases(self, findings: Sequence["_Finding"], output: str) -> list["_Finding"]:
+        """Return the findings; those of wrong claims without words have the phrase that decides."""
+        candidates = [
+            phrases(output, (finding.start, finding.end))
+            if finding.error_probability >= self.threshold and not finding.words
+            else []
+            for finding in findings
+        ]
+        pairs = [
+            ClaimPair(finding.passage.text, _without(phrase, finding, output))
+            for finding, shorter in zip(findings, candidates, strict=True)
+            for phrase in shorter
+        ]
+        left = iter(await self._answers(pairs))
+        marked = []
+        for finding, shorter in zip(findings, candidates, strict=True):
+            rest = list(islice(left, len(shorter)))
+            deciding = [
+                _Word(start=start, end=end, wrong=finding.error_probability)
+                for (start, end), answer in zip(shorter, rest, strict=True)
+                if 1.0 - answer.supported < self.threshold
+            ]
+            marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
+        return marked
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return what is to be checked: each claim with its passages."""
@@ -271,11 +307,14 @@ class _Finding:
 
     Parameters
     ----------
+    read_from
+        Where the text begins that was read as the claim.
     opposed
         The passage that contradicts it most, with the probability that it does; None where the
         checker tells of no contradiction.
     """
 
+    read_from: int
     start: int
     end: int
     supported: float
@@ -311,6 +350,7 @@ class _Reading:
             ]
             most = max(against, default=None)
             yield _Finding(
+                read_from=self.text.start,
                 start=claim[0],
                 end=claim[1],
                 supported=read[best][0],
@@ -345,6 +385,12 @@ def _marked(
     yield from runs or [(finding.start, finding.end, finding.error_probability)]
 
 
+def _without(phrase: Interval, finding: _Finding, output: str) -> str:
+    """Return the text that was read as a claim with a phrase left out."""
+    rest = output[finding.read_from : phrase[0]] + output[phrase[1] : finding.end]
+    return " ".join(rest.split())
+
+
 def _span(
     finding: _Finding,
     *,
@@ -367,7 +413,9 @@ def _span(
         text=of.output[start:end],
         start=start,
         end=end,
-        explanation=_explanation(category, finding.supported, evidence),
+        explanation=_explanation(
+            of.output[start:end], category=category, probability=probability, evidence=evidence
+        ),
         severity=_SEVERITY,
         category=category,
         located=Located.EXACT,
@@ -391,12 +439,14 @@ def _nearest(claim: str, passage: Passage, inputs: Mapping[str, str]) -> Evidenc
     )
 
 
-def _explanation(category: str, supported: float, evidence: Evidence | None) -> str:
+def _explanation(text: str, *, category: str, probability: float, evidence: Evidence | None) -> str:
+    """Say why `text` is an error; `probability` is that of the error."""
     quote = "" if evidence is None else _shortened(evidence.text)
     if category == _CONTRADICTED:
         return f"The source says: '{quote}'." if quote else "The source says otherwise."
-    text = f"No passage of the source supports it: the best does with probability {supported:.2f}"
-    return f"{text}; the nearest sentence is: '{quote}'." if quote else f"{text}."
+    supported = f"(probability at most {1.0 - probability:.2f})"
+    nothing = f"Nothing in the source supports '{_shortened(text)}' {supported}"
+    return f"{nothing}; the nearest sentence is: '{quote}'." if quote else f"{nothing}."
 
 
 def _shortened(text: str) -> str:

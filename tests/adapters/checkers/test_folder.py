@@ -1,6 +1,8 @@
 """Checkers in folders: their numbers beside those of the authors' own way to call each model."""
 
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -174,6 +176,22 @@ def test_onnxruntime_gives_the_numbers_of_torch(tmp_path: Path) -> None:
     assert after.signature.startswith("onnx|model:model@")
     assert supported(after) == pytest.approx(numbers, abs=CLOSE)
     assert after.signature != before.signature
+
+
+def test_onnxruntime_needs_no_torch(tmp_path: Path) -> None:
+    folder = save_checker("bert", tmp_path / "model", labels=NLI)
+    write_graph(folder)
+    program = (
+        "import sys; from spanjury.adapters.checkers.folder import open_folder; "
+        f"checker = open_folder(folder={str(folder)!r}); "
+        "print(checker.check([('It rains.', 'It rains.')])[0].supported); "
+        "assert not {'torch', 'transformers'} & sys.modules.keys()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert 0 < float(done.stdout) < 1
 
 
 def write_graph(folder: Path) -> None:

@@ -9,7 +9,7 @@ from fakes.judges import ASPECT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.checker.cutting import best_passages, claim_texts, passages_of
+from spanjury.judges.checker.cutting import best_passages, claim_texts, passages_of, phrases
 from spanjury.judges.checker.judge import CheckerJudge
 from spanjury.judges.core import (
     ClaimPair,
@@ -65,7 +65,9 @@ async def test_the_sentence_of_the_passage_that_decided_is_the_evidence() -> Non
 async def test_a_text_whose_claims_have_no_word_of_the_source_has_no_evidence() -> None:
     (span,) = (await judged("Penguins swim quickly.")).spans
     assert span.evidence == ()
-    assert span.explanation.endswith("with probability 0.10.")
+    assert span.explanation == (
+        "Nothing in the source supports 'Penguins swim quickly' (probability at most 0.10)."
+    )
 
 
 @pytest.mark.anyio
@@ -127,6 +129,24 @@ async def test_only_the_claim_is_marked_and_not_what_was_read_before_it() -> Non
     output = f"{GOOD} It holds twenty books."
     (span,) = (await judged(output)).spans
     assert span.text == "It holds twenty books."
+
+
+@pytest.mark.anyio
+async def test_the_shortest_phrase_without_which_a_claim_holds_is_marked() -> None:
+    checker = FakeChecker()
+    output = f"{GOOD} It costs ten million euros. Penguins and whales swim."
+    report = await judged(output, checker, phrases=True)
+    assert [span.text for span in report.spans] == ["ten", "Penguins and whales swim."]
+    assert f"{GOOD} It costs million euros." in {pair.claim for pair in checker.pairs}
+    assert report.error_probability == pytest.approx(0.9)
+    assert all(output[span.start : span.end] == span.text for span in report.spans)
+
+
+def test_phrases_are_content_words_and_their_runs() -> None:
+    text = "He paid ten-million euros for it, in Halvern."
+    pieces = [text[start:end] for start, end in phrases(text, (0, len(text)))]
+    assert pieces == ["ten", "paid", "euros", "million", "Halvern", "paid ten-million euros"]
+    assert phrases("The roof.", (0, 9)) == []
 
 
 @pytest.mark.anyio

@@ -18,7 +18,7 @@ with lazily():
     from spanjury.orchestration.cli import console, exam_session, logging
     from spanjury.orchestration.services.training import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
-    from spanjury.orchestration.studies.distillation.tokens import summary as token_summary
+    from spanjury.orchestration.studies.distillation.tokens import example as token_summary
     from spanjury.orchestration.wiring import config
 
 _RECIPE = "distil"

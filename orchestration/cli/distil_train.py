@@ -21,7 +21,7 @@ with lazily():
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.services.training import token_train
     from spanjury.orchestration.services.training import train as service
-    from spanjury.orchestration.studies.distillation.tokens import token_files
+    from spanjury.orchestration.studies.distillation.tokens import example
     from spanjury.orchestration.wiring import training as wiring
 
 _EVERY = 10.0  # seconds between two words of how far it is
@@ -197,7 +197,7 @@ def train(
     logging.log_to(show.log_file)
     wiring.require(wiring.training)
     reporter = _Reporter(quiet=show.no_progress)
-    is_tokens = token_files.is_token_set(model.data)
+    is_tokens = example.is_token_set(model.data)
     train_form = _train_tokens if is_tokens else _train_generative
     try:
         with _stopping() as stop:

@@ -20,7 +20,7 @@ with lazily():
         readings,
         verdicts,
     )
-    from spanjury.orchestration.studies.agreement import people_tables
+    from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.studies.agreement.spans import estimates
 
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
@@ -38,16 +38,16 @@ TextsFlag = Annotated[
 def list_marks(*, run: RunArgument) -> None:
     """List annotators, and how many texts of a run each of them marked."""
     marks = marked_run.MarkedRun(run).marks
-    people, damaged = readings.progress(marks)
-    if people:
+    annotators, damaged = readings.progress(marks)
+    if annotators:
         console.print_table(
             ("annotator", "marks", "done", "spans"),
             (
                 [person.annotator, *map(str, (person.marks, person.done, person.spans))]
-                for person in people
+                for person in annotators
             ),
         )
-        say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
+        say(f"{len(annotators)} annotator{'' if len(annotators) == 1 else 's'} in {marks}")
     else:
         say(f"no one has marked {run}: mark its texts with 'spanjury view {run}'")
     _end_if_damaged(damaged)
@@ -129,8 +129,8 @@ def agreement(
     if json:
         console.print_json(
             {
-                "aspects": people_tables.people_json(agreed.aspects),
-                "judges": people_tables.judges_json(judged.judges),
+                "aspects": people.people_json(agreed.aspects),
+                "judges": people.judges_json(judged.judges),
                 "stale_marks": judged.stale,
                 "note": agreed.note,
             }
@@ -139,7 +139,7 @@ def agreement(
     if agreed.aspects or judged.judges:
         title = "Agreement of annotators"
         console.print_report(
-            people_tables.people_report(agreed.aspects, judges=judged.judges, title=title)
+            people.people_report(agreed.aspects, judges=judged.judges, title=title)
         )
     if agreed.note:
         say(agreed.note)

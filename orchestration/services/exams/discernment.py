@@ -27,7 +27,6 @@ with lazily():
     from spanjury.orchestration.services.exams import exam_scores, study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import (
-        cautions,
         conclusions,
         exam,
         findings,
@@ -185,7 +184,7 @@ def _report(
         ),
         values=values.findings_json(result.findings, examinee=result.examinee),
         measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
+        cautions=conclusions.cautions(result.findings),
         scores=exam_scores.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
         ),

@@ -16,8 +16,8 @@ with lazily():
     from spanjury.orchestration.services.people import seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
-        cascade_findings,
         cascade_tables,
+        cascades,
         findings,
         tables,
     )
@@ -262,7 +262,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             fitted,
             name="cascade",
             document=cascade_tables.cascade_report(fitted.findings),
-            values=cascade_findings.cascade_json(fitted.findings),
+            values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )
 

@@ -39,8 +39,7 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
     aspect_spans,
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, gold_of
-from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.studies.agreement.spans.measures import Gold, category_map, gold_of
 
 T = TypeVar("T")
 

@@ -15,9 +15,10 @@ from spanjury.orchestration.services.judging.scorers import (
 )
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask, top_rated_texts
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, Marking
 from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
+    Gold,
+    Marking,
     renamed,
 )
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans

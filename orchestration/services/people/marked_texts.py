@@ -27,7 +27,7 @@ from spanjury.orchestration.services.people.sampling.sampled import (
 )
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.sources import find_runs
-from spanjury.orchestration.studies.sampling.chances import (
+from spanjury.orchestration.studies.sampling import (
     left_out_note,
     unequal_chances_note,
     which_count,

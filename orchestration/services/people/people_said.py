@@ -17,7 +17,7 @@ from spanjury.orchestration.services.people.marks.readings import Reading, read_
 from spanjury.orchestration.services.people.sampling.sampled import TextName
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
-from spanjury.orchestration.studies.sampling.chances import chance_of
+from spanjury.orchestration.studies.sampling import chance_of
 from spanjury.orchestration.wiring.read_results import ReportedRow
 
 RowKey = tuple[str, str, str]

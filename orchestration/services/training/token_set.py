@@ -12,10 +12,19 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.training.distil import DistilJob, Material, harms_of, judged
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.licences import require_licences
-from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
+from spanjury.orchestration.studies.distillation.rows import (
+    DataFile,
+    Row,
+    require_licences,
+    rows_of,
+)
 from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
-from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.distillation.tokens.example import (
+    FORM,
+    TokenExample,
+    TokenInventory,
+    token_line,
+)
 from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import (
     examples_of_panel,
@@ -23,8 +32,6 @@ from spanjury.orchestration.studies.distillation.tokens.people import (
     group_of,
 )
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
-from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
-from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
 from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
 from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
 from spanjury.orchestration.wiring.sources import read_texts

@@ -11,8 +11,8 @@ from spanjury.orchestration.services.training.token_set import training_examples
 from spanjury.orchestration.studies.distillation.tokens.example import (
     TokenExample,
     labelled_windows,
+    read_token_split,
 )
-from spanjury.orchestration.studies.distillation.tokens.token_files import read_token_split
 from spanjury.orchestration.studies.distillation.training_set import require_whole, split_file
 from spanjury.orchestration.wiring.reading import fit_constants
 from spanjury.orchestration.wiring.training import (

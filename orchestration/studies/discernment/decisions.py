@@ -26,9 +26,13 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     strongest,
 )
 from spanjury.orchestration.studies.discernment.contrasts import Contrast
-from spanjury.orchestration.studies.discernment.detection import Alarms, Detection, Estimate
+from spanjury.orchestration.studies.discernment.detection import (
+    Alarms,
+    Detection,
+    Estimate,
+    Marking,
+)
 from spanjury.orchestration.studies.discernment.findings import Finding, Findings
-from spanjury.orchestration.studies.discernment.marked_places import Marking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,8 @@ from spanjury.orchestration.studies.discernment.detection import (
     Detection,
     Detections,
     Estimate,
-    detections,
-)
-from spanjury.orchestration.studies.discernment.marked_places import (
     Marking,
+    detections,
     marked_places,
     markings,
 )

@@ -20,9 +20,9 @@ from spanjury.orchestration.report import (
     prose,
     table,
 )
-from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
+    cautions,
     conclusion,
     is_harmless,
     missing,

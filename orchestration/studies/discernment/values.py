@@ -7,9 +7,9 @@ from types import MappingProxyType
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import defined, figure
 from spanjury.orchestration.studies.card import Measure
-from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
+    cautions,
     conclusion,
     is_harmless,
     targeted,

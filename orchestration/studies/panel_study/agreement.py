@@ -9,7 +9,7 @@ from numpy.random import default_rng
 
 from spanjury.orchestration.report import between, figure
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats
-from spanjury.orchestration.studies.sampling.chances import unequal_chances_note
+from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations

@@ -20,10 +20,15 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.panel_study.agreement import Estimate
 from spanjury.orchestration.studies.panel_study.cells import VALUE, estimate_cell, price_lines
-from spanjury.orchestration.studies.panel_study.choices import Choice, choice_name
 from spanjury.orchestration.studies.panel_study.costs import Unit, amount_words
 from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
-from spanjury.orchestration.studies.panel_study.frontier import Budget, Frontier, FrontierPoint
+from spanjury.orchestration.studies.panel_study.frontier import (
+    Budget,
+    Choice,
+    Frontier,
+    FrontierPoint,
+    choice_name,
+)
 
 _THOUSAND = 1000
 _PER_TEXTS = MappingProxyType(

@@ -26,10 +26,14 @@ from spanjury.orchestration.studies.panel_study.cells import (
     estimate_cell,
     short_names,
 )
-from spanjury.orchestration.studies.panel_study.findings import AspectStudy, StudyFindings
+from spanjury.orchestration.studies.panel_study.findings import (
+    AspectStudy,
+    Lean,
+    RedundancyFindings,
+    RedundantPair,
+    StudyFindings,
+)
 from spanjury.orchestration.studies.panel_study.frontier_tables import frontier_blocks
-from spanjury.orchestration.studies.panel_study.leaning import Lean
-from spanjury.orchestration.studies.panel_study.redundancy import RedundancyFindings, RedundantPair
 from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings
 from spanjury.orchestration.studies.panel_study.weights import Weighing
 

@@ -22,8 +22,7 @@ from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
-from spanjury.orchestration.studies.robustness.attempts import Settings
+from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 from spanjury.stats.proportions import Proportion
 

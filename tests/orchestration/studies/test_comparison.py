@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.comparison.catching import _Cell
-from spanjury.orchestration.studies.comparison.compared import Compared, Preference
-from spanjury.orchestration.studies.comparison.comparison import Comparison, compare
+from spanjury.orchestration.studies.comparison.comparison import (
+    Compared,
+    Comparison,
+    Preference,
+    _Cell,
+    compare,
+)
 from spanjury.orchestration.studies.comparison.tables import (
     caught_conclusion,
     conclusion,

@@ -13,8 +13,7 @@ from scipy.stats import mannwhitneyu
 from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.discernment.cautions import cautions
-from spanjury.orchestration.studies.discernment.conclusions import conclusion
+from spanjury.orchestration.studies.discernment.conclusions import cautions, conclusion
 from spanjury.orchestration.studies.discernment.decisions import decision_rows, decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spanjury.orchestration.studies.repair.changes import Changes, changes, inventions, put_in
+from spanjury.orchestration.studies.repair.attempts import Changes, changes, inventions, put_in
 
 CLEAN = "The bridge opened in May and it was not cheap."
 PLANTED = "The bridge opened in June and it was not cheap."

@@ -23,8 +23,12 @@ from spanjury.orchestration.studies.agreement.people import (
 from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, gold_of
-from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    category_map,
+    gold_of,
+)
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5

@@ -7,13 +7,13 @@ from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, Origin
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
-from spanjury.orchestration.studies.agreement.ratings import input_of
-from spanjury.orchestration.studies.agreement.verdicts import (
+from spanjury.orchestration.studies.agreement.people import (
     KeptSpans,
     SpanVerdict,
     Verdict,
     kept_spans,
 )
+from spanjury.orchestration.studies.agreement.ratings import input_of
 from spanjury.orchestration.wiring.read_results import read_reported_rows
 
 _OWN_RUN = 0

@@ -12,8 +12,9 @@ from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
 from spanjury.orchestration.services.people.sampling.sampled import TextName
 from spanjury.orchestration.studies.agreement.ratings import input_of
-from spanjury.orchestration.studies.sampling.chances import INCLUSION, SAMPLING
-from spanjury.orchestration.studies.sampling.drawing import (
+from spanjury.orchestration.studies.sampling import (
+    INCLUSION,
+    SAMPLING,
     Purpose,
     Sample,
     Stratum,

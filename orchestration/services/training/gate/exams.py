@@ -29,13 +29,13 @@ from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Card, Measure, card_report
-from spanjury.orchestration.studies.held_out.findings import (
+from spanjury.orchestration.studies.held_out import (
     FIGURES,
     cautions,
+    collect_scores,
     measure_name,
     measures_of,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import collect_scores
 from spanjury.orchestration.studies.judging import Examinee, Recorder
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results

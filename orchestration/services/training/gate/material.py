@@ -20,13 +20,13 @@ from spanjury.orchestration.services.training.train import (
     TrainingData,
     training_data,
 )
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import (
+    Example,
     read_split,
     require_whole,
     split_file,
 )
-from spanjury.orchestration.studies.held_out.cases import BoolArray, Case, SeenInTraining, groups_of
+from spanjury.orchestration.studies.held_out import BoolArray, Case, SeenInTraining, groups_of
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.llm.short_prompt import Layout
-from spanjury.orchestration.studies.held_out.cases import SeenInTraining
+from spanjury.orchestration.studies.held_out import SeenInTraining
 
 _RECORD = "training.json"
 _MODEL = "config.json"

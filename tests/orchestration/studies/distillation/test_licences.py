@@ -3,7 +3,7 @@
 import pytest
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.distillation.licences import permits_training, require_licences
+from spanjury.orchestration.studies.distillation.rows import permits_training, require_licences
 
 
 @pytest.mark.parametrize(

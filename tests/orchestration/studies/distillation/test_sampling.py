@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.orchestration.studies.distillation.rows import Row, rows_of
-from spanjury.orchestration.studies.distillation.sampling import least_used, sampled
+from spanjury.orchestration.studies.distillation.targets import least_used, sampled
 
 SYSTEMS = "abcdefg"
 

@@ -15,10 +15,10 @@ from spanjury.judges.core import (
     SeatReport,
 )
 from spanjury.judges.llm.verdict_first import written_number
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
 from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
 from spanjury.orchestration.studies.distillation.targets import Skipped, Targets
+from spanjury.orchestration.studies.distillation.training_set import Example
 
 OUTPUT = "The bridge opened in 1935."
 (ROW,) = rows_of([data_file([text("a", "It opened in 1932.", output=OUTPUT, system="s")])])

@@ -19,7 +19,7 @@ from spanjury.orchestration.cli.flags.run import LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import logging
-    from spanjury.orchestration.services.training import token_train
+    from spanjury.orchestration.services.training import token_set
     from spanjury.orchestration.services.training import train as service
     from spanjury.orchestration.studies.distillation.tokens import example
     from spanjury.orchestration.wiring import training as wiring
@@ -240,13 +240,13 @@ def _train_tokens(
     reporter: "_Reporter",
     stop: "_Stop",
 ) -> "wiring.Trained":
-    job = token_train.token_training_job(
+    job = token_set.token_training_job(
         model.data, base=model.base, folder=model.output, options=tokens.options(training)
     )
     say(f"{len(job.windows)} sentences to learn from, {len(job.validation)} to validate on")
     trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
     if trained.finished:
-        texts = token_train.fit_to_validation(model.data, model.output)
+        texts = token_set.fit_to_validation(model.data, model.output)
         say(f"the judge's constants were fitted to the model on {texts} texts")
     return trained
 

@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.study import Require, exit_if_missed
 with lazily():
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import destination
-    from spanjury.orchestration.services.exams import exam_card
+    from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.studies import card as study
 
 
@@ -33,10 +33,10 @@ def card(
     """Combine the exams of one judge on one page, and check requirements."""
     target = destination.Destination(folder=output, page=html)
     gates = [study.parse_gate(text) for text in require]
-    joined = exam_card.read_card(folders)
+    joined = study_report.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(study.card_report(joined, gates=gates))
-    for path in target.write(lambda folder: exam_card.write_card(folder, joined, gates=gates)):
+    for path in target.write(lambda folder: study_report.write_card(folder, joined, gates=gates)):
         say(f"written: {path}")
     exit_if_missed(gate.shortfall(joined.measures) for gate in missed)

@@ -29,7 +29,7 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import anyio
 
-    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.wiring import runs
@@ -222,7 +222,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     gates = known_gates(given.exam.require, plan.measures)
     if plan.scope:
         say(plan.scope)
-    report = exam_session.run_exam(
+    report = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,

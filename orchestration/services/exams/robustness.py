@@ -16,7 +16,7 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
-    from spanjury.orchestration.services.exams import exam_scores, study_report, terms
+    from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions
     from spanjury.orchestration.studies.discernment import score_arrays
     from spanjury.orchestration.studies.robustness import attempts, exam, findings, tables
@@ -115,7 +115,7 @@ def _report(
         measures=tables.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
-        scores=exam_scores.ExamScores(
+        scores=study_report.ExamScores(
             examinee=result.examinee,
             data=data,
             recipe=f"robustness of {recipe or 'texts as they are'}",

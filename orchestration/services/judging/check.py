@@ -11,8 +11,7 @@ from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.judging.likely_task import likely_task
-from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.services.judging.panels import Judges, Models, likely_task, open_panel
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig

@@ -11,8 +11,7 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
-from spanjury.orchestration.services.people.agreement import Collected
-from spanjury.orchestration.services.people.annotators import Annotator
+from spanjury.orchestration.services.people.agreement import Annotator, Collected
 from spanjury.orchestration.studies.agreement.findings import (
     PEOPLE,
     AspectFindings,

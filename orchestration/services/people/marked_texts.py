@@ -20,7 +20,7 @@ from spanjury.orchestration.services.people.people_said import (
     said_beside,
     said_in,
 )
-from spanjury.orchestration.services.people.sampling.sampled import (
+from spanjury.orchestration.services.people.sampling import (
     TextName,
     none_in_sample,
     read_chances,

@@ -23,12 +23,14 @@ from spanjury.orchestration.services.people.marked_texts import (
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people.panel_seats import (
+    NO_PRICES,
+    Pricing,
     Seats,
+    find_prices,
     require_seats,
     seat_costs,
     study_text,
 )
-from spanjury.orchestration.services.people.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascades import (
     FEWEST_FITTED,

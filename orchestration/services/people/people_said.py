@@ -14,7 +14,7 @@ from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
 from spanjury.orchestration.services.judging.exam_texts import Texts, read_texts
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
-from spanjury.orchestration.services.people.sampling.sampled import TextName
+from spanjury.orchestration.services.people.sampling import TextName
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.sampling import chance_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from spanjury.judges.core import Decision, Outcome
-from spanjury.orchestration.services.viewing.lines import Row
+from spanjury.orchestration.services.viewing.texts import Row
 
 H = TypeVar("H", bound=Hashable)
 

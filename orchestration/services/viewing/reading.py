@@ -9,9 +9,8 @@ from pathlib import Path
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.services.viewing.columns import NOTHING, Names, RunColumns
-from spanjury.orchestration.services.viewing.lines import ResultLines, Row
 from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
-from spanjury.orchestration.services.viewing.texts import TextStore
+from spanjury.orchestration.services.viewing.texts import ResultLines, Row, TextStore
 from spanjury.orchestration.wiring.spools import Spool, open_spool
 
 _Key = tuple[str, int, int]

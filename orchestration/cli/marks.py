@@ -20,7 +20,6 @@ with lazily():
         exporting,
         importing,
         marked_run,
-        readings,
     )
     from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.studies.agreement.spans import estimates
@@ -40,7 +39,7 @@ TextsFlag = Annotated[
 def list_marks(*, run: RunArgument) -> None:
     """List annotators, and how many texts of a run each of them marked."""
     marks = marked_run.MarkedRun(run).marks
-    annotators, damaged = readings.progress(marks)
+    annotators, damaged = marked_run.progress(marks)
     if annotators:
         console.print_table(
             ("annotator", "marks", "done", "spans"),
@@ -74,7 +73,7 @@ def export(
     data: TextsFlag = None,
 ) -> None:
     """Export people's marks as rows of data, factgenie lines or an MQM table."""
-    read = readings.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
+    read = marked_run.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
     endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
@@ -127,7 +126,7 @@ def agreement(
     agreed = comparison.people_agreement(
         marked, settings=estimates.Settings(seed=seed, draws=draws)
     )
-    judged = readings.judges_spans(marked)
+    judged = marked_run.judges_spans(marked)
     if json:
         console.print_json(
             {

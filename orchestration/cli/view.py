@@ -23,7 +23,7 @@ with lazily():
     from spanjury.orchestration.report.view import page as pages
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import run as server
-    from spanjury.orchestration.services.people import sampling
+    from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import view as views
@@ -102,7 +102,7 @@ def view(
         viewed,
         title=title,
         aspects_files=texts.aspects_file,
-        only=sampling.read_names(texts.rows) if texts.rows else None,
+        only=sampled.read_names(texts.rows) if texts.rows else None,
     ) as opened:
         if file.html is not None:
             _write(opened, file.html, file)

@@ -19,9 +19,8 @@ from spanjury.orchestration.services.judging.scorers import (
     read_scorers,
     results_file,
 )
-from spanjury.orchestration.services.people.marked_texts import MarkedSource
-from spanjury.orchestration.services.people.people_said import own_texts
-from spanjury.orchestration.services.people.sampling import counted_texts
+from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
+from spanjury.orchestration.services.people.sampled import counted_texts
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,

@@ -10,8 +10,7 @@ import msgspec
 from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Message, Segment, ToolCall
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.columns import NOTHING
-from spanjury.orchestration.services.viewing.reading import Pairing
+from spanjury.orchestration.services.viewing.reading import NOTHING, Pairing
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 

@@ -11,17 +11,19 @@ from typing import Self
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.columns import (
+from spanjury.orchestration.services.viewing.comparison import Comparisons
+from spanjury.orchestration.services.viewing.details import Asked, Details
+from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
+from spanjury.orchestration.services.viewing.reading import (
     DECISIONS,
     NO_COLUMNS,
     NOTHING,
     OUTCOMES,
     Names,
+    Pairing,
+    RunReading,
+    open_readings,
 )
-from spanjury.orchestration.services.viewing.comparison import Comparisons
-from spanjury.orchestration.services.viewing.details import Asked, Details
-from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
-from spanjury.orchestration.services.viewing.reading import Pairing, RunReading, open_readings
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 

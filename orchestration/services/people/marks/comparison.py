@@ -11,9 +11,12 @@ from spanjury.orchestration.services.judging.scorers import read_scorers
 from spanjury.orchestration.services.people.agreement import Collected, read_judged, span_tasks
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.marks.exporting import bare_text
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
-from spanjury.orchestration.services.people.sampling import TextName, counted_texts
+from spanjury.orchestration.services.people.marks.marked_run import (
+    MarkedRun,
+    Reading,
+    read_readings,
+)
+from spanjury.orchestration.services.people.sampled import TextName, counted_texts
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,

@@ -23,7 +23,6 @@ with lazily():
         distil_train,
         doctor,
         evaluate,
-        exam_card,
         export,
         lists,
         marks,
@@ -95,7 +94,7 @@ class _Exam(CommandGroup):
 
     functions: ClassVar = {
         "compare": lambda: study.file_command(comparisons.CompareExams, name="compare"),
-        "card": lambda: exam_card.card,
+        "card": lambda: study.exam_card,
     }
 
     def list_commands(  # type: ignore[override]  # typer names no wider type of a context

@@ -35,10 +35,11 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
     TokenExample,
     TokenInventory,
     labelled_windows,
+    overlaps,
     read_token_split,
     token_line,
+    word_runs,
 )
-from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import (
     examples_of_panel,
     examples_of_people,

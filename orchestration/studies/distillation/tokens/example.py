@@ -1,7 +1,9 @@
 """An example of the token form: its text, the windows that it makes, its lines and summary."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,12 @@ from spanjury.orchestration.studies.distillation.training_set import SEAL, read_
 
 _WHOLE = 0.9
 """Share of a sentence's words above which a span says of the sentence, not of its words."""
+_WORD = re.compile(r"\w+")
+_RUN = 8
+"""Words in a row that two texts hardly share by chance."""
+
+_MOST = 2
+"""Runs that a shared set phrase explains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,3 +171,18 @@ def token_set_report(inventory: TokenInventory) -> Report:
             ),
         ],
     )
+
+
+def word_runs(texts: Iterable[str]) -> AbstractSet[int]:
+    """Return hashes of every eight words in a row of `texts`."""
+    return frozenset(run for text in texts for run in _runs(text))
+
+
+def overlaps(text: str, runs: AbstractSet[int]) -> bool:
+    """Say whether `text` shares more than two runs of eight words with `runs`."""
+    return len(_runs(text) & runs) > _MOST
+
+
+def _runs(text: str) -> set[int]:
+    words = _WORD.findall(text.casefold())
+    return {hash(tuple(words[at : at + _RUN])) for at in range(len(words) - _RUN + 1)}

@@ -49,7 +49,7 @@ class Measure:
     says
         What it is, in one sentence, with its range or unit.
     count
-        Of how many texts, places or conditions it is made.
+        Number of texts, places or conditions that it is made of.
     low, high
         Ends of its 95 % interval; None where there is none.
     """
@@ -81,7 +81,7 @@ class ExamRecord:
     date
         When it ended, as ``2026-11-22``.
     signature
-        Of the panel or the judge that was examined.
+        Signature of the panel or the judge that was examined.
     seats
         Name -> signature of each judge in it.
     cautions
@@ -144,7 +144,7 @@ class Gate:
     Parameters
     ----------
     name
-        Of the measure.
+        Name of the measure.
     relation
         ``>=``, ``<=``, ``>`` or ``<``.
     bound

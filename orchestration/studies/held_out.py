@@ -147,7 +147,7 @@ class ScoreArrays:
     meetings
         Pairs of a span found and one of the target that share a character and have a severity each.
     alike, apart
-        Of these, how many have the same severity; by how much severities differ, added up.
+        Number of these with the same severity, and the sum of the differences in severity.
     score, target_score
         From 0, the worst of the scale, to 100, the best.
     """

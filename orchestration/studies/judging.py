@@ -153,7 +153,7 @@ class ExamRun:
         Parameters
         ----------
         pairs
-            Of segments under distinct ids.
+            Segments with distinct ids, each with an aspect.
         draw
             Name of the draw.
         judgements_in

@@ -125,7 +125,7 @@ class Sample:
     chosen
         Numbers of the texts, ascending.
     stratum, inclusion
-        Of each text, drawn or not; no chance is 0.
+        Those of each text, drawn or not; no chance is 0.
     """
 
     chosen: NDArray[np.intp]

@@ -144,8 +144,8 @@ class PanelStudy(Generic[T_co]):
     panel, judges, models
         As in `open_panel`; without any the offline judges are examined.
     task, aspects, aspects_files
-        Of the texts, where they do not say, and what they are judged on: names, or aspects;
-        without any those of the exam or the task. The files add tasks and aspects.
+        The task of texts that name none, and the aspects to judge them on, by name or as
+        `Aspect`; by default those of the exam or the task. The files add tasks and aspects.
     columns, limit
         As in `read_segments`, and the number of rows that are taken.
     seed

@@ -31,7 +31,7 @@ class SystemMean:
     score
         NaN where none of its outputs has a score.
     low, high
-        Of the 95 % interval over resampled inputs, the score within; NaN without one.
+        Ends of the 95 % interval over resampled inputs; NaN without one.
     """
 
     system: str
@@ -128,7 +128,7 @@ class AspectFindings:
     seats
         Run by run; empty where no panel had several seats.
     rankings
-        Of the systems, by people and by the nearest scorer; empty for a single system.
+        Rankings of the systems by people and by the nearest scorer; empty for a single system.
     """
 
     aspect: str

@@ -208,7 +208,7 @@ class Terms:
     folds
         The most parts that texts are dealt into, by source.
     draws, seed
-        Of the bootstrap.
+        Number of bootstrap resamples, and their seed.
     """
 
     rate: float = 0.1

@@ -131,7 +131,8 @@ def targeted(finding: Finding) -> tuple[Contrast, ...]:
 def strongest(finding: Finding) -> int | None:
     """Return the number of the aspect that the word for `finding` is for.
 
-    Of several that on which most texts are caught. None where no aspect of interest has a score.
+    If there are several, it is the one on which most texts are caught. None if no aspect of
+    interest has a score.
     """
     word = conclusion(finding)
     scored = [n for n in of_interest(finding) if finding.contrasts[n].effects.used]

@@ -106,7 +106,7 @@ def contrasts(
     scales
         Aspect -> its scale, in the order of the arrays.
     rng, draws
-        Of the bootstrap; the same state resamples the same segments for every condition.
+        The bootstrap: the same state resamples the same segments for every condition.
     """
     differences = clean - damaged
     intervals = _intervals(differences, rng=rng, draws=draws)

@@ -42,7 +42,7 @@ class DecisionRow:
     Parameters
     ----------
     contrast, detection, marking
-        Of the aspect; None where no aspect that matters has a score.
+        Those of the aspect; None if no aspect that matters has a score.
     leads
         Whether the word for the condition is for this aspect.
     """

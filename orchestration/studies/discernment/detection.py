@@ -210,7 +210,7 @@ def detections(
     harmless
         Likewise: whether a flag on the texts is a false alarm.
     seed, draws
-        Of the bootstrap of texts, each with all that was made of it.
+        Seed and number of resamples of texts, each with all that was made of it.
     """
     once = score_arrays.single()
     aspects = [

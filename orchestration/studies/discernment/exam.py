@@ -64,7 +64,7 @@ async def generated_pairs(
     segments, conditions
         As in `perturbed_pairs`, whose order is kept.
     seed
-        Of the rules' random numbers; passed to servers that take one.
+        Seed of the rules' random numbers; passed to servers that take one.
     generator
         The model. Texts for which it fails, or twice does something else, are skipped. None to
         have all damage done by rules.
@@ -178,7 +178,7 @@ class Exam:
     repeats
         Times that each text is judged. One is enough where a second gives the same.
     settings
-        Of the evaluation; its seed is also that of the damage.
+        Settings of the evaluation; its seed is also that of the damage.
     """
 
     segments: tuple[Segment, ...]

@@ -60,7 +60,7 @@ class Settings:
     test
         Name of the statistic that stands in for the mode's test of differences; empty for that.
     seed
-        Of the damage and of the bootstrap.
+        Seed of the damage and of the bootstrap.
     """
 
     mode: Mode = "calibrated"
@@ -130,7 +130,7 @@ class Findings:
     control
         The clean texts against themselves: nothing should fall here.
     overall, weighted
-        Of the conditions after which a score should fall: average over levels and minimum.
+        D of the conditions after which a score should fall: average over levels and minimum.
     alarms
         Cut-offs and false alarms, aspect by aspect.
     caught

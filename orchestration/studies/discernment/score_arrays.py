@@ -136,8 +136,8 @@ class ScoreRow:
     clean_outcome, damaged_outcome
         How the assessments ended: `scored`, or how the first one without a score did.
     clean_digest, damaged_digest
-        Of all that a judge may see of the text: two exams with the same digests have shown
-        the same.
+        Digest of all that a judge may see of the text: two exams with the same digests have
+        shown the same.
     harmless
         Whether the text is none the worse: a flag on it is a false alarm. None in files of
         releases until 0.2, which do not say.

@@ -74,7 +74,7 @@ def rows_of(
     files
         In order; a row may name its data set and its licence in its meta.
     licence
-        Of the rows that name none.
+        Licence of the rows that name none.
     """
     texts = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
     if not texts:

@@ -128,7 +128,7 @@ async def trials(
     conditions
         Under distinct names.
     seed
-        Of the changes, which depend on the text and the aspect and on no other's turn.
+        Seed of the changes, which depend on the text and the aspect alone.
     stop_token
         Once a stop is requested, the rest is left undone.
     generation

@@ -61,9 +61,9 @@ class Finding:
     Parameters
     ----------
     absent, unscored
-        Of these: not in the record, and without a score to begin with.
+        Number of these that are not in the record, and without a score to begin with.
     error_free, clipped
-        Of the rest: reports whose list could not be changed, without errors and with some.
+        Number of the rest whose list could not be changed, without errors and with some.
     unchanged
         The same by all reasons that there are, each with how many.
     failed

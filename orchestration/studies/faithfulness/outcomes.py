@@ -253,9 +253,9 @@ class Consistency:
         With a score before, after one step and after two; all of them, and those that list
         errors.
     reverted, reverted_with_errors
-        Of these: changed by one step and not by two.
+        Number of these that one step changed and two steps did not.
     broad, broad_with_errors
-        Of these: inconsistent as the authors count.
+        Number of these that are inconsistent as the authors count.
     """
 
     judge: str

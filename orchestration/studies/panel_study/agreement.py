@@ -30,7 +30,7 @@ class Settings:
     folds
         Into which the sources are dealt, where something is chosen or fitted.
     draws
-        Of the bootstrap; 0 for no intervals.
+        Number of bootstrap resamples; 0 for no intervals.
     """
 
     level: Level | None = None
@@ -170,7 +170,7 @@ def chances_notes(
     Parameters
     ----------
     chances
-        Of the texts of `seats`, in their order; where one is None, nothing is weighed.
+        Chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
     """
     note = unequal_chances_note(chances)
     if note:

@@ -276,7 +276,7 @@ class Part:
     texts: int
     whole: Estimate
     paid: Estimate
-    """Of the mean of the seats behind the first stage alone."""
+    """Agreement of the mean of the seats behind the first stage alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,11 +43,11 @@ class Choice:
     stages
         Names of its seats, stage by stage; of a panel that always asks all of them, one stage.
     share
-        Of the cost of its seats that a cascade is fitted to take; None for no cascade.
+        Share of its seats' cost that a cascade is fitted to take; None for no cascade.
     cost
         For one text.
     agreement
-        Of a cascade, on texts of other sources than it was fitted to.
+        Agreement with people; a cascade's is measured on sources that it was not fitted to.
     calls
         Share of the calls that all seats would be asked.
     coverage
@@ -227,7 +227,7 @@ def frontier(
     subsets
         The whole panel is the last.
     unit
-        Of cost; None for dollars where every price is known, else tokens or calls where a seat
+        Unit of cost; None for dollars if every price is known, else tokens or calls if a seat
         took any, else seconds.
     budget
         What may be spent, in that unit.

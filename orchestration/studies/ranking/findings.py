@@ -53,7 +53,7 @@ class MarkedSystems:
     tuning
         People's points that a point of the panel counts.
     variance
-        Of a mark within its system: few marks that are alike borrow it.
+        Variance of a mark within its system, which systems with few equal marks borrow.
     """
 
     table: ScoreTable
@@ -166,7 +166,7 @@ class PairFinding:
         That the panel's scores alone need to show the pair to differ, among all pairs, with a
         power of 80 %.
     more_marks
-        Of people, for the same: infinite where not even marks of all texts would do.
+        Number of people's marks that would show it: infinite if marks of all texts would not.
     """
 
     first: str

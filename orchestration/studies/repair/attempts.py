@@ -33,14 +33,14 @@ class Changes:
     planted
         Places of planted damage, word by word.
     removed
-        Of these, those where at most half of the wrong words still stand, or something stands
+        Number of these in which at most half of the wrong words remain, or something stands
         in place of what was left out.
     restored
-        Of these, those that read as the clean text does.
+        Number of these that read as the clean text does.
     words
         Words of the clean text that the damage left as they were.
     changed
-        Of these, those that the repair changed or left out.
+        Number of these that the repair changed or left out.
     added
         Words put in apart from planted damage.
     """

@@ -253,7 +253,7 @@ class Attempt:
         Whether the share of the spans that vanished is large enough, and the score did not
         fall: a judge that marks the attack in their place and punishes it is not deceived.
     before_digest, after_digest
-        Of all that a judge may see of the text.
+        Digest of all that a judge may see of the text.
     """
 
     judge: str

@@ -244,7 +244,7 @@ class Answer:
     suspicion
         By how much the score is below the best of the scale; a greater one is worse.
     probability
-        Of an error; None where the judge estimates none.
+        P(error); None if the judge estimates none.
     """
 
     spans: tuple[FoundSpan, ...] = ()

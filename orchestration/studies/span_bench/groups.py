@@ -84,7 +84,7 @@ class Group:
     Parameters
     ----------
     share
-        Of their characters: of spans those that people mark, of places those that the judge marks.
+        Share of the spans' characters that people mark, or of the places' that the judge marks.
     touched
         Share of the spans that touch a place, or of the places that a span touches.
     spans, texts

@@ -316,26 +316,25 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
 
 def _reading(confidence: float) -> Prose:
     return prose(
-        "People marked the errors of these texts. **Balanced accuracy** is the mean of the shares "
-        "of texts with and without errors that the decision gets right; the column *cut* says "
-        "which decisions count as *has an error*: the better of *faulty* alone and whatever is "
-        "*not ok*, on these texts. *Decided* is the share of the texts that are ok or faulty; "
-        "*vouched misses* are the texts with errors that are ok, *false alarms* those without that "
-        "are faulty, each as a share of its sort. "
-        "**AUROC** says how often, of a text with an error and one without, the first has the "
-        "worse score, or the greater P(error); 0.5 is chance. **ECE** is the mean distance of "
-        "P(error) from the share of texts with errors, in ten bins of as many texts; in the "
-        "*balanced ECE* texts with errors weigh as much in all as those without, so it can be "
-        "compared between sets. **F1** is the harmonic mean of *precision*, the "
-        "share of the marked characters that people mark too, and *recall*, the share of theirs "
-        "that is marked, over all characters of a set together, so that long texts count more. "
-        "What is *caught* at {} of false alarms is "
-        "at the threshold of the score that suits these texts best: it is optimistic. Three "
-        "baselines stand beside each judge: to mark **nothing**, **everything**, or every "
-        "**new word**, a word of meaning whose stem the input lacks. A judge is worth its cost as "
-        "far as it is better than these. Baselines are on the texts that the panel has answered, "
-        "intervals, of {}, by a bootstrap of sources; *judged* says on how many texts of those "
-        "that it is about a figure is.",
+        "People marked the errors of these texts. **Balanced accuracy** is the mean of two shares: "
+        "of the texts with errors, and of those without, that the decision gets right. The column "
+        "*cut* says which decisions count as an error: *faulty* alone or all that are *not ok*, "
+        "whichever is better on these texts. *Decided* is the share of texts that are ok or "
+        "faulty. *Vouched misses* is the share of the texts with errors that are ok, *false "
+        "alarms* the share of the texts without errors that are faulty. **AUROC** says how often "
+        "a text with an error has a worse score, or a greater P(error), than one without; 0.5 is "
+        "chance. **ECE** is the mean distance of P(error) from the share of texts with errors, in "
+        "ten bins of equal size. In the *balanced ECE* the texts with errors have the same total "
+        "weight as those without, so that it can be compared between sets. **F1** is the harmonic "
+        "mean of *precision*, the share of the marked characters that people mark too, and "
+        "*recall*, the share of people's that the judge marks. All characters of a set count "
+        "together, so long texts count more. *Caught* at {} of false alarms takes the threshold "
+        "of the score that suits these texts best: it is optimistic. Three baselines stand beside "
+        "each judge: mark **nothing**, **everything**, or every **new word**, a content word "
+        "whose stem the input lacks. A judge that is no better than these is not worth its cost. "
+        "Baselines are measured on the texts that the panel answered. Intervals, of {}, are "
+        "bootstrapped by source. *Judged* is the number of texts with the figure, of those that "
+        "it could be computed for.",
         f"{FALSE_ALARMS:.0%}",
         f"{confidence:.0%}",
     )
@@ -400,16 +399,17 @@ _PROBABILITY: Figures = MappingProxyType(
 def terminal_reading() -> str:
     """Return what the figures of a terminal mean."""
     return (
-        "n: texts judged. Balanced accuracy: of the decision at the better cut, the decisions that "
-        "count as an error; sure: ok or faulty; miss: share of the texts with errors that are "
-        "ok; alarms: share of those without that are faulty; right: balanced accuracy on sure "
-        "texts. AUROC: how often a text with an error has the worse score, or the greater "
-        "P(error), of two; 0.5 is chance. ECE, plain and balanced: distance of P(error) from the "
-        "observed rate. Flags: share of error-free texts with any span; then the share of texts "
-        f"with errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, "
-        "which is optimistic. F1, precision, recall: of characters, over the whole set; words: F1 "
-        "of words; hit: share of the places marked by people that a span touches. New words: every "
-        "content word that the input lacks. Intervals are 95 %, by source."
+        "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
+        "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
+        "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
+        "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
+        "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
+        "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
+        f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
+        f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
+        "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
+        "of the places marked by people that a span touches. New words: every content word that "
+        "the input lacks. Intervals are 95 %, by source."
     )
 
 

@@ -51,7 +51,7 @@ class TokenExample:
     damage
         Name of the damage; empty for none.
     licence
-        Of the text; empty where unknown.
+        The licence of the text; empty if unknown.
     copies
         Times that an epoch shows it.
     """

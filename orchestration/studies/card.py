@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
+from typing import Protocol
 
 from spanjury.judges.core import ConfigError, unstamped
 from spanjury.orchestration.report import (
@@ -21,6 +22,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
+from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
@@ -70,6 +72,31 @@ class Measure:
     def interval(self) -> str:
         """The interval as text; `-` where there is none."""
         return between(self.low, self.high, _SPEC)
+
+
+class Bounded(Protocol):
+    """A value with the ends of its interval; each may be NaN."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def low(self) -> float:
+        """The low end of its interval."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The high end of its interval."""
+        ...
+
+
+def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
+    """Return an estimate with its interval as a measure."""
+    value, low, high = map(defined, (estimate.value, estimate.low, estimate.high))
+    return Measure(name=name, value=value, says=says, count=count, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import defined, figure
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     cautions,
@@ -155,13 +155,11 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
     if not any(detections for _, detections in by_condition):
         return
     caught = findings.caught
-    yield Measure(
-        name="discernment.caught.average",
-        value=defined(caught.value),
+    yield measured(
+        "discernment.caught.average",
+        caught,
         says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
         count=findings.segments,
-        low=defined(caught.low),
-        high=defined(caught.high),
     )
     for finding, detections in by_condition:
         shares = [detection.caught_10 for detection in detections]
@@ -192,14 +190,7 @@ def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
             "share of written pairs whose wrong twin scores lower, ties half; 0.5 is chance",
         ),
     ):
-        yield Measure(
-            name=f"discernment.{name}",
-            value=defined(share.value),
-            says=says,
-            count=twins.pairs,
-            low=defined(share.low),
-            high=defined(share.high),
-        )
+        yield measured(f"discernment.{name}", share, says=says, count=twins.pairs)
 
 
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:

@@ -1,8 +1,8 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, fields
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -212,27 +212,30 @@ def open_panel(
         ...
         await panel.aclose()
     """
-    config = panel_config(
-        panel,
-        judges=judges,
-        models=models,
-        aggregate=aggregate,
-        consolidate=consolidate,
-        score=score,
-        seed=seed,
-    )
+    config = panel_config(panel, judges=judges, models=models)
+    if panel is None:
+        config = replace(
+            config, aggregate=aggregate, consolidate=consolidate, score=score, seed=seed
+        )
     return PanelOpening(config)
 
 
+def entered(
+    panel: Panel | PanelConfig | Path | str | None, *, judges: Judges, models: Models
+) -> AbstractAsyncContextManager[Panel]:
+    """Return a panel to enter: one that is open, and stays so, or one that `open_panel` opens.
+
+    Raise `ConfigError` as `open_panel` does, or if judges or models are named for an open panel.
+    """
+    if not isinstance(panel, Panel):
+        return open_panel(panel, judges=judges, models=models)
+    if judges or models:
+        raise ConfigError("an open panel has its judges and models: name no others")
+    return nullcontext(panel)
+
+
 def panel_config(
-    panel: PanelConfig | Path | str | None = None,
-    *,
-    judges: Judges = (),
-    models: Models = (),
-    aggregate: str = "mean",
-    consolidate: str = "rules",
-    score: str = "aggregate",
-    seed: int | None = None,
+    panel: PanelConfig | Path | str | None = None, *, judges: Judges = (), models: Models = ()
 ) -> PanelConfig:
     """Return the description of a panel; `open_panel` explains the parameters.
 
@@ -250,14 +253,7 @@ def panel_config(
         return panel
     if panel is not None:
         return read_panel_file(Path(panel))
-    return PanelConfig(
-        seats=tuple(map(_seat, seats)),
-        models=asked,
-        aggregate=aggregate,
-        consolidate=consolidate,
-        score=score,
-        seed=seed,
-    )
+    return PanelConfig(seats=tuple(map(_seat, seats)), models=asked)
 
 
 def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] = ()) -> Aspect:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading import rows
+from spanjury.adapters.files.reading import checked_rows, rows
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
@@ -285,7 +285,7 @@ def test_a_plain_row_is_read_as_the_validator_reads_it(
     native = rows._native({**row, "output": output, "human": scores, "spans": None})
     plain = rows._plain_segment(native, line=7)
     if plain is not None:
-        checked = rows.checked_row(native, row=native, line=7)
+        checked = checked_rows.checked_row(native, row=native, line=7)
         assert plain == checked
         assert repr(plain) == repr(checked)  # 1 is not 1.0
 
@@ -294,5 +294,5 @@ def test_rows_as_most_are_need_no_validator() -> None:
     row = {"id": 3, "source": "A.", "output": "B.", "scores": {"fluency": 4}, "more": None}
     plain = rows._plain_segment(rows._native(row), line=1)
     assert plain is not None
-    assert plain == rows.checked_row(rows._native(row), row=row, line=1)
+    assert plain == checked_rows.checked_row(rows._native(row), row=row, line=1)
     assert plain.human == {"fluency": {"": 4.0}}

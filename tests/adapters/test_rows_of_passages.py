@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.files.reading import rows
+from spanjury.adapters.files.reading import checked_rows
 from spanjury.adapters.files.reading.rows import parse_row, write_segments
 from spanjury.adapters.files.reading.sources import by_source
 from spanjury.orchestration.services.judging.panels import read_segments
@@ -25,7 +25,7 @@ APART = {
 
 def test_both_ways_to_read_a_row_keep_passages_apart() -> None:
     assert parse_row(ROW, line=1).inputs == APART
-    assert rows.checked_row(ROW, row=ROW, line=1) == parse_row(ROW, line=1)
+    assert checked_rows.checked_row(ROW, row=ROW, line=1) == parse_row(ROW, line=1)
 
 
 @pytest.mark.parametrize(

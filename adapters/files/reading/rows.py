@@ -1,33 +1,26 @@
 """Rows of data, as users write them, and the segments that they become; read and written."""
 
-import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from datetime import date, time, timedelta
-from decimal import Decimal
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, TypeGuard
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from typing import Any
 
 from spanjury.adapters.files.line_writer import LineWriter, json_line
-from spanjury.adapters.files.reading.gold import GoldSpan
+from spanjury.adapters.files.reading.row_values import (
+    OTHER_NAMES,
+    as_list,
+    as_text,
+    by_header,
+    by_rater,
+)
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
-from spanjury.judges.core.passages import passages_apart
+from spanjury.judges.core.lazy import lazily
 
-INPUT_HEADER = "Input"
-"""The header of an input that comes as a plain text."""
-OTHER_NAMES = MappingProxyType(
-    {"input": "inputs", "source": "inputs", "reference": "references", "scores": "human"}
-)
-"""Other names of a key; the first of them counts, and only where the key itself is absent."""
+with lazily():
+    from spanjury.adapters.files.reading import checked_rows
 
-_TEXTS = {str}
-_OTHER_SCALARS = (date, time, timedelta, Decimal, bytes)
 _FIELDS = frozenset(
     {"id", "output", "inputs", "task", "system", "references", "human", "spans", "meta"}
 )
@@ -40,175 +33,6 @@ _TEXT = {str}
 
 _EXACT = 2**53
 """Whole numbers below it are floats without a loss."""
-
-
-def as_text(identity: object) -> object:
-    """Write a number as a text; True and False are no numbers here."""
-    if isinstance(identity, int | float) and not isinstance(identity, bool):
-        return str(identity)
-    return identity
-
-
-def by_header(inputs: object) -> object:
-    """Render every input, passages apart; one that comes without a header gets the usual one."""
-    if isinstance(inputs, str | list):
-        return {INPUT_HEADER: rendered(inputs)}
-    if not isinstance(inputs, dict):
-        return inputs
-    if {*map(type, inputs.values())} == _TEXTS:
-        return dict(inputs)
-    return passages_apart(
-        {
-            header: value
-            if isinstance(header, str) and _is_list_of_texts(value)
-            else rendered(value)
-            for header, value in inputs.items()
-            if value is not None
-        }
-    )
-
-
-def as_list(references: object) -> object:
-    """Take a single text for a list of one."""
-    return [references] if isinstance(references, str) else references
-
-
-def by_rater(human: object) -> object:
-    """Give a bare score the rater ``""`` and drop what has no rating."""
-    if not isinstance(human, dict):
-        return human
-    rated = {}
-    for aspect, scores in human.items():
-        by_rater = scores if isinstance(scores, dict) else {"": scores}
-        given = {rater: score for rater, score in by_rater.items() if score is not None}
-        if given:
-            rated[aspect] = given
-    return rated
-
-
-def rendered(value: object) -> str:
-    """Write an input as text: the turns of a list on lines of their own, else as JSON.
-
-    Raise `DataError` for what is neither text nor JSON's, nor a date, a number or text in bytes.
-    """
-    if isinstance(value, str):
-        return value
-    if _is_list_of_texts(value):
-        return "\n".join(value)
-    if isinstance(value, _OTHER_SCALARS):
-        return _scalar(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_scalar)
-
-
-def _scalar(value: object) -> str:
-    """Write what tables hold and JSON does not."""
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, Decimal | timedelta):
-        return str(value)
-    if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):
-            return value.decode()
-        raise DataError("an input holds bytes that are no text, expected a text")
-    raise DataError(f"an input holds a {type(value).__name__}, expected a text")
-
-
-def _is_list_of_texts(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-class Row(BaseModel):
-    """The native row, by its own names; each field's description says what it must be.
-
-    Keys beyond these are kept in ``model_extra``.
-    """
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    id: Annotated[str, BeforeValidator(as_text)] = Field(
-        default="", min_length=1, description="a text that is not empty, or a number"
-    )
-    output: str = Field(description="a text")
-    inputs: Annotated[dict[str, str], BeforeValidator(by_header)] = Field(
-        default_factory=dict, description="a text, or an object of headers and texts"
-    )
-    task: str = Field(default="", description="a text")
-    system: str = Field(default="", description="a text")
-    references: Annotated[list[str], BeforeValidator(as_list)] = Field(
-        default_factory=list, description="a text or a list of texts"
-    )
-    human: Annotated[
-        dict[str, dict[str, Annotated[float, Field(allow_inf_nan=False)]]],
-        BeforeValidator(by_rater),
-    ] = Field(
-        default_factory=dict,
-        description='a finite number, in an object as {"fluency": 4} or '
-        '{"fluency": {"rater": 4}}, or on its own beside "aspect"',
-    )
-    spans: list[GoldSpan] = Field(default_factory=list, description="a list of objects")
-    meta: dict[str, object] = Field(default_factory=dict, description="an object")
-
-
-def checked_row(native: Mapping[str, object], *, row: Mapping[str, object], line: int) -> Segment:
-    """Return the segment that `native` describes, the `row` by its own names.
-
-    Raises `DataError` if a field is not what it must be.
-    """
-    try:
-        checked = Row.model_validate(native)
-    except ValidationError as error:
-        raise DataError(_complaint(error, row)) from error
-    return Segment(
-        segment_id=checked.id or f"line-{line}",
-        output=checked.output,
-        inputs=checked.inputs,
-        task=checked.task,
-        references=tuple(checked.references),
-        system=checked.system,
-        human=checked.human,
-        gold=_gold(checked),
-        meta=_meta(checked, spans=native.get("spans")),
-    )
-
-
-def _gold(row: Row) -> tuple[ErrorSpan, ...]:
-    """Check each marked span against the output."""
-    spans = []
-    for number, span in enumerate(row.spans):
-        try:
-            spans.append(span.error_span(row.output))
-        except DataError as error:
-            raise DataError(f"spans[{number}]: {error}") from error
-    return tuple(spans)
-
-
-def _meta(row: Row, *, spans: object) -> dict[str, object]:
-    """Return whatever a segment has no field for.
-
-    The spans are there as written if they hold any of it, or if the list is empty: a row that
-    lists no spans says that there are none, one without a list says nothing.
-    """
-    unknown = dict(row.model_extra or {})
-    if spans == [] or any(span.model_extra for span in row.spans):
-        unknown["spans"] = spans
-    return unknown | row.meta
-
-
-def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
-    """Say what was got and what was expected for the first invalid field."""
-    problems = error.errors(include_url=False, include_context=False)
-    name, *inner = problems[0]["loc"]
-    fields = Row.model_fields
-    if name == "spans" and len(inner) > 1:
-        fields = GoldSpan.model_fields
-    field = fields[str(inner[1] if fields is GoldSpan.model_fields else name)]
-    others = (other for other, meant in OTHER_NAMES.items() if meant == name)
-    written = next((key for key in (name, *others) if key in row), name)
-    field_path = str(written) + "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in inner if part != ""
-    )
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{field_path}: got {excerpt(problems[0]['input'])}, expected {field.description}{more}"
 
 
 def parse_row(row: object, *, line: int) -> Segment:
@@ -226,7 +50,7 @@ def parse_row(row: object, *, line: int) -> Segment:
     if "output" not in native:
         raise DataError(f"the row has no output, only {excerpt([*row])}")
     segment = _plain_segment(native, line=line)
-    return segment or checked_row(native, row=row, line=line)
+    return segment or checked_rows.checked_row(native, row=row, line=line)
 
 
 def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:

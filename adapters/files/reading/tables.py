@@ -11,7 +11,7 @@ from typing import Any
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import Line
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
-from spanjury.adapters.files.reading.rows import INPUT_HEADER
+from spanjury.adapters.files.reading.row_values import INPUT_HEADER
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
-from spanjury.orchestration.studies.discernment.contrasts import Contrast, Mode
 from spanjury.orchestration.studies.discernment.detection import Detection
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
 from spanjury.orchestration.studies.discernment.score_arrays import STRICT, USUAL, fewest_texts
 
 _SHOWN = 1.0

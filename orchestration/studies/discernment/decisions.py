@@ -25,14 +25,13 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     of_interest,
     strongest,
 )
-from spanjury.orchestration.studies.discernment.contrasts import Contrast
 from spanjury.orchestration.studies.discernment.detection import (
     Alarms,
     Detection,
     Estimate,
     Marking,
 )
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

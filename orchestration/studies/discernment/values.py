@@ -14,10 +14,9 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     is_harmless,
     targeted,
 )
-from spanjury.orchestration.studies.discernment.contrasts import Contrast
 from spanjury.orchestration.studies.discernment.decisions import decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
 from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee

@@ -26,6 +26,8 @@ _FLOOR = 0.25
 """Weight of a text on which seats agree, as a share of the mean."""
 _NOVEL = 2.0
 """Weight of a text that is unlike others, where one that is not has 1."""
+_SHARED = -1
+"""Stands for several sources."""
 
 
 def chance_of(segment: Segment) -> float | None:
@@ -195,10 +197,6 @@ def _weights(features: TextFeatures, strata: Sequence[str], *, purpose: Purpose)
     if not mean:
         return np.ones(features.spread.size)
     return np.where(np.isnan(features.spread), mean, features.spread) + _FLOOR * mean
-
-
-_SHARED = -1
-"""Stands for several sources."""
 
 
 def novelty(texts: Iterable[str], sources: Sequence[str]) -> FloatArray:

@@ -42,6 +42,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 _NAMED = 3
 """So many measures are in a line."""
+_ROW: TypeAdapter[ScoreRow] = TypeAdapter(ScoreRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,6 @@ class _Head:
 
 
 _HEAD: TypeAdapter[_Head] = TypeAdapter(_Head)
-_ROW: TypeAdapter[ScoreRow] = TypeAdapter(ScoreRow)
 
 
 def write_scores(path: Path, scores: ExamScores) -> None:

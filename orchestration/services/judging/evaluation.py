@@ -46,6 +46,10 @@ _AHEAD = 256
 _TICK = 0.02
 """Seconds between two looks of the batch at whether the caller has made room, or has left."""
 P = ParamSpec("P")
+_COLUMNS = (
+    *("id", "system", "task", "aspect", "score", "outcome", "decision"),
+    *("error_probability", "spans", "worst_severity", "reason", "output"),
+)
 
 
 class TextReports(Sequence[TextReport]):
@@ -110,12 +114,6 @@ class TextReports(Sequence[TextReport]):
             for row in self.rows()
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-_COLUMNS = (
-    *("id", "system", "task", "aspect", "score", "outcome", "decision"),
-    *("error_probability", "spans", "worst_severity", "reason", "output"),
-)
 
 
 def _flat(result: Result) -> dict[str, object]:

@@ -18,6 +18,7 @@ from spanjury.orchestration.wiring.metrics import availability, metric_cards, op
 
 _SOURCE = "Source"
 Format = Literal["spanjury metric scores 1"]
+Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def with_texts(
@@ -268,9 +269,6 @@ class MetricRow(BaseModel):
     id: str
     system: str = ""
     scores: dict[str, float | None]
-
-
-Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def write_metric_scores(path: Path, scored: Scored) -> None:

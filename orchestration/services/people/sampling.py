@@ -27,6 +27,8 @@ from spanjury.orchestration.wiring.read_results import ResultScores, read_result
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.stats.arrays import FloatArray
 
+_Value = Callable[[ResultScores, Scale], float]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleJob:
@@ -181,9 +183,6 @@ def _panel(row: ResultScores, scale: Scale) -> float:
 def _spread(row: ResultScores, scale: Scale) -> float:
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
-
-
-_Value = Callable[[ResultScores, Scale], float]
 
 
 class _Scores:

@@ -25,6 +25,14 @@ NOTHING = -1
 _OUTCOMES = {name: number for number, name in enumerate(OUTCOMES)}
 _DECISIONS: dict[str | None, int] = {name: number for number, name in enumerate(DECISIONS)}
 _Key = tuple[str, int, int]
+NO_COLUMNS = {
+    name: list[object]()
+    for name in (
+        *("outcome", "score", "decision", "spans", "severity"),
+        *("disagreement", "categories", "judges"),
+    )
+}
+"""The columns of a run that are not to be seen."""
 
 
 class Numbered(Generic[H]):
@@ -139,16 +147,6 @@ class RunColumns:
             "categories": [sets[self._categories[row]] if row >= 0 else () for row in rows],
             "judges": [sets[self._found_by[row]] if row >= 0 else () for row in rows],
         }
-
-
-NO_COLUMNS = {
-    name: list[object]()
-    for name in (
-        *("outcome", "score", "decision", "spans", "severity"),
-        *("disagreement", "categories", "judges"),
-    )
-}
-"""The columns of a run that are not to be seen."""
 
 
 def _number_or_none(number: int) -> int | None:

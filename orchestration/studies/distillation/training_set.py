@@ -17,6 +17,12 @@ from spanjury.judges.core import DataError, Message, Report, Scale
 from spanjury.judges.llm.percent import Reading
 from spanjury.orchestration.studies.distillation.splits import SPLITS, Split
 
+T = TypeVar("T")
+FORMAT = 1
+SEAL = "tables.json"
+"""File with the tables and digests of the others; it is there iff they are whole."""
+_FILES: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
@@ -93,13 +99,6 @@ class Example:
     reading: Reading = "stretched"
 
 
-T = TypeVar("T")
-
-FORMAT = 1
-SEAL = "tables.json"
-"""File with the tables and digests of the others; it is there iff they are whole."""
-
-_FILES: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 _EXAMPLE: TypeAdapter[Example] = TypeAdapter(Example)
 
 

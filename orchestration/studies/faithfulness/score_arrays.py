@@ -18,6 +18,10 @@ CONTROL = "null-control"
 """The condition that changes nothing: the score is asked for again."""
 REPEAT = "null-repeat"
 """The same once more."""
+_ADDING = frozenset({"addition", "critical"})
+"""Families that change a list without errors too."""
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 class ListOutcome(StrEnum):
@@ -139,14 +143,8 @@ def severity_moved(severities: Iterable[int | None], *, by: int) -> int:
     return sum(moved) - sum(graded)
 
 
-_ADDING = frozenset({"addition", "critical"})
-"""Families that change a list without errors too."""
-
 _UNKNOWN = frozenset({ListOutcome.ABSENT, ListOutcome.FAILED})
 """Of reports whose next score cannot be known."""
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,6 +77,7 @@ _NOT_RESCORED = (
     "counts as unchanged; the others are in no share."
 )
 _WHOSE = ("judge", "dataset", "aspect")
+Points = defaultdict[str, defaultdict[int, list[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +107,6 @@ class Curve:
     x: tuple[int, ...]
     mean: tuple[float, ...]
     spread: tuple[float, ...]
-
-
-Points = defaultdict[str, defaultdict[int, list[float]]]
 
 
 def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:

@@ -43,6 +43,7 @@ from spanjury.orchestration.studies.span_bench.groups import (
 )
 
 Role = Literal["panel", "seat", "baseline"]
+Record = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,9 +343,6 @@ async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
     judges = judges_of(run.examinee)
     findings = findings_of(bench.sets, answers, judges=judges, settings=bench.settings)
     return BenchResult(findings=findings, examinee=run.examinee, answers=answers)
-
-
-Record = Mapping[str, object]
 
 
 def records_of(

@@ -38,6 +38,8 @@ _READERS = ("annotators", "annotator")
 _EXTENTS = ("intrinsic", "extrinsic")
 PANEL = "whole panel"
 """The judge that all seats make together."""
+RIVAL = "new words"
+"""The baseline that a judge has to be better than."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,8 +347,6 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
     )
 
 
-RIVAL = "new words"
-"""The baseline that a judge has to be better than."""
 BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = MappingProxyType(
     {
         "nothing": mark_nothing,

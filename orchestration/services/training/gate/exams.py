@@ -14,7 +14,6 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
-from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.services.exams.study import Live, PanelStudy
 from spanjury.orchestration.services.exams.study_report import exam_record, read_card, write_card
 from spanjury.orchestration.services.judging.evaluate import run as run_job
@@ -28,7 +27,7 @@ from spanjury.orchestration.services.training.gate.material import Material
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
-from spanjury.orchestration.studies.card import Card, Gate, Measure, card_report
+from spanjury.orchestration.studies.card import Card, Gate, Measure, card_report, measured
 from spanjury.orchestration.studies.gate import (
     GateFindings,
     OverBase,
@@ -260,13 +259,11 @@ def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
             continue
         method = findings.settings.method
         says = f"{method} with people's scores, {agreement.coverage:.0%} of them judged"
-        yield Measure(
-            name=f"{_PEOPLE}.{agreement.aspect}",
-            value=defined(agreement.value),
+        yield measured(
+            f"{_PEOPLE}.{agreement.aspect}",
+            agreement,
             says=f"{says}; none: {agreement.reason}" if agreement.reason else says,
             count=agreement.items,
-            low=defined(agreement.low),
-            high=defined(agreement.high),
         )
 
 

@@ -31,6 +31,11 @@ Marking = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
 
 _READERS = ("annotators", "annotator")
 """Keys of a segment's meta that say who read it."""
+NO_CATEGORIES: Mapping[str, str] = MappingProxyType({})
+_GRADED = "graded"
+_HARD = "hard"
+_MAJOR = 3
+"""From this severity on an error counts as major where there are two grades only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +117,6 @@ def _named(segment: Segment) -> Iterator[str]:
 Mark = ErrorSpan | GoldSpan
 Side = Sequence[Sequence[Mark]]
 Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
-NO_CATEGORIES: Mapping[str, str] = MappingProxyType({})
-_GRADED = "graded"
-_HARD = "hard"
-_MAJOR = 3
-"""From this severity on an error counts as major where there are two grades only."""
 
 
 def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:

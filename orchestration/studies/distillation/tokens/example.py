@@ -23,6 +23,9 @@ _RUN = 8
 
 _MOST = 2
 """Runs that a shared set phrase explains."""
+FORM = "tokens"
+"""Value of ``form`` in the seal of a set of this form."""
+_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +111,7 @@ def _joint(errors: set[Label]) -> Label:
     return errors.pop() if len(errors) == 1 else Label.ERROR
 
 
-FORM = "tokens"
-"""Value of ``form`` in the seal of a set of this form."""
-
 _EXAMPLE: TypeAdapter[TokenExample] = TypeAdapter(TokenExample)
-_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 
 def token_line(example: TokenExample) -> bytes:

@@ -193,11 +193,6 @@ class AspectFindings:
     alarms: tuple[AlarmFindings, ...]
     kept: tuple[str, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing was kept."""
-        return not self.kept
-
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
 AGREEMENT, DISTANCE, CALIBRATION_ERROR = "rank correlation", "distance", "calibration error"

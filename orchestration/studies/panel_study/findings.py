@@ -54,11 +54,6 @@ class Lean:
     beyond_people: Estimate
     beyond_seats: Estimate
 
-    @property
-    def is_shown(self) -> bool:
-        """True if it leans to its own by either measure, beyond chance."""
-        return self.beyond_people.low > 0 or self.beyond_seats.low > 0
-
 
 def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
     """Yield the lean of each seat that judged systems of its own family and others."""

@@ -205,7 +205,7 @@ def test_a_judge_that_likes_its_own_family_is_seen_leaning() -> None:
     assert (found.seat, found.systems, found.texts) == ("llama", ("llama-3",), 60)
     assert found.beyond_seats.value == pytest.approx(1, abs=0.15)
     assert found.beyond_people.value == pytest.approx(1, abs=0.15)
-    assert found.is_shown
+    assert max(found.beyond_people.low, found.beyond_seats.low) > 0
 
 
 def test_stacking_passes_over_a_seat_that_says_nothing() -> None:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from spanjury.judges.core import Result, Segment, fingerprint
+from spanjury.judges.core import Result, Segment
 from spanjury.judges.text.words import words
 from spanjury.orchestration.engine.text_repair.loop import Repaired
 from spanjury.orchestration.engine.text_repair.places import edited, edits_of
+from spanjury.orchestration.studies.judging import source_of
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
 _HALF = 0.5
@@ -276,7 +277,7 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
     replaced = put_in(before, after)
     return Attempt(
         text=segment.segment_id,
-        source=_source(clean),
+        source=source_of(clean),
         condition=repairing.condition,
         arm=arm,
         planted=counted.planted,
@@ -318,8 +319,3 @@ def _count_met(intervals: Sequence[tuple[int, int]], spans: Sequence[tuple[int, 
 
 def _meet(interval: tuple[int, int], span: tuple[int, int]) -> bool:
     return max(interval[0], span[0]) < min(interval[1], span[1])
-
-
-def _source(segment: Segment) -> str:
-    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
-    return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment, fingerprint
+from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.judging import Judgement
+from spanjury.orchestration.studies.judging import Judgement, source_of
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.edits import Damage
@@ -348,7 +348,8 @@ def flaws_seen(
     Pairs without both scores are in no share; it is NaN where nothing was damaged.
     """
     sources = {
-        source: number for number, source in enumerate(dict.fromkeys(map(_source, flawed.segments)))
+        source: number
+        for number, source in enumerate(dict.fromkeys(map(source_of, flawed.segments)))
     }
     pairs = [
         (flawed.good[segment.segment_id], segment)
@@ -359,7 +360,7 @@ def flaws_seen(
     for judge in judges:
         halves, trials = np.zeros(len(sources)), np.zeros(len(sources))
         for good, bad in pairs:
-            at = sources[_source(bad)]
+            at = sources[source_of(bad)]
             for aspect in aspects:
                 before, after = (
                     judgements[judge, text.segment_id, aspect.name].score for text in (good, bad)
@@ -388,7 +389,7 @@ def _attempt(
         judge=judge,
         aspect=aspect.name,
         text=text.base.segment_id,
-        source=_source(text.base),
+        source=source_of(text.base),
         attack=text.attack,
         family=text.family,
         control=text.control,
@@ -415,8 +416,3 @@ def _kept(
     return sum(
         any(max(start, first) < min(end, last) for first, last in after) for start, end in carried
     )
-
-
-def _source(segment: Segment) -> str:
-    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
-    return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)

@@ -1,4 +1,4 @@
-"""The view of a run while it goes on: segments as they are done, and progress."""
+"""The view of a run: segments as they are done, progress, and the closing tables."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping

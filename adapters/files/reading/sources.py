@@ -2,7 +2,8 @@
 
 Every fault of a row is a `DataError` in its place, so that the others can be judged; a
 file that is no such file at all is a `DataError` raised before the first row. All but the
-first ids are in a temporary file, so that memory does not grow with the data.
+first ids are in a temporary file, so that memory does not grow with the data. Segments can be
+brought into the order of their sources in the same manner.
 """
 
 import json

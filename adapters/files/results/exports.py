@@ -3,7 +3,8 @@
 A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
 a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take
 such a text for a formula; it does not if its column is imported as text. There is no byte
-order mark, since most programs take it for a part of the first column's name.
+order mark, since most programs take it for a part of the first column's name. Results do not hold
+the judged texts, so these are read from the data.
 """
 
 import csv

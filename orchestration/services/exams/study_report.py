@@ -1,4 +1,4 @@
-"""The report of a study from Python: its findings as tables, values, pages and files."""
+"""The report of a study: findings as tables, values and files, an exam's scores, and its card."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

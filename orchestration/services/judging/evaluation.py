@@ -1,7 +1,7 @@
 """Evaluate many texts from Python: reports come as they are made, in the order of the data.
 
-The thread has an event loop of its own. So the caller's loop is free while rules and encoders
-compute, the caller may leave at any time, and all is the same on asyncio and trio.
+The batch runs in a thread with an event loop of its own. So the caller's loop is free while rules
+and encoders compute, the caller may leave at any time, and all is the same on asyncio and trio.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence

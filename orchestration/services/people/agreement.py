@@ -1,4 +1,4 @@
-"""A meta-evaluation, from files to how far each scorer agrees with people."""
+"""A meta-evaluation: scores, spans and costs from files, and each scorer's nearness to people."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -2,9 +2,7 @@
 
 People's scores and spans come from the marks beside the run, or from a file of texts. A text that
 no one marked is there too, so that a judge's word on all texts can be weighed with people's on a
-few.
-
-Marks of other versions of the texts are no word on these, and are counted.
+few. Marks of other versions of the texts do not count for these; a note says how many there are.
 """
 
 from collections import Counter

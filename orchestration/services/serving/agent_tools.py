@@ -1,7 +1,7 @@
 """Tools for agents: check a text, compare two texts, list the aspects.
 
 No framework is known here: a toolset, an MCP server or a program of one's own calls these
-functions and hands on what they return (`agent_reports`), or the same as text (`agent_texts`).
+functions and hands on what they return (`agent_reports`), or the same as text.
 The panel is open already, and who calls cannot change it.
 
 A judge's failure is the outcome of an aspect. `ConfigError` is raised where a task, an aspect or

@@ -1,4 +1,4 @@
-"""Runs that are read side by side: their rows paired, and each with its text."""
+"""Runs that are read side by side: their rows paired, each with its text, and in columns."""
 
 import math
 from array import array

@@ -1,4 +1,4 @@
-"""A view of one run, or of two that are compared: all that a page asks for."""
+"""A view of one run, or of two that are compared: rows, search, and all that a page asks for."""
 
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,5 +1,6 @@
 """Two judges compared: by the difference of their effects on the same texts, never by their D.
 
+Judges are also compared by the damaged texts that each catches without their clean twins.
 Each judge has a cut-off of its own on each aspect, which at most 10 % of the clean and the
 harmlessly changed texts are below that both exams have shown. Every draw of texts sets it again.
 """

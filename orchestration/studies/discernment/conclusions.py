@@ -1,4 +1,4 @@
-"""Conclusions: a finding in a word, for all aspects of a condition and for each of them."""
+"""Conclusions: a finding in a word, by condition and by aspect; and cautions about all findings."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Findings: the evaluation of an exam, condition by condition."""
+"""Findings: the evaluation of an exam, condition by condition and contrast by contrast."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The targets of training: replies that are due on texts, of a panel's reports or of known damage.
+"""The targets of training: replies due on texts, from panels or known damage; balanced samples.
 
 Source for panels: Kartáč et al. (2025), OpeNLGauge, sections 4 and 5.1. The panel sets outlier
 seats aside before it consolidates; its score keeps them.

@@ -1,4 +1,4 @@
-"""Subsets of a panel's seats: how far each agrees with people, and what each seat adds."""
+"""Subsets of a panel's seats: agreement with people, what each seat adds, and choosing the best."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A batch as the service that runs it sees it, and what it is made of."""
+"""A batch as the service that runs it sees it: its parts, its state and its rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

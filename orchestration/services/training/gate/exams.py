@@ -1,4 +1,4 @@
-"""The exams of a gate: each examines every judge in the same way."""
+"""A gate: its exams, which examine every judge in the same way, and its demands and findings."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

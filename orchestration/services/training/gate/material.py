@@ -1,4 +1,4 @@
-"""Held-out examples for a gate, and which of their kind the model has seen in training."""
+"""The material of a gate: the trained model, held-out examples, and what training has seen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Findings: how far judges mark what people mark, judge by judge and group by group.
+"""Findings: how far judges mark what people mark, and errors where people find none [1].
 
 References
 ----------

@@ -103,8 +103,7 @@ def test_a_picture_is_of_the_window_and_small(tmp_path: Path, chromium: Chromium
     with chromium.open(path, width=390, scheme="dark") as page:
         taken = picture(page, tmp_path / "a.png")
     with Image.open(taken) as image:
-        assert image.size == (390, 800)
-        assert image.mode == "P"
+        assert (image.size, image.mode) == ((390, 800), "P")
 
 
 def test_wishes_of_the_reader_reach_the_page(tmp_path: Path, chromium: Chromium) -> None:

@@ -146,8 +146,7 @@ async def test_the_longest_honest_reply_is_not_cut(lane: Lane) -> None:
     assert len(answer.body) > 2**20
     with LoopbackServer(answer) as server:
         reply = await ask(lane, server, ChatRequest(messages=(QUESTION,), decoding=decoding))
-    assert reply.text == text
-    assert len(reply.logprobs) == 2048
+    assert (reply.text, len(reply.logprobs)) == (text, 2048)
 
 
 async def test_endless_replies_beside_honest_ones_cost_these_nothing(lane: Lane) -> None:

@@ -81,8 +81,7 @@ def test_chunks_hold_what_the_whole_file_holds_whatever_it_is(
 @pytest.mark.parametrize("rows", [1, 5, 23, 64])
 def test_chunks_hold_the_asked_number_of_rows_and_a_rest(file: Path, rows: int) -> None:
     sizes = [chunk.rows for chunk in cut_chunks(str(file), rows=rows)]
-    assert sizes[:-1] == [rows] * (len(sizes) - 1)
-    assert sum(sizes) == len(ROWS)
+    assert (sizes[:-1], sum(sizes)) == ([rows] * (len(sizes) - 1), len(ROWS))
 
 
 @pytest.mark.parametrize("limit", [1, 5, 7, 23, 99])

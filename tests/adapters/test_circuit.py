@@ -82,8 +82,7 @@ async def test_a_model_that_refuses_the_key_costs_one_call_and_no_wait() -> None
     clock = FakeClock()
     server = Server(always(WRONG_KEY), always(WRONG_KEY), clock)
     ended = await outcomes(guarded(server, clock), calls=200)
-    assert server.asked == {"probe": 1}
-    assert {type(error) for error in ended} == {RunFailedError}
+    assert (server.asked, {type(error) for error in ended}) == ({"probe": 1}, {RunFailedError})
     assert "model judge cannot be used: status 401: wrong key; check" in str(ended[0])
     assert clock.slept == []
 
@@ -134,8 +133,7 @@ async def test_a_bad_request_concerns_neither_the_run_nor_the_preflight() -> Non
     error = PermanentModelError("status 400: too long")
     server = Server(always(error), always(PermanentModelError("status 400: no")), clock)
     ended = await outcomes(guarded(server, clock), calls=50)
-    assert ended == [error] * 50
-    assert server.asked == {"probe": 1, "call": 50}
+    assert (ended, server.asked) == ([error] * 50, {"probe": 1, "call": 50})
 
 
 @pytest.mark.parametrize("attempts", [1, 4])
@@ -176,8 +174,7 @@ async def test_a_model_that_was_never_there_is_asked_a_handful_of_times() -> Non
     clock = FakeClock()
     server = Server(always(DOWN), always(DOWN), clock)
     ended = await outcomes(guarded(server, clock), calls=1000)
-    assert {type(error) for error in ended} == {RunFailedError}
-    assert server.asked["call"] == 0
+    assert ({type(error) for error in ended}, server.asked["call"]) == ({RunFailedError}, 0)
     assert server.asked["probe"] <= 10
     assert sum(clock.slept) == 60
 
@@ -197,8 +194,7 @@ async def test_no_outage_is_waited_for_where_none_may_last() -> None:
     guard = Guard(max_outage=0, clock=clock, sleep=clock.sleep)
     server = Server(always(DOWN), always(DOWN), clock)
     await outcomes(guarded(server, clock, guard=guard), calls=10)
-    assert server.asked == {"probe": 1}
-    assert clock.slept == []
+    assert (server.asked, clock.slept) == ({"probe": 1}, [])
 
 
 async def test_the_wait_that_a_server_asks_for_is_kept_or_ends_the_run_at_once() -> None:
@@ -208,8 +204,7 @@ async def test_the_wait_that_a_server_asks_for_is_kept_or_ends_the_run_at_once()
         error = RateLimitedModelError("quota", retry_after=asked)
         server = Server(fine, between(0, 29, error), clock)
         ended = await outcomes(guarded(server, clock), calls=1)
-        assert server.asked["probe"] == probes
-        assert clock.slept == ([30.0] if probes == 2 else [])
+        assert (server.asked["probe"], clock.slept) == (probes, [30.0] if probes == 2 else [])
         assert isinstance(ended[0], Reply if probes == 2 else RunFailedError)
     assert "asks to wait 3600 s" in str(ended[0])
 
@@ -239,8 +234,7 @@ async def test_all_models_answer_before_the_first_of_a_fresh_run_is_asked() -> N
         gateway = guarded(good, clock, guard=guard, name="good")
         guarded(bad, clock, guard=guard, name="bad")
         (ended,) = await outcomes(gateway, calls=1)
-        assert isinstance(ended, RunFailedError) == fails
-        assert good.asked["call"] == (0 if fails else 1)
+        assert (isinstance(ended, RunFailedError), good.asked["call"]) == (fails, 0 if fails else 1)
         assert bad.asked["probe"] == (1 if fails else 0)
 
 

@@ -211,7 +211,6 @@ def test_however_calls_end_the_limit_holds_and_all_get_through(
         async with anyio.create_task_group() as tasks:
             for call in calls:
                 tasks.start_soon(watched.call, *call)
-        assert watched.ended == len(calls)
-        assert watched.limiter.outstanding == 0
+        assert (watched.ended, watched.limiter.outstanding) == (len(calls), 0)
 
     anyio.run(run, backend=backend)

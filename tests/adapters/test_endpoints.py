@@ -126,8 +126,7 @@ async def test_a_server_with_a_place_free_comes_before_one_with_fewer_calls() ->
         for _ in range(3):
             tasks.start_soon(ask, those)
             await wait_all_tasks_blocked()
-        assert (a.asked, b.asked) == (1 + 1, 2)
-        assert those.under_way == 3
+        assert (a.asked, b.asked, those.under_way) == (1 + 1, 2, 3)
         for gate in gates:
             gate.set()
 
@@ -368,8 +367,7 @@ def test_whatever_servers_do_every_call_gets_through_and_no_place_is_lost(
             async with anyio.create_task_group() as tasks:
                 for _ in range(12):
                     tasks.start_soon(call)
-        assert len(replies) == before + 12
-        assert gate.under_way == 0
+        assert (len(replies), gate.under_way) == (before + 12, 0)
         assert all(model.most_under_way <= connections for model in models)
 
     with capture_logs():

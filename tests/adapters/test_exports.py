@@ -120,8 +120,7 @@ def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results:
     (_, first, *_), (_, span, *_) = (
         records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
     )
-    assert (first[4], first[-5:]) == ("2.5", [""] * 5)
-    assert (span[6], span[-2:]) == ("dog", ["", ""])
+    assert (first[4], first[-5:], span[6], span[-2:]) == ("2.5", [""] * 5, "dog", ["", ""])
 
 
 def test_rows_as_they_are_keep_every_byte(results: Path, tmp_path: Path) -> None:

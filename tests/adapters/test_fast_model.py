@@ -134,8 +134,7 @@ async def test_the_server_receives_its_own_name_of_the_model(slash: str) -> None
     with LoopbackServer(chat("fine")) as server:
         await ask(f"{server.base_url}{slash}")
         received = server.requests[0]
-    assert received.path == "/v1/chat/completions"
-    assert received.body["model"] == "org/loop"
+    assert (received.path, received.body["model"]) == ("/v1/chat/completions", "org/loop")
 
 
 async def test_a_grammar_is_put_in_the_words_of_every_server() -> None:

@@ -59,5 +59,4 @@ def test_offsets_are_code_points_of_any_output(output: str, data: st.DataObject)
     start = data.draw(st.integers(0, len(output) - 1))
     end = data.draw(st.integers(start + 1, len(output)))
     span = GoldSpan(start=start, end=end, text=output[start:end]).error_span(output)
-    assert span.interval == (start, end)
-    assert span.text == output[start:end]
+    assert (span.interval, span.text) == ((start, end), output[start:end])

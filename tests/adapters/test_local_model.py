@@ -351,8 +351,7 @@ async def test_waiting_requests_of_one_kind_are_batched() -> None:
             await anyio.wait_all_tasks_blocked()
         slow.go.set()
     await anyio.to_thread.run_sync(worker.close)
-    assert slow.batches == [[4], [10, 11, 12], [100, 101], [13]]
-    assert len(got) == 7
+    assert (slow.batches, len(got)) == ([[4], [10, 11, 12], [100, 101], [13]], 7)
 
 
 async def test_a_caller_that_left_is_not_written_for() -> None:

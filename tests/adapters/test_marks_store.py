@@ -129,8 +129,7 @@ def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
         assert (mark.wait(), other.wait()) == (0, 0)
 
     kept = read_marks(path)
-    assert len(kept.marks) == 40
-    assert {mark.key.annotator for mark in kept.marks} == {"anna", "ben"}
+    assert (len(kept.marks), {mark.key.annotator for mark in kept.marks}) == (40, {"anna", "ben"})
 
 
 def test_a_file_that_many_make_at_once_is_made_once(tmp_path: Path) -> None:
@@ -327,8 +326,7 @@ def test_every_mark_of_a_damaged_file_is_read_saved_or_named(
         except StoreError as error:
             assert f"spanjury runs repair {path}" in str(error)  # noqa: PT017
             outcome = repair(path)
-            assert outcome.rows == "marks"
-            assert outcome.lost == len(outcome.names)
+            assert (outcome.rows, outcome.lost) == ("marks", len(outcome.names))
             kept = read_marks(path)
             assert len(kept.marks) == outcome.saved
             assert outcome.may_lack_others is not has_backup

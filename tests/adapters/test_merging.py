@@ -37,8 +37,7 @@ def refused(paths: Sequence[Path], folder: Path) -> str:
     before = sorted(folder.rglob("*"))
     with pytest.raises(EvaluationError) as raised:
         merged(paths, target)
-    assert sorted(folder.rglob("*")) == before
-    assert target.read_text() == "an earlier run\n"
+    assert (sorted(folder.rglob("*")), target.read_text()) == (before, "an earlier run\n")
     return str(raised.value).replace(f"{folder}/", "")
 
 

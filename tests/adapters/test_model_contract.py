@@ -240,8 +240,7 @@ async def test_text_that_looks_like_markup_arrives_unchanged(lane: Lane) -> None
     with LoopbackServer(chat(odd)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(replace(QUESTION, content=odd),)))
         body = server.requests[0].body
-    assert body["messages"] == [{"role": "user", "content": odd}]
-    assert reply.text == odd
+    assert (body["messages"], reply.text) == ([{"role": "user", "content": odd}], odd)
 
 
 @pytest.mark.parametrize("error", [None, "", {}, {"message": "", "code": None}])

@@ -241,8 +241,7 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
                     meta={**about, "annotators": [rater]},
                 )
             )
-    assert len(segments) == 7935
-    assert sum(len(segment.gold) for segment in segments) == 5268
+    assert (len(segments), sum(len(segment.gold) for segment in segments)) == (7935, 5268)
     assert read_back(tmp_path, segments) == segments
 
 

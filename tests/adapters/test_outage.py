@@ -113,8 +113,7 @@ async def test_a_gateway_says_for_whom_it_waits_and_how_long() -> None:
     assert gateway.waiting(monotonic()) == ""
     gateway.guard(circuit)
     await gateway.complete(REQUEST)
-    assert waits[0] == ""
-    assert set(waits[1:]) == {"waiting for judge at http://host/v1 (17 s of 60)"}
+    assert (waits[0], set(waits[1:])) == ("", {"waiting for judge at http://host/v1 (17 s of 60)"})
     assert gateway.waiting(monotonic()) == ""
 
 
@@ -179,8 +178,7 @@ async def test_complaints_alike_of_texts_end_nothing_where_the_small_question_is
     for preflight in (True, False):
         server = Server(always(UNFIT), fine, clock)
         ended = await outcomes(guarded(server, clock, preflight=preflight), calls=100)
-        assert ended == [UNFIT] * 100
-        assert server.asked == {"probe": 1, "call": 100}
+        assert (ended, server.asked) == ([UNFIT] * 100, {"probe": 1, "call": 100})
 
 
 async def test_complaints_of_a_model_that_has_replied_are_the_texts_own() -> None:

@@ -270,8 +270,7 @@ def test_a_row_has_the_documented_keys_in_the_documented_order() -> None:
 def test_the_document_shows_the_keys_that_a_row_has() -> None:
     blocks = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     (shown,) = (json.loads(block) for block in blocks if '"decision_basis"' in block)
-    assert list(shown) == list(ROW)
-    assert list(shown["spans"][0]) == [*PLACED, "found_by"]
+    assert (list(shown), list(shown["spans"][0])) == (list(ROW), [*PLACED, "found_by"])
     assert list(shown["spans"][0]["evidence"][0]) == ["input", "start", "end", "text"]
     assert list(shown["decision_basis"]) == [
         "ground",
@@ -322,8 +321,7 @@ def test_each_row_is_on_disk_at_once_and_takes_its_place_at_the_end(tmp_path: Pa
             writer.append(with_id(name))
             assert writer.rows == rows == len(ids(writer.path))
         assert path.read_text() == "an earlier run\n"
-    assert (writer.path, writer.rows) == (path, 2)
-    assert ids(path) == ["a", "b"]
+    assert (writer.path, writer.rows, ids(path)) == (path, 2, ["a", "b"])
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -334,8 +332,7 @@ def test_an_interrupted_run_leaves_its_rows_in_the_part(tmp_path: Path) -> None:
         writer.append(with_id("a"))
         raise KeyboardInterrupt
     assert not path.exists()
-    assert writer.path == tmp_path / "results.jsonl.part"
-    assert writer.rows == 1
+    assert (writer.path, writer.rows) == (tmp_path / "results.jsonl.part", 1)
     assert ids(writer.path) == ["a"]
 
 
@@ -349,8 +346,7 @@ def test_a_row_that_was_interrupted_is_whole_or_gone(
         with writer.path.open("ab") as file:  # as far as `append` came before Ctrl-C
             file.write(tail)
         raise KeyboardInterrupt
-    assert writer.rows == rows
-    assert ids(writer.path) == ["a", "b"][:rows]
+    assert (writer.rows, ids(writer.path)) == (rows, ["a", "b"][:rows])
 
 
 def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:

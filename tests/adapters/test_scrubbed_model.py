@@ -41,8 +41,7 @@ async def test_every_part_of_a_reply_is_scrubbed() -> None:
     reply = await through_scrubber(
         Reply(text=f"a {SECRET} b", reasoning=" ".join(SECRET), tool_calls=(call,))
     )
-    assert reply.text == "a [hidden] b"
-    assert reply.reasoning == "[hidden]"
+    assert (reply.text, reply.reasoning) == ("a [hidden] b", "[hidden]")
     [call] = reply.tool_calls
     assert (call.call_id, call.name) == ("[hidden]", "[hidden]")
     assert SECRET.encode().hex() not in repr(reply)
@@ -73,8 +72,7 @@ async def test_an_error_stays_the_error_that_it_is() -> None:
     error = TransientModelError(f"no, {SECRET.upper()}", retry_after=7)
     with pytest.raises(TransientModelError) as caught:
         await ScrubbedModel(ScriptedModel(error)).complete(REQUEST)
-    assert str(caught.value) == "no, [hidden]"
-    assert caught.value.retry_after == 7
+    assert (str(caught.value), caught.value.retry_after) == ("no, [hidden]", 7)
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

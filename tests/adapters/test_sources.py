@@ -141,8 +141,7 @@ def test_a_packed_file_that_breaks_off_gives_the_rows_before(
     packed = gzip.compress(TWO_ROWS[kind])
     rows = names_of(READERS[kind](write(packed[:-6])))
     line = 3 if kind == "jsonl" else 4
-    assert rows[:2] == ["a", "b"]
-    assert len(rows) == 3
+    assert (rows[:2], len(rows)) == (["a", "b"], 3)
     assert rows[2].startswith(f"rows, line {line}: the rest of the file cannot be read: Compressed")
 
 
@@ -187,8 +186,7 @@ def test_lone_surrogates_are_replaced_so_that_offsets_hold(write: Callable[[str]
     span = {"start": 2, "end": 3, "text": "b"}
     (segment,) = read_jsonl(write(json.dumps({"output": "a\ud800b\0", "spans": [span]})))
     assert isinstance(segment, Segment)
-    assert segment.output == "a\ufffdb\0"
-    assert segment.gold[0].interval == (2, 3)
+    assert (segment.output, segment.gold[0].interval) == ("a\ufffdb\0", (2, 3))
 
 
 def test_a_row_of_a_megabyte_is_read(write: Callable[[str], Path]) -> None:
@@ -220,11 +218,9 @@ def test_every_column_finds_its_place(write: Callable[[str], Path]) -> None:
         )
     )
     assert isinstance(segment, Segment)
-    assert segment.segment_id == "7"
-    assert segment.task == "story"
+    assert (segment.segment_id, segment.task) == ("7", "story")
     assert segment.inputs == {"Article": 'a, "b"\nc', "Input": "i"}
-    assert segment.references == ("r1", "r2")
-    assert segment.system == "s"
+    assert (segment.references, segment.system) == (("r1", "r2"), "s")
     assert segment.human == {"fluency": {"": 4.0}, "coherence": {"anna": 1.0}}
     assert [span.text for span in segment.gold] == ["x"]
     assert segment.meta == {"doc_id": "d", "year": 2001}
@@ -300,8 +296,7 @@ def test_a_bad_record_is_numbered_by_the_line_where_it_begins(
         b"d,z,3\n"
     )
     rows = names_of(read_csv(path))
-    assert [*rows[:2], rows[-1]] == ["a", "b", "d"]
-    assert len(rows) == 4
+    assert ([*rows[:2], rows[-1]], len(rows)) == (["a", "b", "d"], 4)
     assert rows[2].startswith(f"rows, line 6: {problem}")
 
 

@@ -123,8 +123,7 @@ async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
     assert annotator.report.outcome in {Outcome.UNPARSEABLE, Outcome.TRUNCATED}
     assert annotator.report.reason
     assert annotator.report.reply
-    assert annotator.report.usage.calls == 2
-    assert report.score == form.report.score
+    assert (annotator.report.usage.calls, report.score) == (2, form.report.score)
 
 
 async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:

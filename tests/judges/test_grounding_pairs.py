@@ -143,11 +143,9 @@ def test_measures_are_those_counted_by_hand() -> None:
             Marked(row=row(), suspicion=0.0, spans=(), unlocated=1),
         ]
     )
-    assert got.rows == 4
-    assert got.auroc == pytest.approx((1 + 1 + 0.5 + 1) / 4)
+    assert (got.rows, got.auroc) == (4, pytest.approx((1 + 1 + 0.5 + 1) / 4))
     assert got.caught == pytest.approx(1 / 2)  # a span that ends where the error begins misses it
-    assert got.precision == pytest.approx(2 / 4)
-    assert got.flagged == pytest.approx(1 / 2)
+    assert (got.precision, got.flagged) == (pytest.approx(2 / 4), pytest.approx(1 / 2))
 
 
 def test_measures_of_nothing_are_not_numbers() -> None:
@@ -170,5 +168,4 @@ def test_kinds_are_measured_apart_and_together() -> None:
 
 def test_the_baseline_marks_each_word_that_the_source_has_not() -> None:
     (got,) = marked_by_new_words([row(EVE)])
-    assert got.suspicion == pytest.approx(1 / 3)
-    assert got.spans == ((0, 3),)
+    assert (got.suspicion, got.spans) == (pytest.approx(1 / 3), ((0, 3),))

@@ -29,8 +29,7 @@ def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
     path.write_text(PANEL)
     panel = read_panel_file(path)
     gemma, grounding = panel.seats_or_default
-    assert (panel.aggregate, panel.consolidate) == ("median", "agent")
-    assert gemma.name == "gemma"
+    assert (panel.aggregate, panel.consolidate, gemma.name) == ("median", "agent", "gemma")
     assert gemma.options == {"max_tokens": 2048}
     assert gemma.model == ModelConfig(
         name="ollama/gemma2:27b", base_url="http://127.0.0.1:11434", timeout=60.0

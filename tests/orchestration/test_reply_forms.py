@@ -282,8 +282,7 @@ async def test_samples_state_a_probability_where_the_server_gives_none() -> None
     filled = {**SAID, "faulty": "yes"}
     with DialectServer(dialect, text="", filled=filled) as server:
         (report,) = await assessed("annotator:samples=5", "openai/m", server=server)
-    assert report.error_probability == pytest.approx(5.5 / 6)
-    assert report.usage.calls == 5
+    assert (report.error_probability, report.usage.calls) == (pytest.approx(5.5 / 6), 5)
     assert wishes(server) == [True, *[False] * 4]
     drawn = [request.body["temperature"] for request in server.requests]
     assert drawn == [0.0, *[1.0] * 4]
@@ -402,8 +401,7 @@ async def test_a_reply_whose_first_three_thousand_tokens_are_thought_is_scored(m
         (report,) = await assessed("annotator", model, server=server)
     assert (report.outcome, report.score) == (Outcome.SCORED, 2)
     assert len(report.spans) == 1, "thought is read as no field"
-    assert report.usage.calls == 2
-    assert report.usage.reasoning == 1024
+    assert (report.usage.calls, report.usage.reasoning) == (2, 1024)
 
 
 @pytest.mark.parametrize(

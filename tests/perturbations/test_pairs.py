@@ -69,8 +69,7 @@ def only(segment: Segment, condition: Condition) -> PerturbedPair:
 def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> None:
     clean = text("a")
     shown = only(clean, treated(number_it))
-    assert shown.clean == clean
-    assert shown.damaged.segment_id == "a#done"
+    assert (shown.clean, shown.damaged.segment_id) == (clean, "a#done")
     assert shown.damaged.output == shown.damage.text != clean.output
     assert (shown.damaged.inputs, shown.damaged.task) == (clean.inputs, clean.task)
     assert (shown.condition, shown.written_by) == ("done", "")
@@ -134,8 +133,7 @@ def test_a_deletion_marks_the_characters_beside_it(
 ) -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=start, end=end))
     (span,) = shown.damaged.gold
-    assert (span.start, span.end) == marked
-    assert span.text == shown.damaged.output[slice(*marked)]
+    assert ((span.start, span.end), span.text) == (marked, shown.damaged.output[slice(*marked)])
 
 
 def test_damage_that_leaves_nothing_has_no_position() -> None:

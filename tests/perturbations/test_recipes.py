@@ -123,8 +123,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
     own = 'options = { k = 3 }\nweights = { fluency = 0.75, style = 0.25 }\ndegree = "major"\n'
     path.write_text(f'task = "letters"\naspects = ["fluency", "style"]\n{ITEM}{own}')
     recipe = find_recipe(str(path))
-    assert recipe.name == str(path)
-    assert recipe.task == "letters"
+    assert (recipe.name, recipe.task) == (str(path), "letters")
     assert recipe.items == (
         RecipeItem(
             name="slips",

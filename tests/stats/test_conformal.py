@@ -30,8 +30,7 @@ def test_equal_scores_raise_fewer_alarms_rather_than_more() -> None:
 def test_the_lower_bound_is_clopper_and_pearsons() -> None:
     # R: binom.test(3, 40)$conf.int is 0.01574 to 0.20386
     threshold = conformal_threshold(range(40), rate=0.1)
-    assert threshold.alarms == 3
-    assert threshold.low == pytest.approx(0.01574, abs=5e-6)
+    assert (threshold.alarms, threshold.low) == (3, pytest.approx(0.01574, abs=5e-6))
     assert threshold.high == pytest.approx(0.20386, abs=5e-6)
 
 
@@ -113,8 +112,7 @@ def test_too_few_items_raise_no_alarm_at_all() -> None:
 
 def test_almost_every_item_may_raise_an_alarm() -> None:
     threshold = conformal_threshold([1.0, 2.0], rate=1 - 1e-12)
-    assert threshold.alarms == 1
-    assert threshold.high == pytest.approx(0.975**0.5)
+    assert (threshold.alarms, threshold.high) == (1, pytest.approx(0.975**0.5))
 
 
 @pytest.mark.parametrize(

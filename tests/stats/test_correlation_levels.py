@@ -47,8 +47,7 @@ def test_inputs_without_a_correlation_are_left_out_and_counted() -> None:
     metric[:5, 1] = math.nan  # two systems left
     coefficient = level_correlation(human, metric, level="by-input")
     rest = level_correlation(human[:, 2:], metric[:, 2:], level="by-input")
-    assert coefficient.value == pytest.approx(rest.value)
-    assert coefficient[1:] == (79, 10, 2, None)
+    assert (coefficient.value, coefficient[1:]) == (pytest.approx(rest.value), (79, 10, 2, None))
 
 
 def test_means_are_over_outputs_with_both_scores() -> None:
@@ -68,8 +67,7 @@ def test_means_are_over_outputs_with_both_scores() -> None:
 def test_a_metric_that_gives_one_score_has_no_correlation(level: Level) -> None:
     coefficient = level_correlation(HUMAN, np.ones_like(HUMAN), level=level)
     assert math.isnan(coefficient.value)
-    assert coefficient.groups == 0
-    assert coefficient.reason == "constant scores"
+    assert (coefficient.groups, coefficient.reason) == (0, "constant scores")
 
 
 @pytest.mark.parametrize(

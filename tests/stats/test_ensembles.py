@@ -44,8 +44,7 @@ def test_a_size_has_the_mean_of_all_its_panels(human: FloatArray, seats: FloatAr
         assert curve.mean[column] == pytest.approx(np.mean(values))
         assert curve.least[column] == pytest.approx(min(values))
         assert curve.greatest[column] == pytest.approx(max(values))
-    assert curve.sizes.tolist() == [1, 2, 3, 4]
-    assert curve.undefined.tolist() == [0, 0, 0, 0]
+    assert (curve.sizes.tolist(), curve.undefined.tolist()) == ([1, 2, 3, 4], [0, 0, 0, 0])
 
 
 def test_a_seat_gains_what_the_panel_loses_without_it(human: FloatArray, seats: FloatArray) -> None:

@@ -23,12 +23,10 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     # Marked: 2-6 and 10-12. Windows of 3 in a text of 20: those that begin at 0-5 or 8-11
     # touch a mark, 10 of 18; windows of 4: those at 0-5 and 7-11, 11 of 17.
     result = localisation([(2, 6), (10, 12)], [(5, 8), (14, 18)], length=20)
-    assert (result.places, result.hits) == (2, 1)
-    assert result.hit_rate == 0.5
+    assert (result.places, result.hits, result.hit_rate) == (2, 1, 0.5)
     assert result.chance == pytest.approx((10 / 18 + 11 / 17) / 2)
     assert result.beyond_chance == pytest.approx((0.5 - result.chance) / (1 - result.chance))
-    assert result.precision == pytest.approx(1 / 6)
-    assert result.recall == pytest.approx(1 / 7)
+    assert (result.precision, result.recall) == (pytest.approx(1 / 6), pytest.approx(1 / 7))
 
 
 @pytest.mark.parametrize(

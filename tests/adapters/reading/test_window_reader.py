@@ -159,8 +159,7 @@ def test_the_end_of_the_source_is_cut() -> None:
     long = replace(WINDOW, source=("may",) * 40, source_kinds=(1,) * 40)
     (part,) = Pieces(tiny_tokenizer(), max_length=LENGTH).windows(long)
     assert len(part.ids) == len(part.kinds) == LENGTH
-    assert PIECES[part.ids[-1]] == "[SEP]"
-    assert part.positions == [1, 2, 3, 4, 5, 9]
+    assert (PIECES[part.ids[-1]], part.positions) == ("[SEP]", [1, 2, 3, 4, 5, 9])
 
 
 def test_a_sentence_of_very_many_pieces_is_read_in_parts_none_of_which_is_too_long(
@@ -185,8 +184,7 @@ def test_a_word_longer_than_a_window_is_cut() -> None:
 def test_lone_surrogates_and_words_without_pieces_are_read(reader: OnnxReader) -> None:
     odd = replace(SHORT, words=("\ud800", "\u200b", "May"), kinds=(4, 4, 8))
     (reading,) = reader.read([odd])
-    assert len(reading.words) == 3
-    assert reading.words[1].supported == 1.0
+    assert (len(reading.words), reading.words[1].supported) == (3, 1.0)
 
 
 def test_exact_export_says_what_torch_says(model: TinyReader, tmp_path: Path) -> None:

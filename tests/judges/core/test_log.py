@@ -87,8 +87,7 @@ def test_no_value_holds_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
             "thing.done", said="RIVER-9-STONE", parts=["river 9 stone"], at="http://a:b@c"
         )
     [result] = logs
-    assert result["said"] == "[hidden]"
-    assert result["parts"] == ["[hidden]"]
+    assert (result["said"], result["parts"]) == ("[hidden]", ["[hidden]"])
     assert result["at"] == "http://[hidden]@c"
 
 

@@ -167,8 +167,7 @@ def runs_of(words: Sequence[int], *, order: int) -> list[tuple[int, ...]]:
 
 def test_a_word_that_no_language_has_is_worked_out_and_not_kept() -> None:
     lengths = ByWord(len)
-    assert [lengths["x" * 1000], lengths["word"]] == [1000, 4]
-    assert [*lengths] == ["word"]
+    assert ([lengths["x" * 1000], lengths["word"]], [*lengths]) == ([1000, 4], ["word"])
 
 
 @settings(max_examples=15)  # thirty metrics, each of them twice

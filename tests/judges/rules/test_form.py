@@ -47,9 +47,7 @@ def test_a_negative_limit_is_refused() -> None:
 
 async def test_good_prose_has_no_error_and_the_best_score() -> None:
     report = await judged(PROSE)
-    assert report.spans == ()
-    assert report.score == 5
-    assert report.rationale == "No error of form found."
+    assert (report.spans, report.score, report.rationale) == ((), 5, "No error of form found.")
 
 
 async def test_the_score_is_the_documented_formula() -> None:
@@ -107,8 +105,7 @@ async def test_an_error_more_never_wins_a_better_score(clean: str) -> None:
 async def test_an_empty_text_is_judged_the_worst(text: str) -> None:
     report = await judged(text)
     (span,) = report.spans
-    assert report.score == 1
-    assert (span.text, span.located, span.severity) == ("", Located.UNLOCATED, 5)
+    assert (report.score, span.text, span.located, span.severity) == (1, "", Located.UNLOCATED, 5)
 
 
 async def test_it_abstains_on_aspects_of_other_kinds() -> None:

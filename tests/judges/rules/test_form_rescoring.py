@@ -49,9 +49,7 @@ async def test_the_score_follows_the_list() -> None:
             (),
         )
     ]
-    assert scores == sorted(scores)
-    assert scores[-1] == FLUENCY.scale.high
-    assert len(set(scores)) == 4
+    assert (scores, scores[-1], len(set(scores))) == (sorted(scores), FLUENCY.scale.high, 4)
 
 
 @pytest.mark.anyio
@@ -89,5 +87,4 @@ async def test_the_score_of_grounding_follows_the_list() -> None:
         (await judge.rescore(CAR, GROUNDING, spans)).report.score or 0
         for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
     ]
-    assert scores == sorted(scores)
-    assert len(set(scores)) == 4
+    assert (scores, len(set(scores))) == (sorted(scores), 4)

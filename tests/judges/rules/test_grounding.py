@@ -150,8 +150,7 @@ async def test_unsupported_words_are_marked_with_the_evidence(
     assert span.probability is not None
     assert [piece.text for piece in span.evidence] == evidence
     for piece in span.evidence:
-        assert piece.input == "Article"
-        assert ARTICLE[piece.start : piece.end] == piece.text
+        assert (piece.input, ARTICLE[piece.start : piece.end]) == ("Article", piece.text)
 
 
 async def test_evidence_lies_in_the_input_that_holds_it() -> None:
@@ -228,8 +227,7 @@ async def test_odds_are_divided_by_the_judges_own_and_multiplied_by_the_others()
         again = (await judge.rescore(segment(text), CONSISTENCY, spans)).report
         assert again.error_probability is not None
         assert again.error_probability == pytest.approx(expected)
-        assert again.score == 5 - 4 * again.error_probability
-        assert again.spans == spans
+        assert (again.score, again.spans) == (5 - 4 * again.error_probability, spans)
 
 
 async def test_sentences_of_which_the_source_lacks_much_are_unverified() -> None:
@@ -278,8 +276,7 @@ async def test_data_supports_names_and_numbers_and_leaves_the_wording_free() -> 
     data = "name[The Eagle], food[Japanese], priceRange[less than £20], near[Burger King]"
     fine = await judged("The Eagle serves lovely Japanese dishes beside Burger King.", data)
     wrong = await judged("The Eagle serves lovely Italian dishes for £30.", data)
-    assert fine.spans == ()
-    assert [span.text for span in wrong.spans] == ["Italian", "30"]
+    assert (fine.spans, [span.text for span in wrong.spans]) == ((), ["Italian", "30"])
     assert fine.score is not None
     assert wrong.score is not None
     assert wrong.score < fine.score

@@ -199,8 +199,7 @@ def test_every_human_score_of_the_collected_data_has_an_aspect(
 def test_a_criterion_is_an_aspect_of_any_task() -> None:
     catalogue = Catalogue.load()
     aspect = catalogue.aspect("story", "Criterion:  Every price\nis in euros. ")
-    assert aspect.name == CRITERION
-    assert aspect == catalogue.aspect("story", aspect.name)
+    assert (aspect.name, aspect) == (CRITERION, catalogue.aspect("story", aspect.name))
     assert (aspect.spoken, aspect.scale.high) == ('"Every price is in euros"', 3)
     assert describe(aspect).startswith('"Every price is in euros": The generated story')
     assert catalogue.has("summarization", "fluency", CRITERION)

@@ -67,8 +67,7 @@ def test_whatever_a_header_says_stands_inside_the_fence_or_is_a_short_name(
 ) -> None:
     fenced = fence(texts)
     outside = re.sub(r"(?s)(\[\w{12}\]) [^\n]+: begin\n.*?\n\1 [^\n]+: end", "", fenced.text)
-    assert outside.strip("\n") == ""
-    assert len(fenced.marks) == len(texts)
+    assert (outside.strip("\n"), len(fenced.marks)) == ("", len(texts))
     for header, text in texts.items():
         assert header in fenced.text
         assert text in fenced.text

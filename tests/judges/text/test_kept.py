@@ -40,8 +40,7 @@ def test_a_cleared_function_makes_everything_again() -> None:
     kept("a")
     kept.clear()
     kept("a")
-    assert made == ["a", "a"]
-    assert kept.size == 1
+    assert (made, kept.size) == (["a", "a"], 1)
 
 
 def test_threads_share_what_is_kept_and_its_size_stays_right() -> None:

@@ -200,8 +200,7 @@ def test_a_span_holds_the_text_and_not_the_quote() -> None:
     span = Locator(ARTICLE).span(
         quote='"the COUNCIL approved"', explanation="who?", severity=3, category="vague"
     )
-    assert span.interval == (0, 20)
-    assert span.text == "The council approved"
+    assert (span.interval, span.text) == ((0, 20), "The council approved")
     assert (span.explanation, span.severity, span.category) == ("who?", 3, "vague")
 
 

@@ -138,8 +138,7 @@ def test_limits_columns_and_another_aspect_are_taken(tmp_path: Path) -> None:
     done = call(tmp_path, "bench", "spans", name, *flags, *QUICK)
     assert done.exit_code == 0, done.output
     (found,) = json.loads((tmp_path / "span-bench" / "findings.json").read_text())["sets"]
-    assert found["texts"] == 1
-    assert found["findings"][0]["judge"] == "form"
+    assert (found["texts"], found["findings"][0]["judge"]) == (1, "form")
     assert found["findings"][0]["coverage"]["error_free"] == [1, 1]
 
 
@@ -187,8 +186,7 @@ def test_a_model_is_asked_once_and_then_remembered(tmp_path: Path) -> None:
         asked = len(server.requests)
         again = call(tmp_path, "bench", "spans", name, *model, *QUICK)
         assert len(server.requests) == asked >= 3
-    assert again.exit_code == 0
-    assert again.stdout == done.stdout
+    assert (again.exit_code, again.stdout) == (0, done.stdout)
 
 
 def test_demands_are_held_and_missed_ones_exit_with_5(tmp_path: Path) -> None:

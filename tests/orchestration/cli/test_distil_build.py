@@ -58,8 +58,7 @@ def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None
             assert [one.interval for one in spans] == [s.interval for s in example.report.spans]
     assert all(len(splits) == 1 for splits in inputs.values())
     tables = json.loads(Path("set/tables.json").read_text())
-    assert tables["tasks"]["summarization"]["systems"] == 3
-    assert tables["cautions"] == []
+    assert (tables["tasks"]["summarization"]["systems"], tables["cautions"]) == (3, [])
     assert sum(map(len, found.values())) == sum(t["examples"] for t in tables["tasks"].values())
     assert "summarization" in done.output
 

@@ -61,8 +61,7 @@ def test_a_table_of_assessments_has_output_inputs_and_references(flags: tuple[st
     assert (of["a"]["output"], of["b"]["output"]) == ("It is is late.", "")
     assert of["a"]["input.Article"] == ROWS[0]["inputs"]["Article"]
     assert (of["a"]["input.Title"], of["b"]["input.Title"]) == ("", "天気")
-    assert json.loads(of["a"]["references"]) == ROWS[0]["references"]
-    assert of["c"]["references"] == ""
+    assert (json.loads(of["a"]["references"]), of["c"]["references"]) == (ROWS[0]["references"], "")
     assert [row["output"] for row in rows] == [of[row["id"]]["output"] for row in rows]
 
 

@@ -270,8 +270,7 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
     too_long = failure(400, "too long")
     with CountingServer(lambda _, asked: too_long if word in asked else GOOD) as server:
         code, errors = done(tmp_path, *evaluate(server.base_url))
-        assert code == 1
-        assert server.counts == {"probes": 1, "reviews": 30}
+        assert (code, server.counts) == (1, {"probes": 1, "reviews": 30})
         assert "spanjury: 1 of 30 assessments were not answered\n" in errors
         assert errors.endswith("continue with: spanjury resume run\n")
         rows = rows_of(tmp_path / "run" / "results.jsonl")
@@ -379,8 +378,7 @@ def test_a_run_of_which_a_judge_answered_no_row_ends_with_1_whatever_the_others_
         both = ("--judge", "form", "--judge", "annotator")
         code, errors = done(tmp_path, *evaluate(server.base_url, *both))
     rows = rows_of(tmp_path / "run" / "results.jsonl")
-    assert Counter(row["outcome"] for row in rows) == {"scored": 5}
-    assert code == 1
+    assert (Counter(row["outcome"] for row in rows), code) == ({"scored": 5}, 1)
     assert "spanjury: no reply of annotator:openai-compatible/judge can be used" in errors
     assert errors.endswith(f"continue with: spanjury {command}\n")
     assert not (tmp_path / "run" / "done").exists()

@@ -96,8 +96,7 @@ def test_standard_error_gets_errors_only(
         log.warning("thing.retried")
         log.error("thing.failed", count=3)
         out, err = capsys.readouterr()
-        assert out == ""
-        assert err == "error: thing.failed count=3\n"
+        assert (out, err) == ("", "error: thing.failed count=3\n")
 
 
 def test_a_record_of_a_plugin_is_written_without_its_exception(tmp_path: Path) -> None:
@@ -162,8 +161,7 @@ async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variabl
     log_to(tmp_path / "log.jsonl")
     await panel(BrokenJudge()).assess(segment(), ASPECT)
     [line] = lines(tmp_path / "log.jsonl")
-    assert line["event"] == "panel.seat_broken"
-    assert line["error"] == "KeyError"
+    assert (line["event"], line["error"]) == ("panel.seat_broken", "KeyError")
     assert isinstance(line["frames"], list)
     assert line["frames"][-1].startswith("test_log_file.py:")
     shown = capsys.readouterr()

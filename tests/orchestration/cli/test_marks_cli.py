@@ -59,8 +59,7 @@ def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     (scores,) = (one for one in found["agreements"] if one["scorer"] == "grounding")
-    assert scores["value"] == pytest.approx(1.0)
-    assert scores["items"] == 6
+    assert (scores["value"], scores["items"]) == (pytest.approx(1.0), 6)
     (spans,) = found["spans"]
     judge = spans["agreement"]["judges"][0]
     assert (judge["judge"], judge["group"], judge["texts"]) == ("grounding", "", 6)
@@ -90,8 +89,7 @@ def test_meta_says_of_how_many_texts_people_read_another_version(
 
 def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: MarkedRun) -> None:
     done = call(tmp_path, "marks", "list", "run")
-    assert done.exit_code == 0
-    assert done.stdout == ""
+    assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr.strip() == "no one has marked run: mark its texts with 'spanjury view run'"
     put_marks(run, agreeing(6))
     assert "1 annotator in" in call(tmp_path, "marks", "list", "run").stderr
@@ -186,8 +184,7 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
     both = call(tmp_path, "marks", "agreement", "run", "--draws", "20", "--json")
     assert both.exit_code == 0, both.stderr
     (found,) = json.loads(both.stdout)["aspects"]
-    assert found["aspect"] == "consistency"
-    assert found["annotators"] == ["anna", "ben"]
+    assert (found["aspect"], found["annotators"]) == ("consistency", ["anna", "ben"])
     assert found["scores"]["alpha"]["value"] == 1.0
     (pair,) = found["spans"]
     assert (pair["texts"], pair["figures"]["exact.micro"]["value"]) == (6, 1.0)

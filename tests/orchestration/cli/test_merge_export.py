@@ -85,8 +85,7 @@ def test_a_run_is_exported_in_the_form_that_the_file_name_asks_for(
     name: str, delimiter: str
 ) -> None:
     done = spanjury("export", "run", "-o", name)
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == f"22 assessments are in {name}\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"22 assessments are in {name}\n")
     with Path(name).open(newline="") as table:
         rows = list(csv.DictReader(table, delimiter=delimiter))
     assert [row["id"] for row in rows[::2]] == [row["id"] for row in ROWS]
@@ -116,8 +115,7 @@ def test_a_run_that_broke_off_is_exported_as_far_as_it_went(run: Path) -> None:
     (run / "results.jsonl.part").write_bytes(b"".join(whole) + b'{"id": "')
     results.unlink()
     done = spanjury("export", "run", "--form", "jsonl")
-    assert done.exit_code == 0
-    assert done.stdout_bytes == b"".join(whole)
+    assert (done.exit_code, done.stdout_bytes) == (0, b"".join(whole))
     assert (
         done.stderr == "run/results.jsonl.part belongs to an unfinished run: 4 assessments so far\n"
     )

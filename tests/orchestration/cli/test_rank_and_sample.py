@@ -86,8 +86,7 @@ def test_rank_with_people_s_scores_writes_pages_and_json(tmp_path: Path, judge: 
     assert [one["system"] for one in aspect["systems"]] == ["ant", "bee"]
     assert [one["powered"]["plain"] for one in aspect["systems"]] == [5, 3.5]
     (pair,) = aspect["pairs"]
-    assert pair["judged"]["inputs"] == INPUTS
-    assert pair["powered"]["marked"] == 2 * INPUTS
+    assert (pair["judged"]["inputs"], pair["powered"]["marked"]) == (INPUTS, 2 * INPUTS)
     assert "people and judges" in (tmp_path / "out" / "ranking.html").read_text()
 
 

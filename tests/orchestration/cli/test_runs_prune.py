@@ -134,8 +134,7 @@ def test_nothing_behind_a_link_is_deleted(home: Path, tmp_path: Path, template: 
     assert "kept: linked: it is a link" in done.stderr
     assert "kept: old: it holds outside;" in done.stderr
     assert prune(*OLD, "--yes", "--with-other-files").exit_code == 0
-    assert names(home) == ["linked", "new"]
-    assert names(tmp_path / "precious") == ["file"]
+    assert (names(home), names(tmp_path / "precious")) == (["linked", "new"], ["file"])
     assert "run.json" in names(tmp_path / "far" / "run")
 
 

@@ -28,9 +28,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "pip install 'spanjury[mcp]'" in done.stderr
 
 

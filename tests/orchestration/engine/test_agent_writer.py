@@ -67,8 +67,7 @@ async def test_the_model_sees_numbered_parts_the_errors_and_the_evidence() -> No
     )
     errors = [json.loads(line) for line in prompt.splitlines() if line.startswith('{"part"')]
     assert [(error["part"], error["quote"]) for error in errors] == [(1, "1935"), (2, "nothing")]
-    assert errors[0]["source"] == ["1932"]
-    assert errors[0]["severity"] == 4
+    assert (errors[0]["source"], errors[0]["severity"]) == (["1932"], 4)
     assert ARTICLE in prompt
 
 
@@ -113,8 +112,7 @@ async def test_a_model_that_never_fits_is_a_parse_error_that_keeps_the_reply() -
     model = ScriptedModel("I would rather not say.", repeat_last=True)
     with pytest.raises(ParseError) as caught:
         await AgentWriter(model=model, retries=1).replacements(version(YEAR))
-    assert len(model.requests) == 2
-    assert caught.value.reply == "I would rather not say."
+    assert (len(model.requests), caught.value.reply) == (2, "I would rather not say.")
 
 
 async def test_a_refusal_and_a_broken_reply_are_reported() -> None:

@@ -88,8 +88,7 @@ async def test_spans_are_merged_as_the_model_says() -> None:
     assert (year.explanation, year.found_by) == ("It was 1932.", ("a", "b"))
     assert colour.found_by == ("a",)
     assert result.sources[0] == (SpanRef(seat="a", index=0), SpanRef(seat="b", index=0))
-    assert result.consolidator == "agent"
-    assert len(model.requests) == 1
+    assert (result.consolidator, len(model.requests)) == ("agent", 1)
 
 
 async def test_the_model_is_shown_every_span_under_an_id_and_needs_no_tools() -> None:

@@ -408,8 +408,7 @@ async def test_the_score_falls_with_the_probability_with_spans_and_without(
         segment(), ASPECT
     )
     assert report.error_probability is not None
-    assert report.score == 5 - 4 * report.error_probability
-    assert report.aggregation == "probability"
+    assert (report.score, report.aggregation) == (5 - 4 * report.error_probability, "probability")
 
 
 @pytest.mark.anyio

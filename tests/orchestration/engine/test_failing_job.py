@@ -227,8 +227,7 @@ def test_a_cluster_counts_the_rows_that_one_of_several_judges_did_not_answer(
         job = job_of(tmp_path, model_at(server), count=10)
         both = tuple(SeatConfig(judge=name) for name in ("form", "annotator"))
         (end,) = ends_of(replace(job, panel=replace(job.panel, seats=both)))
-    assert end.record.outcomes == {Outcome.SCORED: 10}
-    assert end.record.unanswered == 10
+    assert (end.record.outcomes, end.record.unanswered) == ({Outcome.SCORED: 10}, 10)
 
 
 def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:

@@ -119,8 +119,7 @@ def test_errors_that_are_far_apart_are_not_one() -> None:
 
 def test_an_error_without_a_place_joins_one_that_has_a_place() -> None:
     result, found = merged(answer(group("s1", "s2")), case(MADE_UP, YEAR))
-    assert found.interval == YEAR.interval
-    assert len(result.sources[0]) == 2
+    assert (found.interval, len(result.sources[0])) == (YEAR.interval, 2)
 
 
 @pytest.mark.parametrize("error", [MISSING, MADE_UP])

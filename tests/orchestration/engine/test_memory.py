@@ -248,8 +248,7 @@ async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None
             await anyio.wait_all_tasks_blocked()
         assert judge.began == ["s"]
         judge.events["s"].set()
-    assert judge.began == ["s"]
-    assert remembered._kept._turns == {}
+    assert (judge.began, remembered._kept._turns) == (["s"], {})
 
 
 @pytest.mark.anyio
@@ -271,8 +270,7 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
         await anyio.wait_all_tasks_blocked()
         assert (judge.began, memory.values) == (["s", "t"], {})
         judge.events["t"].set()
-    assert len(memory.values) == 1
-    assert remembered._kept._turns == {}
+    assert (len(memory.values), remembered._kept._turns) == (1, {})
 
 
 @pytest.mark.anyio

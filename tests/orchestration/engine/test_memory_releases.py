@@ -107,8 +107,7 @@ async def test_a_reply_that_0_1_0_kept_is_taken_over(name: str, assessing: bool)
     model, memory = Named(name), DictMemory()
     memory.values[KEYS_OF_0_1_0[name, assessing]] = kept = written(Reply(text="paid for"))
     await _ask(model, memory, assessing=assessing)
-    assert model.asked == 0
-    assert memory.values[KEYS[name, assessing]] == kept
+    assert (model.asked, memory.values[KEYS[name, assessing]]) == (0, kept)
 
 
 @pytest.mark.anyio

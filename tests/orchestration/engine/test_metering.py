@@ -89,10 +89,8 @@ async def test_calls_tokens_and_cost_of_all_models_are_summed() -> None:
     for model in (one, one, two):
         assert await model.complete(REQUEST) == REPLY
     assert meter.usage == Usage(calls=3, prompt=300, completion=30, reasoning=12)
-    assert meter.tokens == 330
-    assert meter.cost == pytest.approx(2 * (0.1 + 0.1))
-    assert meter.unpriced == ("line",)
-    assert (meter.under_way, meter.limit) == (0, 32)
+    assert (meter.tokens, meter.cost) == (330, pytest.approx(2 * (0.1 + 0.1)))
+    assert (meter.unpriced, meter.under_way, meter.limit) == (("line",), 0, 32)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +195,7 @@ async def test_a_reservation_is_on_disk_before_the_call_is_sent(tmp_path: Path) 
             line.may_answer.set()
         assert meter.spent.calls == 5
     with SqliteMemory(path) as memory, (after := Meter()).kept_in(memory):
-        assert after.of_run == meter.spent
-        assert after.before["cut off"] == Spending()
+        assert (after.of_run, after.before["cut off"]) == (meter.spent, Spending())
     with SqliteMemory(copied) as memory, (killed := Meter()).kept_in(memory):
         assert killed.before == {"cut off": Spending(5, 5 * 96, killed.of_run.dollars)}
 

@@ -146,9 +146,7 @@ async def test_an_outlier_keeps_its_score_and_loses_its_spans() -> None:
     text = segment()
     dissent = Report(score=1, spans=(mark(text.output, "1935"),))
     report = await panel(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(text, ASPECT)
-    assert report.score == pytest.approx(17 / 5)
-    assert report.spans == ()
-    assert report.set_aside == ("seat4",)
+    assert (report.score, report.spans, report.set_aside) == (pytest.approx(17 / 5), (), ("seat4",))
     assert report.seats[4].report.spans
 
 
@@ -173,8 +171,7 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
     with capture_logs() as logs:
         report = await panel(*scoring(3), aggregation=nonsense).assess(segment(), ASPECT)
     assert report.outcome is Outcome.BACKEND_FAILED
-    assert report.seats[0].report.score == 3
-    assert logs[0]["event"] == "panel.conclusion_failed"
+    assert (report.seats[0].report.score, logs[0]["event"]) == (3, "panel.conclusion_failed")
 
 
 async def test_log_context_does_not_outlive_an_assessment() -> None:

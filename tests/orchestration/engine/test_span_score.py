@@ -54,8 +54,7 @@ async def test_each_seat_speaks_by_the_spans_that_it_found() -> None:
 
 async def test_merged_spans_count_as_they_are_reported() -> None:
     report = await report_of(finding(year(2)), finding(year(4)), score=span_score())
-    assert [span.severity for span in report.spans] == [4]
-    assert report.score == 1
+    assert ([span.severity for span in report.spans], report.score) == ([4], 1)
 
 
 async def test_the_whole_list_is_as_bad_as_its_worst_error_whoever_found_it() -> None:

@@ -127,8 +127,7 @@ async def test_dear_seats_are_asked_only_where_the_cheap_one_is_unsure() -> None
     first, dear, dearer = three()
     even, uneven = (one.report for one in await results(panel(dearer, first, dear), TEXTS[:2]))
     assert dear.asked == dearer.asked == ["s1"]
-    assert first.asked == ["s0", "s1"]
-    assert [one.seat for one in even.seats] == ["cheap"]
+    assert (first.asked, [one.seat for one in even.seats]) == (["s0", "s1"], ["cheap"])
     assert even.score == 5
     assert even.decision is Decision.OK
     assert even.unasked is not None
@@ -180,11 +179,9 @@ async def test_a_seat_that_was_not_asked_is_no_failure_and_no_gap_in_the_coverag
     summary = Summary()
     for result in await results(panel(*three())):
         summary.add(result)
-    assert summary.whole.coverage == 1.0
-    assert summary.seats["dear"].total() == 3
+    assert (summary.whole.coverage, summary.seats["dear"].total()) == (1.0, 3)
     assert set(summary.seats["dear"]) == {Outcome.SCORED}
-    assert summary.unasked == {"dear": 3, "dearer": 3}
-    assert summary.stops == {StopReason.SURE: 3}
+    assert (summary.unasked, summary.stops) == ({"dear": 3, "dearer": 3}, {StopReason.SURE: 3})
 
 
 async def test_the_score_of_few_seats_is_the_one_expected_of_all() -> None:
@@ -219,8 +216,7 @@ async def test_a_later_run_with_all_seats_asks_only_the_missing_ones() -> None:
     always = Cascade(stages=(Stage(seats=("cheap",), unsure=(0, 1)), UNSURE.stages[1]))
     await results(panel(first, dear, dearer, cascade=always, memory=memory))
     assert first.asked == [text.segment_id for text in TEXTS]
-    assert sorted(dear.asked) == sorted(first.asked)
-    assert sorted(dearer.asked) == sorted(first.asked)
+    assert (sorted(dear.asked), sorted(dearer.asked)) == (sorted(first.asked), sorted(first.asked))
 
 
 async def test_other_stages_and_another_budget_have_other_signatures() -> None:
@@ -311,9 +307,7 @@ async def test_a_run_that_breaks_off_goes_on_to_the_rows_of_one_that_does_not(do
     begun = [line(row) for row in await results(before, TEXTS[:done])]
     after = panel(first, dear, dearer, budget=parse_budget("4calls"), memory=memory)
     rows = [line(row) for row in await results(after)]
-    assert rows == whole
-    assert rows[:done] == begun
-    assert len(dear.asked) == 2
+    assert (rows, rows[:done], len(dear.asked)) == (whole, begun, 2)
 
 
 def line(result: Result) -> dict[str, object]:
@@ -351,8 +345,7 @@ async def test_rescoring_stops_where_the_run_stopped_whatever_the_aggregation_ma
         stages=silent,
     )
     report = await again.assess(TEXTS[0], ASPECT)
-    assert report.unasked == before[0].report.unasked
-    assert judges[0].asked == []
+    assert (report.unasked, judges[0].asked) == (before[0].report.unasked, [])
 
 
 async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took() -> None:

@@ -58,8 +58,7 @@ async def test_running_work_is_finished_and_nothing_else_begins() -> None:
         assert batch.written == []
         judge.events["1"].set()
         judge.events["0"].set()
-    assert batch.written == ["0", "1"]
-    assert judge.began == ["0", "1"]
+    assert (batch.written, judge.began) == (["0", "1"], ["0", "1"])
     assert batch.stop_token.interrupted
 
 
@@ -88,8 +87,7 @@ async def test_a_stop_that_was_requested_before_stops_before_the_first() -> None
     batch = Batch(judge)
     batch.stop_token.request("early")
     await batch.run()
-    assert judge.began == []
-    assert batch.written == []
+    assert (judge.began, batch.written) == ([], [])
 
 
 async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -> None:

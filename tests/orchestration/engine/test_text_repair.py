@@ -61,8 +61,7 @@ async def test_a_replacement_stands_where_the_error_stood_and_all_else_is_as_it_
         (21, "1935", "1932"),
         (35, "nothing", "much"),
     ]
-    assert done.edits[0].errors[0].span.explanation == "1935 is wrong"
-    assert done.left == ()
+    assert (done.edits[0].errors[0].span.explanation, done.left) == ("1935 is wrong", ())
 
 
 async def test_an_empty_replacement_deletes() -> None:
@@ -76,8 +75,7 @@ async def test_a_worse_version_is_given_up_and_ends_the_repair() -> None:
     assert done.stopped is Stopped.NO_BETTER
     assert [version.kept for version in done.versions] == [True, False]
     assert done.versions[1].text == "The bridge opened in never. It cost nothing. Ships liked it."
-    assert done.edits == ()
-    assert len(writer.seen) == 1
+    assert (done.edits, len(writer.seen)) == ((), 1)
 
 
 async def test_a_version_that_is_no_better_and_no_worse_is_given_up() -> None:

@@ -54,5 +54,4 @@ async def test_spans_that_are_merged_keep_the_evidence_of_all_and_each_place_onc
         consolidator=RuleConsolidator(),
     )
     (span,) = (await panel.assess(TEXT, ASPECT)).spans
-    assert span.found_by == ("seat0", "seat1")
-    assert span.evidence == (DATE, VERB)
+    assert (span.found_by, span.evidence) == (("seat0", "seat1"), (DATE, VERB))

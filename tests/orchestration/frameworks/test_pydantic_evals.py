@@ -56,8 +56,7 @@ def test_an_error_is_an_assertion_that_fails_with_the_spans_for_its_reason() -> 
 
 def test_an_aspect_without_a_score_has_a_label_and_neither_score_nor_assertion() -> None:
     (case,) = evaluated(["consistency", "fluency"], SOURCE)
-    assert set(case.scores) == {"consistency"}
-    assert set(case.assertions) == {"consistency_ok"}
+    assert (set(case.scores), set(case.assertions)) == ({"consistency"}, {"consistency_ok"})
     assert case.labels["fluency_unscored"].value == "abstained"
     assert "not about what the inputs support" in str(case.labels["fluency_unscored"].reason)
     assert case.evaluator_failures == []

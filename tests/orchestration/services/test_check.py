@@ -182,8 +182,7 @@ def test_passages_stay_apart_and_evidence_says_which() -> None:
     (span,) = report.spans
     (place,) = span.evidence
     inputs = report.segment.inputs
-    assert len(inputs) == 3
-    assert inputs[place.input] == SOURCE
+    assert (len(inputs), inputs[place.input]) == (3, SOURCE)
 
 
 @pytest.mark.parametrize("inputs", ["A text.", {"Article": ["a"]}, {1: "a"}, None])

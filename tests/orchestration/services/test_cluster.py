@@ -216,8 +216,7 @@ def test_a_bad_row_ends_the_run_or_is_skipped(
         judged(job, rows)
     assert str(raised.value) == problem
     records = judged(replace(job, skip_bad_rows=True), rows)
-    assert [record.results for record in records] == [3, 3, 2]
-    assert records[0].skipped == (problem,)
+    assert ([record.results for record in records], records[0].skipped) == ([3, 3, 2], (problem,))
 
 
 def test_a_chunk_of_bad_rows_alone_has_an_empty_shard(job: ClusterJob, judged: Judged) -> None:

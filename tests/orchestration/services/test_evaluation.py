@@ -37,8 +37,7 @@ def rows(count: int) -> list[dict[str, object]]:
 def test_every_row_has_a_report_in_the_order_of_the_data() -> None:
     reports = spanjury.evaluate(rows(30), judges=RULES)
     assert [report.segment.segment_id for report in reports] == [str(n) for n in range(30)]
-    assert repr(reports) == "<TextReports: 30 texts; 30 ok>"
-    assert len(reports.results) == 60
+    assert (repr(reports), len(reports.results)) == ("<TextReports: 30 texts; 30 ok>", 60)
     assert repr(reports[:2]) == "<TextReports: 2 texts; 2 ok>"
 
 
@@ -168,8 +167,7 @@ def test_progress_is_given_report_by_report() -> None:
         judges=RULES,
         on_progress=lambda progress: seen.append((progress.done, progress.total)),
     )
-    assert len(seen) == 10
-    assert seen[-1] == (20, 20)
+    assert (len(seen), seen[-1]) == (10, (20, 20))
 
 
 def test_data_frames_are_rows_and_reports_become_data_frames() -> None:

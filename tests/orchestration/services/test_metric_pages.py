@@ -58,8 +58,7 @@ def test_a_page_of_bleu_marks_n_grams_in_every_reference() -> None:
     shown = data_of(page_of("bleu:max_order=2", "the cat ran", "a cat ran", "the dog", "nothing"))
     assert len(shown["references"]) == 3
     ones, twos = shown["steps"]
-    assert (ones["clipped"], ones["all"]) == (3, 3)
-    assert twos["places"] == [[[1], [1], [], []]]
+    assert (ones["clipped"], ones["all"], twos["places"]) == (3, 3, [[[1], [1], [], []]])
 
 
 def test_bleu_minds_case_as_its_option_says() -> None:

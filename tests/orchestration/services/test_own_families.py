@@ -237,8 +237,7 @@ def test_rows_judged_before_families_were_named_are_copied(tmp_path: Path) -> No
     view = CopyingView()
     ours = PanelConfig(seats=PANEL.seats, families={"house": ("gemma2",)})
     anyio.run(partial(run, job(ours), lambda _: None, rows=view))
-    assert view.copied == 3
-    assert (tmp_path / "results.jsonl").read_bytes() == first
+    assert (view.copied, (tmp_path / "results.jsonl").read_bytes()) == (3, first)
 
 
 def test_families_go_through_a_runs_manifest() -> None:

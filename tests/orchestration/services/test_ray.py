@@ -103,8 +103,7 @@ def test_a_run_that_loses_a_node_has_the_results_of_one_that_does_not(
     )
     anyio.run(partial(run, job, lambda _: None))
     results = rows(Path(disturbed.job.folder, "results.jsonl"))
-    assert [row["id"] for row in results] == [row["id"] for row in ROWS]
-    assert results == rows(output)
+    assert ([row["id"] for row in results], results) == ([row["id"] for row in ROWS], rows(output))
     assert sorted(record.chunk for record in disturbed.records) == list(range(CHUNKS))
 
 

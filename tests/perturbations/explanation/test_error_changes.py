@@ -86,8 +86,7 @@ def test_explanations_sound_as_the_new_severity_and_keep_their_reason() -> None:
     (result,) = changed(worsen_explanation, [error(2, "Oslo", "The source says Bergen.")], by=2)
     opening, _, reason = result.explanation.partition(" The source")
     assert opening in openings(4)
-    assert reason == " says Bergen."
-    assert result.severity == 2
+    assert (reason, result.severity) == (" says Bergen.", 2)
 
 
 def test_both_move_together() -> None:

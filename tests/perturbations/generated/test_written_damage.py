@@ -40,15 +40,13 @@ async def test_an_invented_name_is_damage_where_it_stands() -> None:
     damage, model = await written(ENTITIES, OTHER_TOWN)
     assert damage.text == OTHER_TOWN
     (edit,) = damage.edits
-    assert (TEXT[edit.start : edit.end], edit.text) == ("Oslo", "Velmora")
-    assert len(model.requests) == 1
+    assert (TEXT[edit.start : edit.end], edit.text, len(model.requests)) == ("Oslo", "Velmora", 1)
 
 
 async def test_the_model_sees_the_text_the_change_and_how_many() -> None:
     _, model = await written(ENTITIES, OTHER_TOWN)
     (request,) = model.requests
-    assert request.decoding.temperature == 0
-    assert request.decoding.seed == 7
+    assert (request.decoding.temperature, request.decoding.seed) == (0, 7)
     assert request.decoding.max_tokens >= len(TEXT)
     asked = request.messages[-1].content
     assert TEXT in asked
@@ -58,8 +56,7 @@ async def test_the_model_sees_the_text_the_change_and_how_many() -> None:
 async def test_errors_of_grammar_are_damage() -> None:
     bad = TEXT.replace("It has", "It have").replace("pupils", "pupil")
     damage, _ = await written(GRAMMAR, bad, k=2)
-    assert damage.text == bad
-    assert [edit.text for edit in damage.edits] == ["have", "pupil"]
+    assert (damage.text, [edit.text for edit in damage.edits]) == (bad, ["have", "pupil"])
 
 
 async def test_a_sentence_said_again_is_damage_where_it_was_inserted() -> None:
@@ -107,8 +104,7 @@ async def test_a_reply_with_another_change_is_sent_back_with_the_reason(
 
 async def test_the_second_reply_counts_if_it_is_right() -> None:
     damage, model = await written(ENTITIES, TEXT, OTHER_TOWN)
-    assert damage.text == OTHER_TOWN
-    assert len(model.requests) == 2
+    assert (damage.text, len(model.requests)) == (OTHER_TOWN, 2)
 
 
 async def test_a_reply_that_was_cut_short_is_not_believed() -> None:

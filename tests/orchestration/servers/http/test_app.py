@@ -39,8 +39,7 @@ async def test_a_judge_that_cannot_judge_is_an_outcome_and_no_error(tmp_path: Pa
     async with open_service(tmp_path) as client:
         answer = await client.post("/v1/check", json=request)
     (result,) = answer.json()["results"]
-    assert answer.status_code == 200
-    assert (result["score"], result["outcome"]) == (None, "abstained")
+    assert (answer.status_code, result["score"], result["outcome"]) == (200, None, "abstained")
 
 
 async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -> None:
@@ -49,8 +48,7 @@ async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -
         answer = await client.post(
             "/v1/check", content=body, headers={"Content-Type": "application/json"}
         )
-    assert answer.status_code == 200
-    assert json.loads(answer.content)["output"] == "It opened \ud800."
+    assert (answer.status_code, json.loads(answer.content)["output"]) == (200, "It opened \ud800.")
 
 
 @pytest.mark.parametrize(
@@ -234,8 +232,7 @@ async def test_rows_that_cannot_be_read_are_named_by_line_or_skipped(tmp_path: P
         answer = await client.post("/v1/batches", content=body, headers=NDJSON)
         assert problem(answer) == "rows-invalid"
         faults = answer.json()
-        assert [row["line"] for row in faults["rows"]] == [2, 3, 4]
-        assert faults["rows_in_all"] == 3
+        assert ([row["line"] for row in faults["rows"]], faults["rows_in_all"]) == ([2, 3, 4], 3)
         assert str(tmp_path) not in answer.text
         url = "/v1/batches?skip_bad_rows=true&aspect=fluency"
         batch = (await client.post(url, content=body, headers=NDJSON)).json()

@@ -246,8 +246,7 @@ def test_a_refused_check_is_refused_again_until_there_is_room(tmp_path: Path) ->
         assert [answer.result().status_code for answer in taken] == [200, 200]
         connection.sendall(whole)
         status, report = answer_of(answers)
-    assert (status, report["output"]) == (200, CHECK["output"])
-    assert len(judge.requests) == 3
+    assert (status, report["output"], len(judge.requests)) == (200, CHECK["output"], 3)
 
 
 def answer_of(answers: BinaryIO) -> tuple[int, Any]:

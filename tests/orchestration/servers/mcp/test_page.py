@@ -71,8 +71,7 @@ def test_a_host_is_given_a_server_with_the_tools_and_resources_of_the_page() -> 
         for name, rest in rows.items()
         if "://" not in name
     }
-    assert named == takes
-    assert {name for name in rows if "://" in name} == resources
+    assert (named, {name for name in rows if "://" in name}) == (takes, resources)
 
 
 def test_the_command_for_http_serves_where_the_page_says() -> None:

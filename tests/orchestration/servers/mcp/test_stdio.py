@@ -137,8 +137,7 @@ print("after")
     done = subprocess.run(
         [sys.executable, "-c", code], input="hello\n", capture_output=True, text=True, check=True
     )
-    assert done.stdout == "hello\nafter\n"
-    assert done.stderr == "from a library\nfrom a child\n"
+    assert (done.stdout, done.stderr) == ("hello\nafter\n", "from a library\nfrom a child\n")
 
 
 @pytest.mark.parametrize(
@@ -196,8 +195,7 @@ def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:
     process = begun()
     # `communicate` goes on where the server reads no more.
     _, errors = process.communicate("x" * (40 * 1024 * 1024), timeout=30)
-    assert process.returncode == 1
-    assert errors == "spanjury: a message has more than 16777216 bytes\n"
+    assert (process.returncode, errors) == (1, "spanjury: a message has more than 16777216 bytes\n")
 
 
 def test_flags_are_checked_before_a_client_is_served() -> None:

@@ -91,8 +91,7 @@ def test_exporting_importing_and_exporting_again_changes_nothing(
 
         if before.count(b"\n") > (form == "mqm"):
             done = import_marks(second, path)
-            assert done.unmatched == []
-            assert done.kept == []
+            assert (done.unmatched, done.kept) == ([], [])
 
         assert exported(second, path, form=form) == before
 
@@ -264,8 +263,7 @@ def test_a_text_that_was_read_without_an_error_has_an_empty_list_of_spans(tmp_pa
     write_marks(tmp_path / "out.jsonl", read_readings(run).chosen(), form="rows")
 
     (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
-    assert row["spans"] == []
-    assert row["meta"]["annotators"] == ["anna"]
+    assert (row["spans"], row["meta"]["annotators"]) == ([], ["anna"])
     assert "human" not in row
 
 

@@ -86,8 +86,7 @@ def test_a_budget_that_was_used_up_is_the_reason(tmp_path: Path, server: Loopbac
     done = call(tmp_path, *one, *flags, "--budget", "1call")
     assert done.exit_code == 0, done.stderr
     first, second = asked(run.with_name("short"))
-    assert [seat["judge"] for seat in first["seats"]] == [MODEL]
-    assert second["seats"] == []
+    assert ([seat["judge"] for seat in first["seats"]], second["seats"]) == ([MODEL], [])
     assert "The budget of 1 call has 0 calls left" in second["note"]
 
 

@@ -89,8 +89,7 @@ def test_details_are_the_text_and_the_result_word_for_word(run: Path) -> None:
     with open_run(run) as view:
         details = decoded(view.details([0, 1, 2]))
     texts, rows = details["texts"], details["rows"]
-    assert [row["text"] for row in rows] == [0, 0, 1]
-    assert texts[0]["output"] == ROWS[0]["output"]
+    assert ([row["text"] for row in rows], texts[0]["output"]) == ([0, 0, 1], ROWS[0]["output"])
     assert texts[0]["inputs"] == {"Article": ARTICLE}
     assert texts[0]["human"] == {"consistency": {"anna": 2.0}}
     assert [row["results"] for row in rows] == [[row] for row in results(run)[:3]]

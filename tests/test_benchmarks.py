@@ -31,9 +31,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
-def test_the_command_and_the_bare_client_do_all_rows(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_command_and_client_do_all_rows(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=address, folder=tmp_path, connections=4)
 
     bare, ours, again = (run(course, ROWS) for run in (runs.bare, runs.evaluate, runs.resume))
@@ -64,9 +62,7 @@ def test_the_code_holds_what_the_trials_change(monkeypatch: pytest.MonkeyPatch) 
     assert lacking == []
 
 
-def test_replies_that_cannot_be_read_end_the_benchmark(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_unreadable_replies_fail_the_run(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=f"{address}/json", folder=tmp_path, connections=4)
 
     with pytest.raises(RuntimeError, match="exited with 3"):
@@ -83,9 +79,7 @@ def test_results_with_other_errors_than_the_replies_end_the_benchmark(
         runs.evaluate(course, ROWS)
 
 
-def test_calls_that_are_not_made_end_the_benchmark(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_calls_not_made_end_the_benchmark(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=address, folder=tmp_path, connections=4)
 
     with (
@@ -160,9 +154,7 @@ def test_a_service_that_refuses_ends_the_benchmark(monkeypatch: pytest.MonkeyPat
     assert "body-invalid" in str(raised.value.exceptions[0])
 
 
-def test_a_view_is_measured_from_its_start_to_its_last_row(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_view_is_measured_from_start_to_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     line = importlib.import_module("benchmarks.view").measure(ROWS)
     cells = [cell.strip() for cell in line.strip("| ").split("|")]

@@ -82,9 +82,7 @@ async def test_async_tests_run_beside_the_browser(chromium: Chromium) -> None:
         ("color: #fff; background: #fff", 1.0),
     ],
 )
-def test_contrast_is_of_what_is_seen(
-    tmp_path: Path, chromium: Chromium, style: str, ratio: float
-) -> None:
+def test_contrast_is_as_seen(tmp_path: Path, chromium: Chromium, style: str, ratio: float) -> None:
     path = written(tmp_path, f"<body style='background: #fff'><p style='{style}'>a")
     with chromium.open(path) as page:
         assert contrast(page.locator("p")) == pytest.approx(ratio, abs=0.03)

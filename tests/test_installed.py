@@ -18,9 +18,7 @@ def test_an_absent_package_skips_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize("line", ["import no_such_package", "raise ImportError('too old')"])
-def test_a_broken_package_is_an_error(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_package_fails(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"broken_{len(line)}"
     (tmp_path / f"{name}.py").write_text(line)
     monkeypatch.syspath_prepend(tmp_path)

@@ -22,9 +22,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize(
     ("name", "pairs", "kinds"), [("minimal_pairs", 208, 12), ("one_liners", 40, 1)]
 )
-def test_twins_share_a_passage_and_the_marks_are_what_differs(
-    name: str, pairs: int, kinds: int
-) -> None:
+def test_twins_share_a_passage_and_differ_by_the_marks(name: str, pairs: int, kinds: int) -> None:
     path = ROOT / "benchmarks" / "written" / f"{name}.jsonl"
     rows = {row["id"]: row for row in map(json.loads, path.read_text().splitlines())}
     assert (len(rows), len({row["kind"] for row in rows.values()})) == (2 * pairs, kinds)

@@ -108,9 +108,7 @@ async def test_a_packed_reply_is_cut_before_it_is_unpacked(lane: Lane) -> None:
     assert f"longer than {most_bytes(REQUEST.decoding)} bytes" in str(error)
 
 
-async def test_no_packed_reply_is_asked_for_and_a_plain_one_is_read_all_the_same(
-    lane: Lane,
-) -> None:
+async def test_no_packed_reply_is_asked_for_and_a_plain_one_is_read_too(lane: Lane) -> None:
     plain = chat("Well packed").body.encode()
     halves = gzip.compress(plain[:50]) + gzip.compress(plain[50:])
     body = halves.decode(errors="surrogateescape")

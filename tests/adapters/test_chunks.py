@@ -91,9 +91,7 @@ def test_a_limit_leaves_the_first_rows(file: Path, limit: int) -> None:
 
 @pytest.mark.parametrize("group", [1, 4, 10, 100])
 @pytest.mark.parametrize("rows", [1, 3, 10, 64])
-def test_parquet_gives_the_rows_that_jsonl_gives(
-    tmp_path: Path, file: Path, group: int, rows: int
-) -> None:
+def test_parquet_gives_the_rows_of_jsonl(tmp_path: Path, file: Path, group: int, rows: int) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path, row_group_size=group)
     assert read(str(path), rows=rows) == read(str(file))

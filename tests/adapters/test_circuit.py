@@ -153,9 +153,7 @@ async def test_calls_wait_for_a_model_that_comes_back_and_none_fails(
 
 
 @pytest.mark.parametrize("attempts", [1, 4])
-async def test_a_model_that_stays_away_fails_the_run_after_the_longest_outage(
-    attempts: int,
-) -> None:
+async def test_an_absent_model_fails_the_run_after_the_longest_outage(attempts: int) -> None:
     clock = FakeClock()
     server = Server(between(5, 1e9, DOWN), between(5, 1e9, DOWN), clock)
     gateway = guarded(server, clock, attempts=attempts)

@@ -88,9 +88,7 @@ async def test_an_overload_halves_the_limit_down_to_its_least(failure: ModelErro
 
 
 @pytest.mark.parametrize("failure", OTHER_FAILURES, ids=repr)
-async def test_a_failure_that_fewer_calls_would_not_cure_leaves_the_limit(
-    failure: ModelError,
-) -> None:
+async def test_failures_that_fewer_calls_do_not_cure_leave_the_limit(failure: ModelError) -> None:
     limiter = AdaptiveLimiter(least=1, most=8)
     await calls(limiter, 1, failure)
     assert limiter.limit == 8

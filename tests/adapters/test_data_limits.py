@@ -157,9 +157,7 @@ def test_limits_are_named_and_numbered_with_units() -> None:
             parse_limits([wrong])
 
 
-def test_a_bomb_is_refused_by_the_command_in_little_memory_and_read_where_it_is_allowed(
-    tmp_path: Path,
-) -> None:
+def test_a_bomb_is_refused_in_little_memory_and_read_where_it_is_allowed(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     with gzip.open(path, "wb", 9) as file:
         file.write(b'{"output": "fine", "inputs": "fine"}\n{"output": "')

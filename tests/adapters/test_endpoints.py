@@ -148,9 +148,7 @@ async def fall_sick(those: Endpoints, server: Server, failure: ModelError = RESE
 @pytest.mark.parametrize(
     "failure", [RESET, ModelTimeoutError("slow"), OverloadedModelError("503")], ids=repr
 )
-async def test_a_server_that_fails_in_a_row_rests_and_returns_by_one_probe(
-    failure: ModelError,
-) -> None:
+async def test_a_server_failing_in_a_row_rests_and_returns_by_a_probe(failure: ModelError) -> None:
     clock = FakeClock()
     a, b = Server("a"), Server("b")
     those = endpoints(clock, a, b)
@@ -195,9 +193,7 @@ async def test_the_rest_doubles_up_to_a_limit_and_starts_over_after_an_answer() 
 @pytest.mark.parametrize(
     "answer", [None, RateLimitedModelError("429"), PermanentModelError("bad request")], ids=repr
 )
-async def test_whatever_else_a_server_says_shows_that_it_is_there(
-    answer: ModelError | None,
-) -> None:
+async def test_anything_else_a_server_says_shows_it_is_there(answer: ModelError | None) -> None:
     a, b = Server("a"), Server("b")
     those = endpoints(FakeClock(), a, b)
     for failure in (RESET, RESET, answer, RESET, RESET, answer, answer, answer):

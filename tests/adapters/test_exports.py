@@ -85,9 +85,7 @@ def results(tmp_path: Path) -> Path:
     return write_results(tmp_path / "results.jsonl", ROWS)
 
 
-def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
-    results: Path,
-) -> None:
+def test_a_table_has_a_record_for_each_assessment_and_a_column_a_seat(results: Path) -> None:
     columns = "id,system,task,aspect,score,outcome,spans,reason,score: s1,score: s2,"
     tokens = "prompt tokens,cached tokens,completion tokens,reasoning tokens"
     decision = "decision,false alarms,error probability,misses,unverified"

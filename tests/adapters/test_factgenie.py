@@ -76,9 +76,7 @@ def test_an_output_without_annotations_has_no_annotators(tmp_path: Path) -> None
     assert read_back(tmp_path, [segment]) == [segment]
 
 
-def test_a_number_without_a_name_is_its_own_category_and_a_group_its_own_annotator(
-    tmp_path: Path,
-) -> None:
+def test_a_nameless_number_is_its_own_category_and_a_group_an_annotator(tmp_path: Path) -> None:
     row = {**OUTPUT, "annotator_group": 2, "annotations": [{"type": 0, "text": "It", "start": 0}]}
     (segment,) = read(tmp_path, row)
     assert isinstance(segment, Segment)

@@ -162,9 +162,7 @@ async def test_a_tool_s_description_that_cannot_be_encoded_stops_nothing() -> No
         assert "odd ?" in json.dumps(server.requests[0].body["tools"])
 
 
-async def test_a_proxy_of_the_environment_and_cookies_are_not_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_proxies_and_cookies_of_the_host_are_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(variable, URL)
     answer = chat("fine")

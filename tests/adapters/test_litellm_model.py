@@ -117,9 +117,7 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
     ],
     ids=["forced", "grammar", "prefix"],
 )
-async def test_requests_beyond_a_provider_are_refused_before_it_is_asked(
-    request_: ChatRequest,
-) -> None:
+async def test_requests_a_provider_cannot_serve_are_never_sent(request_: ChatRequest) -> None:
     async with open_litellm("openai/gpt-4o", options=ModelOptions()) as model:
         with pytest.raises(PermanentModelError, match=r"openai (takes no|cannot)"):
             await model.complete(request_)
@@ -153,9 +151,7 @@ async def test_ollama_is_asked_through_its_chat_api() -> None:
 
 
 @pytest.mark.parametrize("name", ["ollama/loop", "ollama_chat/loop"])
-async def test_ollama_is_asked_at_the_given_address_alone(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ollama_is_asked_at_its_address(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = ollama({"message": {"role": "assistant", "content": "fine"}, "done": True})
     with LoopbackServer(answer) as server, LoopbackServer(answer) as usual:
         address = server.base_url.removesuffix("/v1")

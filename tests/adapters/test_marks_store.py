@@ -78,9 +78,7 @@ def test_a_mark_is_read_as_it_was_put_with_its_revision(tmp_path: Path) -> None:
     assert (mark.key, mark.revision, mark.content) == (KEY, 2, "two")
 
 
-def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark_as_it_is(
-    tmp_path: Path,
-) -> None:
+def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark(tmp_path: Path) -> None:
     with MarksStore(tmp_path / "m") as tab, MarksStore(tmp_path / "m") as other_tab:
         tab.put(KEY, "first", based_on=0)
         with pytest.raises(MarkConflictError, match="it has the revision 0 now"):
@@ -157,9 +155,7 @@ def test_no_file_is_no_marks_and_reading_makes_none(tmp_path: Path) -> None:
         ("PRAGMA application_id = 7", "holds no marks of spanjury"),
     ],
 )
-def test_a_foreign_or_newer_file_is_refused_in_one_line(
-    tmp_path: Path, statement: str, problem: str
-) -> None:
+def test_a_foreign_or_newer_file_is_refused(tmp_path: Path, statement: str, problem: str) -> None:
     path = tmp_path / "m"
     with MarksStore(path) as store:
         store.put(KEY, "kept", based_on=0)
@@ -216,9 +212,7 @@ def test_a_mark_that_is_changed_on_disk_is_mended_from_the_backup(tmp_path: Path
     assert [mark.content for mark in read_marks(path).marks] == ["one"]
 
 
-def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
-    tmp_path: Path,
-) -> None:
+def test_a_mark_that_is_nowhere_else_costs_only_itself_and_can_return(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     with MarksStore(path) as store:
         store.put(KEY, "one", based_on=0)
@@ -237,9 +231,7 @@ def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
     assert {mark.content for mark in read_marks(path).marks} == {"again", "two"}
 
 
-def test_a_damaged_file_is_refused_if_all_marks_are_needed_and_logged_otherwise(
-    tmp_path: Path,
-) -> None:
+def test_a_damaged_file_is_refused_if_all_marks_are_needed_else_logged(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     fill(path, 7)
     assert len(read_marks(path, are_whole=True).marks) == 7

@@ -125,9 +125,7 @@ def test_a_number_beyond_the_last_is_no_shard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("finished_before", [True, False])
-def test_a_shard_that_is_not_finished_is_to_be_resumed(
-    tmp_path: Path, finished_before: bool
-) -> None:
+def test_an_unfinished_shard_is_to_be_resumed(tmp_path: Path, finished_before: bool) -> None:
     for number in (1, 2):
         write_results(tmp_path / f"shard-{number}-of-2" / "results.jsonl", [])
     results = tmp_path / "shard-2-of-2" / "results.jsonl"

@@ -157,9 +157,7 @@ async def test_tools_are_offered_called_and_answered(lane: Lane) -> None:
 
 
 @pytest.mark.parametrize("repeated", [True, False])
-async def test_a_reply_continues_from_its_prefix_without_repeating_it(
-    lane: Lane, *, repeated: bool
-) -> None:
+async def test_a_reply_continues_from_its_prefix_without_it(lane: Lane, *, repeated: bool) -> None:
     text = "Score: Good" if repeated else " Good"
     with LoopbackServer(chat(text)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(QUESTION,), prefix="Score:"))

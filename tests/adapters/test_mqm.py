@@ -187,9 +187,7 @@ def test_a_target_that_reads_otherwise_is_a_fault(tmp_path: Path) -> None:
     ("table", "problem"),
     [(f"{HEADER}\n", "has no rows"), ("system\tdoc\trater\n", "no column doc_id"), ("", "empty")],
 )
-def test_a_file_that_is_no_table_is_an_error_at_once(
-    tmp_path: Path, table: str, problem: str
-) -> None:
+def test_a_file_without_a_table_is_an_error(tmp_path: Path, table: str, problem: str) -> None:
     path = tmp_path / "bad.tsv"
     path.write_text(table, encoding="utf-8")
     with pytest.raises(DataError, match=problem):

@@ -229,9 +229,7 @@ async def test_a_model_whose_answers_are_of_no_use_ends_the_run() -> None:
 
 
 @pytest.mark.parametrize("new_share", [UsableShare, partial(UsableShare, least=0.0, window=50)])
-def test_no_answer_is_too_useless_if_nothing_is_demanded(
-    new_share: Callable[[], UsableShare],
-) -> None:
+def test_no_answer_is_too_useless_without_a_demand(new_share: Callable[[], UsableShare]) -> None:
     share = new_share()
     for _ in range(100):
         share.add(Report(outcome=Outcome.UNPARSEABLE, reason="no score"))

@@ -337,9 +337,7 @@ def test_an_interrupted_run_leaves_its_rows_in_the_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("tail", "rows"), [(b'{"id": "b", "asp', 1), (b'{"id": "b"}\n', 2)])
-def test_a_row_that_was_interrupted_is_whole_or_gone(
-    tmp_path: Path, tail: bytes, rows: int
-) -> None:
+def test_an_interrupted_row_is_whole_or_gone(tmp_path: Path, tail: bytes, rows: int) -> None:
     writer = ResultWriter(tmp_path / "results.jsonl")
     with interrupted(), writer:
         writer.append(with_id("a"))
@@ -406,9 +404,7 @@ def test_a_place_that_is_taken_meanwhile_is_reported_and_the_rows_stay(tmp_path:
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_a_number_that_json_lacks_is_refused_and_costs_no_other_row(
-    tmp_path: Path, score: float
-) -> None:
+def test_a_number_that_json_lacks_costs_no_other_row(tmp_path: Path, score: float) -> None:
     bad = replace(with_id("b"), report=replace(RESULT.report, score=score))
     with ResultWriter(tmp_path / "results.jsonl") as writer:
         writer.append(with_id("a"))

@@ -164,9 +164,7 @@ def test_an_id_may_be_a_number(identity: object, name: str) -> None:
         ({"input": {"Data": 4, "Open": True}}, {"Data": "4", "Open": "true"}),
     ],
 )
-def test_inputs_have_several_names_and_shapes(
-    row: Mapping[str, object], inputs: Mapping[str, str]
-) -> None:
+def test_inputs_have_names_and_shapes(row: Mapping[str, object], inputs: Mapping[str, str]) -> None:
     assert parse_row({**row, "output": "x"}, line=1).inputs == inputs
 
 
@@ -249,9 +247,7 @@ def test_spans_that_hold_more_than_a_span_are_kept_in_meta_as_written() -> None:
         ),
     ],
 )
-def test_a_bad_row_says_which_field_what_was_got_and_what_was_expected(
-    row: object, message: str
-) -> None:
+def test_a_bad_row_says_the_field_the_value_and_the_expectation(row: object, message: str) -> None:
     with pytest.raises(DataError) as raised:
         parse_row(row, line=1)
     assert str(raised.value).startswith(message)

@@ -100,9 +100,7 @@ async def test_an_answer_without_an_end_is_not_read(monkeypatch: pytest.MonkeyPa
         assert await asked(server) is None
 
 
-async def test_a_server_that_does_not_answer_may_be_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_unanswered_server_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_tokens, "_SECONDS", 0.05)
     silent = LoopbackServer(chat(""), pages={"/v1/models": STALL})
     with silent as server, pytest.raises(TransientModelError, match="TimeoutError"):

@@ -62,9 +62,7 @@ def source(segment: Segment) -> tuple[tuple[str, str], ...]:
 
 
 @given(st.lists(SEGMENTS, max_size=8))
-def test_segments_of_one_source_stand_together_and_all_else_is_as_it_was(
-    segments: list[Segment],
-) -> None:
+def test_segments_of_one_source_stand_together_and_in_order(segments: list[Segment]) -> None:
     expected = {source(segment): list[Segment]() for segment in segments}
     for segment in segments:
         expected[source(segment)].append(segment)

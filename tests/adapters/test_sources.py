@@ -124,9 +124,7 @@ def test_an_unpacked_file_named_gz_is_reported(tmp_path: Path, kind: str) -> Non
         READERS[kind](path)
 
 
-def test_a_packed_file_that_is_broken_from_the_start_is_reported(
-    write: Callable[[bytes], Path],
-) -> None:
+def test_a_packed_file_broken_from_the_start_is_reported(write: Callable[[bytes], Path]) -> None:
     packed = gzip.compress(TWO_ROWS["jsonl"])
     with pytest.raises(DataError, match="cannot be read: Unknown compression method"):
         read_jsonl(write(packed[:2] + b"\xff" + packed[3:]))
@@ -135,9 +133,7 @@ def test_a_packed_file_that_is_broken_from_the_start_is_reported(
 
 
 @every_kind
-def test_a_packed_file_that_breaks_off_gives_the_rows_before(
-    write: Callable[[bytes], Path], kind: str
-) -> None:
+def test_a_torn_packed_file_gives_its_first_rows(write: Callable[[bytes], Path], kind: str) -> None:
     packed = gzip.compress(TWO_ROWS[kind])
     rows = names_of(READERS[kind](write(packed[:-6])))
     line = 3 if kind == "jsonl" else 4
@@ -238,9 +234,7 @@ def test_columns_have_the_other_names_that_keys_have(write: Callable[[str], Path
     assert list(read_csv(path)) == [expected]
 
 
-def test_an_empty_cell_is_nothing_but_an_empty_output_is_judged(
-    write: Callable[[str], Path],
-) -> None:
+def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[str], Path]) -> None:
     path = write("id,output,input,system,human.fluency,doc_id\n,,,,,\n")
     assert list(read_csv(path)) == [Segment(segment_id="line-2", output="")]
 
@@ -409,9 +403,7 @@ def test_collected_data_sets_load_as_they_are(
 
 
 @pytest.mark.shared_data
-def test_the_collected_judgements_keep_what_people_and_models_said_apart(
-    shared_data: Path,
-) -> None:
+def test_the_collected_judgements_keep_people_and_models_apart(shared_data: Path) -> None:
     segment = next(read_jsonl(shared_data / "judgements" / "qags_four_judges.jsonl.gz"))
     assert isinstance(segment, Segment)
     assert segment.human == {"factual consistency": {"": 1.0}}
@@ -421,9 +413,7 @@ def test_the_collected_judgements_keep_what_people_and_models_said_apart(
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("name", "rows"), [("summeval_docs", 100), ("frank_metric_scores", 2246)])
-def test_collected_files_without_outputs_say_so_for_every_row(
-    shared_data: Path, name: str, rows: int
-) -> None:
+def test_collected_files_without_outputs_say_so(shared_data: Path, name: str, rows: int) -> None:
     read = list(read_jsonl(shared_data / "scores" / f"{name}.jsonl.gz"))
     assert len(read) == rows
     for line, row in enumerate(read, start=1):

@@ -91,9 +91,7 @@ async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path)
 
 
 @pytest.mark.anyio
-async def test_puts_of_one_key_gather_as_those_of_many_do(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_puts_of_one_key_gather_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_commit = anyio.Event()
     monkeypatch.setattr(sqlite_memory, "sleep", lambda _: may_commit.wait())
     commits: list[str] = []
@@ -159,9 +157,7 @@ async def test_values_put_into_an_empty_file_are_found_ever_after(
 
 
 @pytest.mark.anyio
-async def test_more_than_may_wait_is_put_at_once(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_memory, "_MOST_WAITING", 2)
     with SqliteMemory(path) as memory:
         for number in range(3):
@@ -190,9 +186,7 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
 
 
 @pytest.mark.anyio
-async def test_a_commit_that_fails_is_reported_to_everyone_in_it_and_the_next_may_succeed(
-    path: Path,
-) -> None:
+async def test_a_failed_commit_is_reported_to_all_in_it_and_the_next_succeeds(path: Path) -> None:
     errors: list[str] = []
 
     async def put(key: str) -> None:
@@ -312,9 +306,7 @@ def test_a_damaged_file_is_reported_or_gives_the_stored_values(
         assert str(path) in str(error)  # noqa: PT017
 
 
-def test_a_damaged_file_is_refused_and_nothing_is_written_over(
-    tmp_path: Path, killed: Path
-) -> None:
+def test_a_damaged_file_is_refused_and_not_written_over(tmp_path: Path, killed: Path) -> None:
     path = _copied(killed, tmp_path)
     with path.open("r+b") as file:
         file.seek(4096)

@@ -66,9 +66,7 @@ def test_files_of_a_folder_are_texts_and_its_folders_systems(tmp_path: Path) -> 
     ]
 
 
-def test_a_folder_is_not_left_by_its_links_and_what_is_no_file_is_not_opened(
-    tmp_path: Path,
-) -> None:
+def test_links_do_not_lead_out_of_a_folder_and_only_files_are_opened(tmp_path: Path) -> None:
     folder, outside = tmp_path / "texts", tmp_path / "outside"
     for directory in (folder / "gpt", outside):
         directory.mkdir(parents=True)

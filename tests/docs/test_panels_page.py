@@ -153,9 +153,7 @@ def form(line: str) -> str:
     return _NUMBER.sub("#", " ".join(line.split()))
 
 
-def test_thirty_texts_are_reported_on_in_the_lines_that_are_shown(
-    folder: Path, outputs: dict[str, str]
-) -> None:
+def test_thirty_texts_are_reported_in_shown_lines(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
     (shown,) = blocks("text")
     report = folder / "thirty.html"
@@ -261,9 +259,7 @@ def test_the_parts_of_the_study_are_those_that_are_listed(outputs: dict[str, str
     assert [part for part in listed if part != "Own family" and part not in printed] == []
 
 
-def test_the_columns_of_the_ranking_are_those_that_are_explained(
-    folder: Path, outputs: dict[str, str]
-) -> None:
+def test_the_columns_explained_are_of_the_ranking(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
     (section,) = re.findall(r"^## Rank systems\n(.*?)(?=^### )", PAGE, re.DOTALL | re.MULTILINE)
     named = re.findall(r"\*\*([a-z ]+)\*\*", section)

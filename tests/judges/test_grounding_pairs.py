@@ -110,9 +110,7 @@ def test_the_default_panel_finds_contradictions_in_their_place_as_before(
 
 
 @pytest.mark.parametrize("split", ["all", "test"])
-def test_the_default_panel_flags_no_more_faithful_texts_than_before(
-    marked: list[Marked], split: str
-) -> None:
+def test_the_default_panel_flags_no_more_faithful_texts(marked: list[Marked], split: str) -> None:
     assert measures(of_split(marked, split)).flagged <= MOST_FLAGGED[split]
 
 

@@ -70,9 +70,7 @@ def test_a_file_with_the_former_names_of_thresholds_is_read(tmp_path: Path) -> N
         ("format = ", "cannot be read"),
     ],
 )
-def test_a_file_that_holds_no_calibration_is_refused(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_a_file_without_a_calibration_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "c.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem) as refused:

@@ -60,9 +60,7 @@ async def test_without_weights_the_option_is_named(
             pass
 
 
-async def test_the_packages_own_weights_are_the_default(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_own_weights_are_the_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_shipped", lambda: folder)
     assert reading.has_weights()
     async with open_configured_panel(seat()) as panel:

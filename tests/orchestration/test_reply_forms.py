@@ -229,9 +229,7 @@ def wishes(server: LoopbackServer) -> list[bool]:
 
 
 @pytest.mark.parametrize("judge", ["annotator", "annotator:form=schema", "geval:logprobs=true"])
-async def test_a_server_that_refuses_log_probabilities_is_asked_without_them_from_then_on(
-    judge: str,
-) -> None:
+async def test_a_server_refusing_log_probabilities_is_asked_without_them_later(judge: str) -> None:
     dialect = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS}, model="openai/m")
     memory, texts = DictMemory(), ["It opened in 1935.", "It is in 1935."]
     with (

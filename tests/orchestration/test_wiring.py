@@ -67,9 +67,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-async def test_a_model_is_opened_once_for_all_who_ask_it_and_closed_at_the_end(
-    opened: list[str],
-) -> None:
+async def test_a_model_is_opened_once_for_all_and_closed_at_the_end(opened: list[str]) -> None:
     gemma = ModelConfig(name="ollama/gemma", base_url="http://localhost:1")
     config = PanelConfig(
         seats=(SeatConfig(judge="asking", name="a"), SeatConfig(judge="annotator", name="b")),

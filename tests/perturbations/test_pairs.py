@@ -128,9 +128,7 @@ def test_the_damage_is_marked_with_what_was_there() -> None:
         (3, 5, (2, 4)),  # within: one on each side
     ],
 )
-def test_a_deletion_marks_the_characters_beside_it(
-    start: int, end: int, marked: tuple[int, int]
-) -> None:
+def test_a_deletion_marks_characters_beside(start: int, end: int, marked: tuple[int, int]) -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=start, end=end))
     (span,) = shown.damaged.gold
     assert ((span.start, span.end), span.text) == (marked, shown.damaged.output[slice(*marked)])

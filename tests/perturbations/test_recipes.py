@@ -62,9 +62,7 @@ def test_a_recipe_has_as_many_damages_of_each_level_as_the_paper(
         ("dhp/translation", "delete-word-run", [5, 25]),
     ],
 )
-def test_the_doses_are_those_of_the_paper(
-    name: str, perturbation: str, expected: list[object]
-) -> None:
+def test_the_doses_are_of_the_paper(name: str, perturbation: str, expected: list[object]) -> None:
     assert doses(find_recipe(name), perturbation) == expected
 
 
@@ -163,9 +161,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_is_not_as_it_should_be_is_refused(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_a_file_with_another_form_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem) as caught:

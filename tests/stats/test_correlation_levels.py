@@ -81,9 +81,7 @@ def test_a_metric_that_gives_one_score_has_no_correlation(level: Level) -> None:
         ("system", (9, 0)),
     ],
 )
-def test_too_few_systems_or_outputs_have_no_correlation(
-    level: Level, shape: tuple[int, int]
-) -> None:
+def test_too_few_systems_or_outputs_do_not_correlate(level: Level, shape: tuple[int, int]) -> None:
     scores = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
     coefficient = level_correlation(scores, scores, level=level)
     assert math.isnan(coefficient.value)

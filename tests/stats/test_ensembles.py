@@ -76,9 +76,7 @@ def test_a_panel_hears_the_seats_that_gave_a_score(human: FloatArray, seats: Flo
     assert curve.whole == pytest.approx(level_correlation(human, means, level="pooled").value)
 
 
-def test_panels_without_a_correlation_are_counted_and_left_out(
-    human: FloatArray, seats: FloatArray
-) -> None:
+def test_panels_without_a_correlation_are_counted(human: FloatArray, seats: FloatArray) -> None:
     seats[0], seats[1] = 3, math.nan
     curve = ensemble_curve(human, seats, level="pooled", rng=default_rng(1))
     assert curve.undefined.tolist() == [2, 1, 0, 0]  # alone, and together

@@ -32,9 +32,7 @@ def value(effect: Weighted, *, texts: int) -> float:
         ([], 0.1, NAN),
     ],
 )
-def test_a_cut_off_never_flags_more_than_the_rate(
-    spared: list[float], rate: float, expected: float
-) -> None:
+def test_cut_offs_never_exceed_the_rate(spared: list[float], rate: float, expected: float) -> None:
     assert cutoff(spared, rate=rate) == pytest.approx(expected, nan_ok=True)
 
 

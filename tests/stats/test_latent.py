@@ -59,9 +59,7 @@ def test_two_good_raters_outvote_three_that_guess() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(2, 4), st.integers(1, 5), st.sampled_from([0.0, 0.1, 1.0]))
-def test_the_log_posterior_never_falls(
-    seed: int, categories: int, raters: int, smoothing: float
-) -> None:
+def test_posteriors_never_fall(seed: int, categories: int, raters: int, smoothing: float) -> None:
     rng = np.random.default_rng(seed)
     labels = rng.integers(-1, categories, (12, raters))
     labels[0, 0] = 0

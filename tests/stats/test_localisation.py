@@ -71,9 +71,7 @@ def test_without_spans_there_is_nothing_to_be_precise_about() -> None:
 
 
 @given(PAIRS, PAIRS, st.integers(0, 3))
-def test_hits_are_overlaps_and_touches(
-    spans: list[Pair], damaged: list[Pair], tolerance: int
-) -> None:
+def test_hits_overlap_or_touch(spans: list[Pair], damaged: list[Pair], tolerance: int) -> None:
     result = localisation(spans, damaged, length=LENGTH, tolerance=tolerance)
     marks = [(start, end) for start, end in spans if start < end]
 
@@ -86,9 +84,7 @@ def test_hits_are_overlaps_and_touches(
 
 
 @given(PAIRS, st.integers(1, LENGTH))
-def test_chance_is_the_share_of_all_places_of_that_length_that_are_hit(
-    spans: list[Pair], width: int
-) -> None:
+def test_chance_is_the_share_of_all_places_that_are_hit(spans: list[Pair], width: int) -> None:
     windows = [(start, start + width) for start in range(LENGTH - width + 1)]
     tried = [localisation(spans, [window], length=LENGTH) for window in windows]
     assert tried[0].chance == pytest.approx(np.mean([each.hits for each in tried]))
@@ -105,9 +101,7 @@ def test_characters_are_counted_once(spans: list[Pair], damage: list[Pair]) -> N
 
 
 @given(PAIRS, PAIRS, PAIR)
-def test_one_more_span_never_loses_a_hit(
-    spans: list[Pair], damaged: list[Pair], more: Pair
-) -> None:
+def test_one_more_span_loses_no_hit(spans: list[Pair], damaged: list[Pair], more: Pair) -> None:
     before = localisation(spans, damaged, length=LENGTH)
     after = localisation([*spans, more], damaged, length=LENGTH)
     assert after.hits >= before.hits

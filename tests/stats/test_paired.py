@@ -90,7 +90,5 @@ def test_p_is_a_probability_and_falls_that_become_rises_oppose_it(
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
 @given(differences=DROPS)
-def test_doubling_every_score_changes_nothing(
-    test: PairedStatistic, differences: list[int]
-) -> None:
+def test_doubling_all_scores_changes_nothing(test: PairedStatistic, differences: list[int]) -> None:
     assert test([2 * drop for drop in differences]).log_p == test(differences).log_p

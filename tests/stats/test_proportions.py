@@ -76,8 +76,6 @@ def test_the_share_lies_in_its_interval(clusters: list[tuple[int, int]]) -> None
     ("hits", "tries", "confidence"),
     [([2], [1], 0.95), ([-1], [1], 0.95), ([1], [1, 2], 0.95), ([1, 0], [1, 1], 1.0)],
 )
-def test_impossible_counts_are_refused(
-    hits: list[int], tries: list[int], confidence: float
-) -> None:
+def test_bad_counts_are_refused(hits: list[int], tries: list[int], confidence: float) -> None:
     with pytest.raises(ValueError, match="expected"):
         clustered_proportion(hits, tries, confidence=confidence)

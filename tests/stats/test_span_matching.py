@@ -47,9 +47,7 @@ def test_two_pairs_are_better_than_one_that_overlaps_more() -> None:
 
 
 @given(SPANS, SPANS, THRESHOLD)
-def test_no_way_of_pairing_is_better(
-    predicted: list[Span], gold: list[Span], threshold: float
-) -> None:
+def test_no_pairing_is_better(predicted: list[Span], gold: list[Span], threshold: float) -> None:
     matched = matching(predicted, gold, threshold=threshold)
     count, total = best_pairing(predicted, gold, threshold)
     assert (len(matched.pairs), matched.ratios.sum()) == (count, pytest.approx(total))

@@ -101,9 +101,7 @@ def test_a_picture_is_the_same_each_time_whatever_the_style_of_the_user(
     ("name", "size"),
     [("correlations", (750, 498)), ("agreement", (900, 750)), ("ranking", (1050, 375))],
 )
-def test_a_picture_has_the_size_that_its_rows_need(
-    tmp_path: Path, name: str, size: tuple[int, int]
-) -> None:
+def test_a_picture_is_as_tall_as_its_rows(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     PICTURES[name](tmp_path / "a.png")
     assert size_of(tmp_path / "a.png") == size
 

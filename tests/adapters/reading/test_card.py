@@ -50,8 +50,6 @@ def test_a_card_with_anything_unusual_is_left_to_the_validator(
         ({"constants": {"slope": "steep"}}, "slope"),
     ],
 )
-def test_a_card_that_does_not_fit_is_refused(
-    tmp_path: Path, changes: dict[str, object], problem: str
-) -> None:
+def test_an_unfit_card_is_refused(tmp_path: Path, changes: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         card.read_card(written(tmp_path, **changes))

@@ -36,9 +36,7 @@ def test_each_sentence_sees_its_source_and_itself_in_order_and_nothing_else(
 
 
 @given(TEXTS)
-def test_the_piece_before_is_the_last_one_that_a_piece_sees_but_itself(
-    texts: list[tuple[Ids, Ids]],
-) -> None:
+def test_a_piece_sees_only_itself_and_the_piece_before(texts: list[tuple[Ids, Ids]]) -> None:
     for pack in packed(texts):
         for piece in np.flatnonzero(pack.sentences >= 0):
             others = [other for other in np.flatnonzero(pack.allowed[piece]) if other != piece]

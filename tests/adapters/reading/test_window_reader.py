@@ -162,9 +162,7 @@ def test_the_end_of_the_source_is_cut() -> None:
     assert (PIECES[part.ids[-1]], part.positions) == ("[SEP]", [1, 2, 3, 4, 5, 9])
 
 
-def test_a_sentence_of_very_many_pieces_is_read_in_parts_none_of_which_is_too_long(
-    reader: OnnxReader,
-) -> None:
+def test_a_sentence_of_very_many_pieces_is_read_in_parts_short_enough(reader: OnnxReader) -> None:
     long = replace(WINDOW, words=("unusually", "will") * 9, kinds=(10, 6) * 9)
     parts = Pieces(tiny_tokenizer(), max_length=LENGTH).windows(long)
     assert sum(len(part.positions) for part in parts) == 18

@@ -240,9 +240,7 @@ def test_training_learns_which_word_is_new(encoder: str, tmp_path: Path) -> None
     assert damaged[index, 2] > 0.5 > clean[index, 2]
 
 
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
-    encoder: str, tmp_path: Path
-) -> None:
+def test_a_stopped_training_goes_on_as_if_undisturbed(encoder: str, tmp_path: Path) -> None:
     (whole, parts) = (tmp_path / "whole", tmp_path / "parts")
     whole.mkdir()
     parts.mkdir()

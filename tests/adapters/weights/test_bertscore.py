@@ -204,8 +204,6 @@ def test_only_the_encoder_of_an_encoder_decoder_is_read(tmp_path: Path) -> None:
         ({"batch_size": 0}, "batch_size must be 1 or more"),
     ],
 )
-def test_options_out_of_range_are_refused(
-    bert: str, options: dict[str, object], problem: str
-) -> None:
+def test_odd_options_are_refused(bert: str, options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         BERTScore(model=bert, **options)  # type: ignore[arg-type] # wrong on purpose

@@ -129,9 +129,7 @@ def test_large_files_are_distinguished_by_samples(bert: str, tmp_path: Path) -> 
     assert find_checkpoint("x", str(copy), download=False, device="cpu").identity != before
 
 
-def test_loading_says_nothing_and_moves_no_seed(
-    bert: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_loading_is_silent_and_moves_no_seed(bert: str, capfd: pytest.CaptureFixture[str]) -> None:
     state = torch.random.get_rng_state()
 
     BERTScore(model=bert).score_segments([Sample(output="cat", references=("dogs",))])

@@ -144,8 +144,6 @@ def test_similar_texts_share_one_bucket() -> None:
         ({"scale": 0.0}, "scale must be above 0"),
     ],
 )
-def test_options_out_of_range_are_refused(
-    llama: str, options: dict[str, object], problem: str
-) -> None:
+def test_odd_options_are_refused(llama: str, options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         MAUVE(model=llama, **options)  # type: ignore[arg-type] # wrong on purpose

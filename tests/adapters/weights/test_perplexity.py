@@ -124,8 +124,6 @@ def test_every_token_but_the_first_is_predicted_once(
         ({"batch_size": 0}, "batch_size must be 1 or more"),
     ],
 )
-def test_options_out_of_range_are_refused(
-    llama: str, options: dict[str, int], problem: str
-) -> None:
+def test_bad_options_are_refused(llama: str, options: dict[str, int], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         Perplexity(model=llama, **options)  # type: ignore[arg-type] # all are whole numbers

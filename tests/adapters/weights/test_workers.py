@@ -165,9 +165,7 @@ def test_an_environment_that_prints_when_it_starts_is_refused(
         metric.score_segments([_sample()])
 
 
-def test_a_metric_that_never_scored_has_nothing_to_close(
-    python: str, checkpoint: str, tmp_path: Path
-) -> None:
+def test_an_unscored_metric_closes_nothing(python: str, checkpoint: str, tmp_path: Path) -> None:
     COMET(python=python, model=checkpoint).close()
     BLEURT(python=python, model=str(tmp_path)).close()
 

@@ -67,9 +67,7 @@ def test_a_change_of_anything_else_does_not_count(folder: Path) -> None:
     assert fresh("rulebook.judge") == before
 
 
-def test_without_source_the_version_stands_for_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_source_the_version_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del folder
     find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 

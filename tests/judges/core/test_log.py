@@ -59,9 +59,7 @@ def test_a_program_that_asks_hears_what_failed_and_where_but_no_text() -> None:
         assert secret not in line
 
 
-def test_a_record_has_its_values_apart_and_names_its_logger(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_record_keeps_its_values_apart_and_its_logger(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, LOGGER)
     log, bound = EventLog(), bind_values(seat="a")
     log.debug("thing.seen", count=3, where=Path("x"), parts=("a", 1), nothing=None)

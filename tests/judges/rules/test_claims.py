@@ -141,9 +141,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30), st.lists(st.sampled_from(PIECES)))
-def test_whatever_stands_there_spans_and_evidence_hold_their_text(
-    output: list[str], source: list[str]
-) -> None:
+def test_spans_and_evidence_hold_their_text_always(output: list[str], source: list[str]) -> None:
     text, given_text = " ".join(output), " ".join(source)
     for span in judged(text, given_text).spans:
         assert text[span.start : span.end] == span.text

@@ -126,9 +126,7 @@ def test_an_error_within_another_is_not_marked_twice() -> None:
     assert [span.text for span in report.spans] == ["dog dog", "The dog dog barked at him"]
 
 
-async def test_a_long_text_is_judged_outside_the_event_loop_s_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_long_texts_are_judged_outside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     def read(text: str) -> FormText:

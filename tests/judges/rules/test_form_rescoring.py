@@ -25,9 +25,7 @@ def test_both_offline_judges_can_rescore() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
-async def test_an_unchanged_list_keeps_its_score_however_few_spans_are_reported(
-    max_spans: int,
-) -> None:
+async def test_an_unchanged_list_keeps_its_score_with_few_spans_reported(max_spans: int) -> None:
     judge = FormJudge(max_spans=max_spans)
     report = await judge.assess(BAD, FLUENCY)
     rescoring = await judge.rescore(BAD, FLUENCY, report.spans)

@@ -301,9 +301,7 @@ async def test_a_text_without_words_is_an_error_without_a_place(output: str) -> 
         ("did Acme sell 1200 cars", "repeats the question"),
     ],
 )
-async def test_an_output_that_answers_nothing_is_one_error(
-    output: str, category: str, kind: Kind
-) -> None:
+async def test_an_unresponsive_output_is_one_error(output: str, category: str, kind: Kind) -> None:
     asked = replace(segment(output), inputs={"Article": ARTICLE, "Q": "Did Acme sell 1,200 cars?"})
     report = await GroundingJudge().assess(asked, replace(CONSISTENCY, kind=kind))
     (span,) = report.spans
@@ -340,9 +338,7 @@ async def test_it_abstains_on_aspects_of_other_kinds() -> None:
         ("&#65;&#99;&#109;&#101; &#115;&#111;&#108;&#100;", ARTICLE, "as in HTML"),
     ],
 )
-async def test_it_abstains_where_words_cannot_be_compared(
-    output: str, source: str, reason: str
-) -> None:
+async def test_it_abstains_from_incomparable_words(output: str, source: str, reason: str) -> None:
     report = await judged(output, source)
     assert report.outcome is Outcome.ABSTAINED
     assert reason in report.reason
@@ -360,9 +356,7 @@ async def test_it_looks_only_at_the_inputs_of_the_aspect() -> None:
     assert span.text == "42"
 
 
-async def test_a_long_source_is_read_outside_the_event_loop_s_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_long_sources_are_read_outside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     def index(text: str) -> SourceIndex:

@@ -96,9 +96,7 @@ def test_worst_severity_and_a_fifth_of_the_rest_agrees_as_it_is_known_to(
     assert xsum == pytest.approx(0.585, abs=0.005)  # another reading of the replies: .589
 
 
-def test_the_usual_map_loses_nothing_against_the_labels(
-    judged: list[Judged], consistency: Aspect
-) -> None:
+def test_the_usual_map_is_as_good_as_the_labels(judged: list[Judged], consistency: Aspect) -> None:
     scores = [
         fmean(
             score

@@ -127,9 +127,7 @@ def test_no_two_aspects_are_defined_alike() -> None:
 
 
 @pytest.mark.parametrize("task", WANTED)
-def test_a_task_has_one_to_three_default_aspects_by_their_names(
-    catalogue: Catalogue, task: str
-) -> None:
+def test_a_task_has_one_to_three_default_aspects_by_name(catalogue: Catalogue, task: str) -> None:
     defaults = catalogue.task(task).default_aspects
     assert 1 <= len(defaults) <= 3
     assert set(defaults) <= {aspect.name for aspect in catalogue.aspects(task)}

@@ -41,9 +41,7 @@ def test_an_aspect_can_be_added_to_a_known_task_by_its_alias(tmp_path: Path) -> 
     assert catalogue.aspects("qa")[:-1] == Catalogue.load().aspects("qa")
 
 
-def test_an_aspect_of_the_same_name_replaces_the_known_one_and_keeps_its_aliases(
-    tmp_path: Path,
-) -> None:
+def test_an_aspect_of_the_same_name_replaces_the_other_and_keeps_aliases(tmp_path: Path) -> None:
     text = (
         '[tasks.summarization.aspects.Consistency]\nkind = "content"\n'
         'definition = "Mine."\ninputs = ["document"]\n'

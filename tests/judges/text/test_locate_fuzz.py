@@ -89,9 +89,7 @@ def check(text: str, quote: str, locator: Locator) -> None:
 
 @fuzz
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=4))
-def test_any_quotes_in_any_text_give_offsets_that_hit_their_text(
-    text: str, quotes: list[str]
-) -> None:
+def test_any_quotes_in_any_text_have_offsets_of_their_text(text: str, quotes: list[str]) -> None:
     locator = Locator(text)
     for quote in quotes:
         check(text, quote, locator)
@@ -138,9 +136,7 @@ def edge_is_clean(text: str, index: int) -> bool:
 
 @fuzz
 @given(texts_with_parts(), st.data())
-def test_a_damaged_quote_gives_offsets_that_hit_their_text(
-    cut: tuple[str, str], data: st.DataObject
-) -> None:
+def test_a_damaged_quote_has_offsets_of_its_text(cut: tuple[str, str], data: st.DataObject) -> None:
     text, part = cut
     locator = Locator(text)
     for quote in (data.draw(damaged(part)), data.draw(damaged(part * 3))):

@@ -66,9 +66,7 @@ def said_back(messages: Sequence[ModelMessage]) -> list[str]:
     ]
 
 
-async def test_a_faulty_output_is_sent_back_with_numbered_errors_and_evidence(
-    panel: Panel,
-) -> None:
+async def test_a_faulty_output_goes_back_with_numbered_errors_and_evidence(panel: Panel) -> None:
     agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=2)
     reports: list[TextReport] = []
     agent.output_validator(
@@ -106,9 +104,7 @@ class Summary(BaseModel):
     body: str
 
 
-async def test_the_source_comes_from_the_run_and_the_text_from_a_structured_output(
-    panel: Panel,
-) -> None:
+async def test_the_source_is_the_run_s_and_the_text_a_structured_output(panel: Panel) -> None:
     agent = Agent(
         FunctionModel(Script(WRONG, RIGHT)), output_type=Summary, deps_type=Deps, retries=1
     )

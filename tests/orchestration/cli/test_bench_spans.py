@@ -47,9 +47,7 @@ def figure(finding: dict[str, object], name: str) -> object:
     return figures[name]["value"]
 
 
-def test_a_number_that_the_source_lacks_is_found_and_the_source_itself_left_alone(
-    tmp_path: Path,
-) -> None:
+def test_a_number_missing_in_the_source_is_found_and_the_source_left_alone(tmp_path: Path) -> None:
     name = written(tmp_path / "bridges.jsonl", bridges())
     done = call(tmp_path, "bench", "spans", name, "--judge", "grounding", *QUICK)
     assert done.exit_code == 0, done.output
@@ -281,9 +279,7 @@ def test_hand_made_pairs_have_a_table_by_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.shared_data
-def test_summaries_that_people_marked_come_out_as_two_tables(
-    tmp_path: Path, shared_data: Path
-) -> None:
+def test_summaries_that_people_marked_become_two_tables(tmp_path: Path, shared_data: Path) -> None:
     path = shared_data / "support" / "dev_cliff.jsonl.gz"
     flags = ("--judge", "grounding", "--draws", "0", "--no-progress")
     done = call(tmp_path, "bench", "spans", str(path), *flags)

@@ -77,9 +77,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
-def test_the_default_panel_is_ours_whatever_a_stranger_calls_its_plugins(
-    spanjury: Spanjury,
-) -> None:
+def test_the_default_panel_is_ours_whatever_plugins_a_stranger_has(spanjury: Spanjury) -> None:
     done = spanjury("evaluate", "rows.jsonl", "--json", "--no-memory")
     assert done.exit_code == 0, done.output
     row = json.loads(done.stdout.splitlines()[0])

@@ -79,9 +79,7 @@ def test_a_demand_on_what_is_caught_is_held_on_the_card(spanjury: Spanjury) -> N
 
 
 @pytest.mark.parametrize("findings", [None, "{}", "no JSON", '{"card": {"exam": 1}}'])
-def test_a_folder_without_a_finished_exam_is_named(
-    spanjury: Spanjury, findings: str | None
-) -> None:
+def test_a_folder_without_a_whole_exam_is_named(spanjury: Spanjury, findings: str | None) -> None:
     Path("exam").mkdir()
     if findings is not None:
         Path("exam/findings.json").write_text(findings)

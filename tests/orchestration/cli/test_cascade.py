@@ -442,9 +442,7 @@ def test_stages_that_cannot_be_fitted_are_refused(
     assert message in " ".join(done.output.split())
 
 
-def test_a_seat_that_says_nothing_of_the_aspect_is_asked_first_and_keeps_its_place(
-    spanjury: Spanjury,
-) -> None:
+def test_a_seat_silent_on_the_aspect_is_asked_first_and_stays_in_place(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         fitted = fit(spanjury, server, also='{ judge = "form" },')
         assert fitted.exit_code == 0, fitted.output
@@ -467,9 +465,7 @@ def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save(spanjury: Spanju
     assert "--stage SEAT,SEAT" in said
 
 
-def test_the_first_line_says_what_the_cascade_takes_and_how_near_it_comes(
-    spanjury: Spanjury,
-) -> None:
+def test_the_first_line_shows_the_cascade_and_how_near_it_comes(spanjury: Spanjury) -> None:
     with LoopbackServer(GOOD) as server:
         fitted = fit(spanjury, server, "--share", "0.5", "-o", "pages")
     first = " ".join(fitted.output.split()).partition("Cost and nearness")[0]

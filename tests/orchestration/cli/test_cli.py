@@ -79,9 +79,7 @@ def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
             assert span["found_by"]
 
 
-def test_a_piped_view_is_plain_text_of_80_columns_with_the_decision_first(
-    spanjury: Spanjury,
-) -> None:
+def test_a_piped_view_is_plain_80_columns_with_the_decision_first(spanjury: Spanjury) -> None:
     path = write("rows.jsonl", GOOD, BAD)
     done = spanjury("evaluate", path, env={"COLUMNS": "80"})
     lines = done.stdout.splitlines()

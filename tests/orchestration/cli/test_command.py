@@ -92,9 +92,7 @@ def test_errors_of_ours_and_of_usage_are_exit_codes(fences: Callable[..., Result
     assert "Did you mean 'build'?" in fences("biuld").stderr
 
 
-def test_help_has_sections_and_rare_flags_only_where_all_are_asked_for(
-    fences: Callable[..., Result],
-) -> None:
+def test_help_has_sections_and_rare_flags_only_on_request(fences: Callable[..., Result]) -> None:
     short, full = fences("build", "--help").stdout, fences("build", "--help-all").stdout
     for shown in (short, full):
         order = [

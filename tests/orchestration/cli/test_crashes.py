@@ -80,9 +80,7 @@ def test_a_run_that_is_killed_at_any_moment_ends_as_if_nothing_had_been(
         killed += kills
 
 
-def test_torn_ends_of_log_and_results_do_not_cost_what_came_before(
-    tmp_path: Path, undisturbed: bytes
-) -> None:
+def test_torn_ends_of_log_and_results_cost_nothing_else(tmp_path: Path, undisturbed: bytes) -> None:
     judged_rows(tmp_path, count=ROWS)
     with ChaosServer(seconds=0.1) as server:
         process = start(tmp_path, *arguments(tmp_path, server))

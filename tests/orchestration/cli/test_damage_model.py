@@ -139,9 +139,7 @@ def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
     assert not Path("exam/findings.json").exists()
 
 
-def test_a_limit_ends_the_writing_and_the_same_command_goes_on(
-    spanjury: Spanjury, server: Inventing
-) -> None:
+def test_a_limit_ends_writing_and_a_rerun_goes_on(spanjury: Spanjury, server: Inventing) -> None:
     limits = ("--max-connections", "1", "--max-tokens-total", "100")
     ended = spanjury(*examine(server.base_url, *limits))
     assert ended.exit_code == 4, ended.output

@@ -59,9 +59,7 @@ def test_offline_everything_loads_and_judges_without_the_network() -> None:
     assert "untouched" in done.stdout
 
 
-def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
-    doctor: Doctor,
-) -> None:
+def test_the_doctor_tells_an_answering_model_from_a_silent_one(doctor: Doctor) -> None:
     with LoopbackServer(chat("ready")) as server:
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
         assert done.exit_code == 0, done.output
@@ -116,9 +114,7 @@ def test_the_doctor_says_who_computes_attention(
     assert " ".join(_attention()) == f"attention of local models {row}"
 
 
-def test_a_plugin_that_does_not_load_is_named(
-    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plugin_that_fails_is_named(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
     found = Registry.get
 
     def get(registry: Registry[object], name: str) -> object:

@@ -151,9 +151,7 @@ def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) 
     assert "2 marked texts are left out: others have a chance" in " ".join(found.notes())
 
 
-def test_a_run_of_drawn_texts_keeps_their_chances_for_its_marks(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_a_run_of_drawn_texts_keeps_chances_for_its_marks(tmp_path: Path, run: MarkedRun) -> None:
     chances = {f"text-{number}": 1 / (1 + number % 3) for number in range(TEXTS)}
     rows = [
         row(number, meta={"sampling": {"inclusion": chances[f"text-{number}"]}})
@@ -204,9 +202,7 @@ def test_texts_without_an_input_are_reported_once(
     assert words.count("they have no input id, so each id counts as one input") == 1
 
 
-def test_a_run_that_no_one_marked_has_the_inputs_of_its_texts(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_a_run_without_marks_has_the_inputs_of_its_texts(tmp_path: Path, run: MarkedRun) -> None:
     del run
     results = tmp_path / "results.jsonl"
     found = read_unmarked(results, data=tmp_path / "texts.jsonl")
@@ -216,9 +212,7 @@ def test_a_run_that_no_one_marked_has_the_inputs_of_its_texts(
     assert note.startswith("40 texts: they have no input id")
 
 
-def test_a_study_weighs_agreement_over_all_texts_by_the_chances(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_a_study_weighs_agreement_on_all_texts_by_chances(tmp_path: Path, run: MarkedRun) -> None:
     drawn = draw(tmp_path)
     mark(run, drawn)
     words = said(tmp_path, *STUDY, "--sample", "s.jsonl")
@@ -230,9 +224,7 @@ def test_a_study_weighs_agreement_over_all_texts_by_the_chances(
     assert "as an estimate for all texts" not in by_pairs
 
 
-def test_python_and_the_command_measure_the_same_drawn_texts(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_python_and_the_command_measure_the_same_texts(tmp_path: Path, run: MarkedRun) -> None:
     del run
     drawn = draw(tmp_path)
     rows = [row(number, human={ASPECT: score(number)}) for number in range(TEXTS)]

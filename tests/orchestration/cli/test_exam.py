@@ -23,9 +23,7 @@ def examine(*flags: str) -> list[str]:
     return ["exam", "discernment", *flags, "--aspect", "consistency", "--aspect", "fluency"]
 
 
-def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
-    spanjury: Spanjury,
-) -> None:
+def test_the_demo_shows_what_the_offline_panel_catches_without_a_twin(spanjury: Spanjury) -> None:
     done = spanjury(*examine("--demo", "--limit", "20", "--recipe", "standard"))
     assert done.exit_code == 0, done.output
     data = json.loads(Path("exam/findings.json").read_text())

@@ -47,9 +47,7 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
     return lambda *args: CliRunner().invoke(app, ["exam", "compare", *map(str, args)])
 
 
-def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
-    spanjury: Spanjury,
-) -> None:
+def test_the_terminal_says_which_judge_discerns_or_moves_more(spanjury: Spanjury) -> None:
     done = spanjury("keen", "dull")
     assert done.exit_code == 0, done.output
     data = " ".join(done.stdout.split())

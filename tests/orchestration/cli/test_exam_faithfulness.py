@@ -87,9 +87,7 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
     assert Path("exam/changes.jsonl").read_bytes() == changes
 
 
-def test_progress_ends_where_all_has_been_done(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_ends_with_all_done(spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
 
     class Looked(ProgressLines):

@@ -52,9 +52,7 @@ def measures() -> dict[str, float | None]:
     return {measure["name"]: measure["value"] for measure in card["measures"]}
 
 
-def test_wrong_numbers_are_put_right_by_a_model_that_follows_the_evidence(
-    spanjury: Spanjury,
-) -> None:
+def test_wrong_numbers_are_corrected_by_a_model_with_the_evidence(spanjury: Spanjury) -> None:
     with RewritingServer(by_evidence) as server:
         flags = asking(server, "--examiner", "rules.toml", "--require", "repair.removed>=1")
         done = spanjury(*flags)

@@ -91,9 +91,7 @@ def assert_nothing_was_burnt(folder: Path, *, rows: int) -> None:
 @pytest.mark.parametrize(
     ("status", "said"), [(401, "bad key {authorization}"), (404, "The model does not exist")]
 )
-def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
-    tmp_path: Path, status: int, said: str
-) -> None:
+def test_an_unusable_model_costs_a_call_and_no_row(tmp_path: Path, status: int, said: str) -> None:
     judged_rows(tmp_path, count=2000)
     refused = failure(status, said)
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
@@ -197,9 +195,7 @@ def test_a_terminal_shows_for_which_server_a_run_waits_and_how_long(tmp_path: Pa
     assert any(map(wait.search, screen.lines))
 
 
-def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row(
-    tmp_path: Path,
-) -> None:
+def test_a_server_that_stays_dead_leaves_what_it_said_and_no_failed_row(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=300)
     with CountingServer(lambda number, _: GOOD if number < 80 else RESET) as server:
         process = subprocess.Popen(
@@ -229,9 +225,7 @@ def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row
 
 
 @pytest.mark.parametrize("fault", [RESET, failure(503, "overloaded")], ids=["reset", "503"])
-def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
-    tmp_path: Path, fault: Answer
-) -> None:
+def test_a_returning_server_is_awaited_for_all_rows(tmp_path: Path, fault: Answer) -> None:
     judged_rows(tmp_path, count=300)
     with CountingServer(
         lambda number, _: fault if 80 <= number < 88 else GOOD,
@@ -281,9 +275,7 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
         assert server.counts == {"probes": 2, "reviews": 34}
 
 
-def test_a_wrong_key_without_a_preflight_costs_one_call_however_many_may_be_under_way(
-    tmp_path: Path,
-) -> None:
+def test_a_wrong_key_without_a_preflight_costs_one_call_at_any_concurrency(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=300)
     refused = failure(401, "bad key")
     flags = ("--no-preflight", "--max-connections", "64")
@@ -336,9 +328,7 @@ def test_a_server_that_is_ready_and_answers_no_row_usably_is_asked_sixty_times_a
     assert Counter(row["outcome"] for row in rows) == {"scored": 220}
 
 
-def test_a_model_that_no_longer_answers_usably_is_given_up_within_its_window(
-    tmp_path: Path,
-) -> None:
+def test_a_model_without_usable_answers_is_given_up_in_its_window(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=400)
     with CountingServer(lambda number, _: GOOD if number < 80 else EMPTY) as server:
         code, errors = done(tmp_path, *evaluate(server.base_url))

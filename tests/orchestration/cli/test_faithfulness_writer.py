@@ -76,9 +76,7 @@ def findings() -> dict[str, dict[str, object]]:
     return {one["condition"]: one for one in values["findings"]}
 
 
-def test_an_exam_says_who_wrote_and_goes_on_without_asking(
-    spanjury: Spanjury, author: Author
-) -> None:
+def test_an_exam_says_who_wrote_and_resumes_unasked(spanjury: Spanjury, author: Author) -> None:
     done = spanjury(*examine(author.base_url))
     assert done.exit_code == 0, done.output
     asked = len(author.requests)
@@ -125,9 +123,7 @@ def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) 
     assert "after" not in row
 
 
-def test_a_wrong_key_ends_the_exam_and_leaves_nothing_that_looks_finished(
-    spanjury: Spanjury,
-) -> None:
+def test_a_wrong_key_ends_the_exam_and_leaves_nothing_finished(spanjury: Spanjury) -> None:
     with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
         done = spanjury(*examine(server.base_url))
     assert done.exit_code == 1, done.output
@@ -143,9 +139,7 @@ def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
     assert not Path("exam/findings.json").exists()
 
 
-def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
-    spanjury: Spanjury, author: Author
-) -> None:
+def test_a_limit_ends_the_exam_and_a_rerun_goes_on(spanjury: Spanjury, author: Author) -> None:
     named = ("worsen-both", "worsen-explanation", "add-errors")
     limits = ("--max-tokens-total", "100", "--max-connections", "1")
     ended = spanjury(*examine(author.base_url, *limits, named=named))

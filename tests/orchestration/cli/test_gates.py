@@ -131,9 +131,7 @@ def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_
     ("demand", "code"),
     [("1", 0), ("consistency=1", 0), ("5", 5), ("consistency=5", 5), ("fluency=5", 0)],
 )
-def test_a_mean_score_below_the_demand_ends_the_run_with_5(
-    folder: Path, demand: str, code: int
-) -> None:
+def test_a_mean_score_below_the_demand_exits_with_5(folder: Path, demand: str, code: int) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-under", demand)
     assert done.exit_code == code, done.output
     assert ("not met: mean score of consistency >= 5 (it is 3." in done.stderr) == bool(code)
@@ -143,9 +141,7 @@ def test_a_mean_score_below_the_demand_ends_the_run_with_5(
     ("share", "code"),
     [("10%", 0), ("0.1", 0), ("9.99%", 5), (".09", 5), ("0%", 5), ("0", 5), ("100%", 0)],
 )
-def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
-    folder: Path, share: str, code: int
-) -> None:
+def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, code: int) -> None:
     done = call(folder, *JUDGE, *BOTH, "--max-flagged", share)
     assert done.exit_code == code, done.output
     assert ("(it is 10%: 1 of 10)" in done.stderr) == bool(code)
@@ -182,9 +178,7 @@ def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
         ),
     ],
 )
-def test_a_slip_is_refused_before_the_run_is_begun(
-    folder: Path, flag: str, value: str, said: str
-) -> None:
+def test_a_slip_is_refused_before_the_run(folder: Path, flag: str, value: str, said: str) -> None:
     kept = ("--run-dir", "run", "--aspect", "consistency")
     done = call(folder, *JUDGE, *kept, flag, value)
     assert done.exit_code == 2, done.output
@@ -193,9 +187,7 @@ def test_a_slip_is_refused_before_the_run_is_begun(
 
 
 @pytest.mark.parametrize("elsewhere", [("--dry-run",), ("--engine", "ray", "--run-dir", "run")])
-def test_a_sample_and_a_cluster_are_held_to_nothing(
-    folder: Path, elsewhere: tuple[str, ...]
-) -> None:
+def test_a_sample_and_a_cluster_have_no_demands(folder: Path, elsewhere: tuple[str, ...]) -> None:
     done = call(folder, "evaluate", "rows.jsonl", *elsewhere, "--fail-on", "score<3")
     assert done.exit_code == 2
     assert complaint(done.stderr).endswith("does not go with --fail-on")
@@ -234,9 +226,7 @@ def test_too_little_coverage_comes_before_what_fails(folder: Path) -> None:
     assert enough.exit_code == 5
 
 
-def test_a_report_without_a_score_is_no_number_and_fails_only_where_it_is_asked(
-    folder: Path,
-) -> None:
+def test_a_report_without_a_score_fails_only_where_a_score_is_asked(folder: Path) -> None:
     with PartlyServer("1930") as server:
         held = ("--fail-on", "score<4", "--fail-on", "decision!=ok", "--fail-under", "4")
         passed = call(folder, *server.judge, "--max-flagged", "0%", *held)
@@ -255,9 +245,7 @@ def test_a_mean_and_a_share_of_nothing_are_not_met(folder: Path) -> None:
     assert "not met: faulty texts <= 100% (no text has a decision)" in done.stderr
 
 
-def test_a_run_that_is_stopped_is_not_decided_and_the_next_command_asks_the_same(
-    folder: Path,
-) -> None:
+def test_a_stopped_run_is_not_decided_and_the_next_command_asks_the_same(folder: Path) -> None:
     write(folder, *(f"Text {number}." for number in range(10)))
     held = ("--fail-on", "score<=4", "--fail-under", "3", "--sarif", "found.sarif")
     with PartlyServer("no such text", signal_at=4) as server:
@@ -318,9 +306,7 @@ def test_a_workflow_sees_no_text_that_may_command_it(
         ("rows.tsv", f"id\toutput\tArticle\nb\t{WRONG}\t{SOURCE}\n", 2),
     ],
 )
-def test_lines_of_tables_are_those_where_a_row_begins(
-    tmp_path: Path, name: str, text: str, line: int
-) -> None:
+def test_table_lines_are_where_rows_begin(tmp_path: Path, name: str, text: str, line: int) -> None:
     (tmp_path / name).write_text(text)
     named = (
         "--task",

@@ -84,9 +84,7 @@ def test_a_key_that_a_server_echoes_appears_nowhere(tmp_path: Path) -> None:
         "http://127.0.0.1:1/v1#Riv3r-St0ne/42",
     ],
 )
-def test_an_address_with_a_secret_is_refused_before_anything_is_written(
-    tmp_path: Path, url: str
-) -> None:
+def test_an_address_with_a_secret_is_refused_before_any_writing(tmp_path: Path, url: str) -> None:
     rows(tmp_path, "1")
     before = sorted(tmp_path.rglob("*"))
     done = call(tmp_path, *evaluate(url))

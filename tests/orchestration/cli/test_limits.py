@@ -297,9 +297,7 @@ def test_rows_of_one_source_are_judged_in_turn(spanjury: Spanjury) -> None:
 
 
 @pytest.mark.parametrize("flags", [("--show", "all"), ("--json",), ("--order", "source")])
-def test_a_cluster_refuses_flags_that_it_cannot_follow(
-    spanjury: Spanjury, flags: tuple[str, ...]
-) -> None:
+def test_a_cluster_refuses_flags_it_cannot_use(spanjury: Spanjury, flags: tuple[str, ...]) -> None:
     refused = spanjury("evaluate", "rows.jsonl", "--engine", "ray", "--run-dir", "run", *flags)
     assert refused.exit_code == 2
     assert f"--engine ray does not go with {flags[0]}" in refused.output

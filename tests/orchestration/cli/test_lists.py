@@ -117,9 +117,7 @@ def test_entries_are_found_by_a_part_of_their_name_in_any_case() -> None:
         (["metrics", "list", "bleurt"], ["bleurt", "learned", "references", "higher"]),
     ],
 )
-def test_in_a_pipe_a_line_is_whole_with_tabs_between_its_cells(
-    arguments: list[str], cells: list[str]
-) -> None:
+def test_a_piped_line_is_whole_with_tabs_in_between(arguments: list[str], cells: list[str]) -> None:
     done = spanjury(*arguments)
     assert done.exit_code == 0, done.output
     found = done.stdout.splitlines()[0].split("\t")

@@ -50,9 +50,7 @@ def agreeing(texts: int, who: str = "anna") -> dict[tuple[str, int, str], Mark]:
     }
 
 
-def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     done = call(tmp_path, "meta", "run", *QUICK, "--json")
 
@@ -68,9 +66,7 @@ def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
     assert "6 texts of consistency" in done.stderr
 
 
-def test_meta_says_of_how_many_texts_people_read_another_version(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_counts_texts_read_in_another_version(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     assert call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl").exit_code == 0
     command = ("meta", "run", "--human", "marks.jsonl", *QUICK)
@@ -107,9 +103,7 @@ def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun
     assert "--human" in said
 
 
-def test_meta_on_too_few_marks_says_how_many_and_nothing_of_judges(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_on_too_few_marks_counts_them_and_omits_judges(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(4))
     done = call(tmp_path, "meta", "run", *QUICK)
 
@@ -118,9 +112,7 @@ def test_meta_on_too_few_marks_says_how_many_and_nothing_of_judges(
     assert done.stdout == ""
 
 
-def test_unfinished_marks_count_neither_for_meta_nor_in_an_export(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_unfinished_marks_count_nowhere(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | {("anna", 0, "consistency"): Mark(score=1)})
     meta = call(tmp_path, "meta", "run", *QUICK)
     assert "5 texts of consistency" in meta.stderr
@@ -135,9 +127,7 @@ def test_unfinished_marks_count_neither_for_meta_nor_in_an_export(
 
 
 @pytest.mark.parametrize("name", ["marks.jsonl", "marks.factgenie.jsonl", "marks.mqm.tsv"])
-def test_marks_go_out_and_come_in_under_the_same_names(
-    tmp_path: Path, run: MarkedRun, name: str
-) -> None:
+def test_marks_go_out_and_in_by_the_same_names(tmp_path: Path, run: MarkedRun, name: str) -> None:
     put_marks(run, agreeing(6) | agreeing(2, who="<b>ben</b>"))
     out = call(tmp_path, "marks", "export", "run", "-o", name)
     assert out.exit_code == 0, out.stderr
@@ -229,9 +219,7 @@ def forge(path: Path) -> None:
 NAME = "anna: text-0, system-0, consistency"
 
 
-def test_marks_that_are_left_out_are_named_and_end_the_command_with_1(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_marks_left_out_are_named_and_exit_with_1(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     backup_of(run.marks).unlink()
     forge(run.marks)

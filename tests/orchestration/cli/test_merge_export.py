@@ -81,9 +81,7 @@ def test_rows_are_judged_source_by_source_where_that_is_asked_for() -> None:
 
 @pytest.mark.usefixtures("run")
 @pytest.mark.parametrize(("name", "delimiter"), [("table.csv", ","), ("table.tsv", "\t")])
-def test_a_run_is_exported_in_the_form_that_the_file_name_asks_for(
-    name: str, delimiter: str
-) -> None:
+def test_a_run_is_exported_in_the_form_of_the_file_name(name: str, delimiter: str) -> None:
     done = spanjury("export", "run", "-o", name)
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"22 assessments are in {name}\n")
     with Path(name).open(newline="") as table:
@@ -149,9 +147,7 @@ def test_a_missing_run_is_reported() -> None:
         (("--rows", "spans", "--form", "jsonl"), "expected csv or tsv"),
     ],
 )
-def test_a_form_that_is_not_known_is_refused_with_those_that_are(
-    flags: tuple[str, ...], known: str
-) -> None:
+def test_an_unknown_form_is_refused_with_the_known(flags: tuple[str, ...], known: str) -> None:
     done = spanjury("export", "run", *flags)
     assert done.exit_code == 2
     assert known in done.stderr

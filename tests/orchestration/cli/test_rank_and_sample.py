@@ -102,9 +102,7 @@ def test_runs_of_a_system_each_are_ranked_by_their_names(tmp_path: Path, judge: 
     assert aspect["pairs"][0]["judged"]["inputs"] == INPUTS
 
 
-def test_one_file_of_people_s_scores_is_named_once_for_two_runs(
-    tmp_path: Path, judge: Judge
-) -> None:
+def test_one_file_of_people_s_scores_serves_two_runs(tmp_path: Path, judge: Judge) -> None:
     judge(rows()[::2], "first")
     judge(rows()[1::2], "second")
     write(tmp_path / "human.jsonl", scored(rows()))
@@ -131,9 +129,7 @@ def test_marks_of_the_view_are_people_s_scores(tmp_path: Path, judge: Judge) -> 
     assert not aspect["is_weighted"]
 
 
-def test_a_sample_is_marked_in_the_view_and_counts_by_its_chances(
-    tmp_path: Path, judge: Judge
-) -> None:
+def test_a_sample_marked_in_the_view_counts_by_its_chances(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     drawn = call(tmp_path, "sample", "run", "-n", "8", "--for", "calibration", "-o", "s.jsonl")
     assert drawn.exit_code == 0, drawn.stderr

@@ -28,9 +28,7 @@ def torn(memory: Path, *pages: int) -> None:
 
 
 @pytest.mark.parametrize("pages", [(1,), (2,), (7, 8)])
-def test_the_advice_about_a_torn_memory_saves_what_was_not_torn(
-    folder: Path, pages: tuple[int, ...]
-) -> None:
+def test_the_advice_on_a_torn_memory_saves_the_rest(folder: Path, pages: tuple[int, ...]) -> None:
     memory, results = folder / "run" / "memory.sqlite3", folder / "run" / "results.jsonl"
     with ChaosServer() as server:
         assert call(folder, *evaluate(server.base_url)).exit_code == 0
@@ -71,9 +69,7 @@ def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("torn_text", ['{"format": 1, "job": {"da', "[]"])
-def test_a_damaged_manifest_costs_no_call_and_hides_no_other_run(
-    folder: Path, torn_text: str
-) -> None:
+def test_a_damaged_manifest_costs_no_call_and_hides_no_run(folder: Path, torn_text: str) -> None:
     run = folder / "run"
     with ChaosServer() as server:
         flags = evaluate(server.base_url)

@@ -73,9 +73,7 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
-def test_a_run_that_breaks_off_goes_on_where_it_was(
-    spanjury: Spanjury, how: signal.Signals, code: int
-) -> None:
+def test_a_broken_off_run_is_resumed(spanjury: Spanjury, how: signal.Signals, code: int) -> None:
     ended, errors = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
     assert ended == code, errors
     if how == signal.SIGINT:
@@ -147,9 +145,7 @@ def test_the_manifest_says_what_the_run_was(spanjury: Spanjury) -> None:
     assert manifest["packages"]["litellm"]
 
 
-def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
-    spanjury: Spanjury,
-) -> None:
+def test_a_run_of_a_panel_file_without_options_can_be_resumed(spanjury: Spanjury) -> None:
     Path("panel.toml").write_text('[[seats]]\njudge = "form"\n')
     begun = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml", "--run-dir", "run")
     assert begun.exit_code == 0, begun.output
@@ -166,9 +162,7 @@ def test_a_run_of_a_panel_file_whose_seats_have_no_options_can_be_resumed(
         ('{"format": 1, "job": {"data": 3}}', "has no valid job"),
     ],
 )
-def test_a_folder_without_a_run_is_reported(
-    spanjury: Spanjury, manifest: str | None, problem: str
-) -> None:
+def test_a_missing_run_is_reported(spanjury: Spanjury, manifest: str | None, problem: str) -> None:
     Path("run").mkdir()
     if manifest is not None:
         Path("run/run.json").write_text(manifest)

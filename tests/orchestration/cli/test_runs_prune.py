@@ -80,9 +80,7 @@ def test_runs_that_are_old_and_done_are_deleted_as_a_whole(home: Path) -> None:
         (("--older-than", "0h"), []),
     ],
 )
-def test_age_and_number_say_what_is_kept(
-    home: Path, flags: tuple[str, ...], left: list[str]
-) -> None:
+def test_age_and_number_say_what_stays(home: Path, flags: tuple[str, ...], left: list[str]) -> None:
     assert prune(*flags, "--yes").exit_code == 0
     assert names(home) == left
 

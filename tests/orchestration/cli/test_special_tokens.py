@@ -90,9 +90,7 @@ def test_a_file_of_the_operators_goes_before_the_server(spanjury: Spanjury) -> N
     assert manifest() == {"openai-compatible/m": f"the file {Path('tokens.txt').absolute()}"}
 
 
-def test_a_file_that_cannot_be_read_ends_the_run_before_anything_is_sent(
-    spanjury: Spanjury,
-) -> None:
+def test_a_file_that_cannot_be_read_ends_the_run_before_any_call(spanjury: Spanjury) -> None:
     with LoopbackServer(REPLY) as server:
         done = spanjury(*evaluate(server.base_url, "--tokenizer", "none.json"))
         assert not server.requests

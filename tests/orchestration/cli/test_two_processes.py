@@ -10,9 +10,7 @@ from loopback.chaos import ChaosServer
 ROWS = 40
 
 
-def test_the_second_process_names_the_holder_of_the_run_and_the_first_ends_undisturbed(
-    tmp_path: Path,
-) -> None:
+def test_a_second_process_names_the_holder_of_the_run_and_leaves_it_alone(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=ROWS)
     with ChaosServer() as server:
         server.may_answer.clear()

@@ -48,9 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("run", "--aspects-file", "gone.toml", "--html", "p.html"), 2, "gone.toml"),
     ],
 )
-def test_wrong_input_is_one_line(
-    folder: Path, words: tuple[str, ...], code: int, said: str
-) -> None:
+def test_bad_input_is_one_line(folder: Path, words: tuple[str, ...], code: int, said: str) -> None:
     done = call(folder, "view", *words)
     assert done.exit_code == code
     assert said in complaint(done.stderr)

@@ -220,9 +220,7 @@ def ends_of(job: Job) -> list[ChunkEnd]:
     return [read_end(worker(chunk_json(chunk))) for chunk in chunks]
 
 
-def test_a_cluster_counts_the_rows_that_one_of_several_judges_did_not_answer(
-    tmp_path: Path,
-) -> None:
+def test_a_cluster_counts_rows_that_one_of_several_judges_left_out(tmp_path: Path) -> None:
     with LoopbackServer(chat("ready"), failure(400, "too long")) as server:
         job = job_of(tmp_path, model_at(server), count=10)
         both = tuple(SeatConfig(judge=name) for name in ("form", "annotator"))

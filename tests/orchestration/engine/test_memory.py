@@ -159,9 +159,7 @@ async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("outcome", Outcome)
-async def test_asked_again_is_what_was_not_answered_or_what_failed_if_asked_for(
-    outcome: Outcome,
-) -> None:
+async def test_asked_again_is_the_unanswered_or_the_failed_on_request(outcome: Outcome) -> None:
     score = 3 if outcome is Outcome.SCORED else None
     judge = CountedJudge([Report(outcome=outcome, score=score, reason="because"), REPORT])
     memory = DictMemory()

@@ -122,9 +122,7 @@ async def test_a_panel_is_asked_by_name_how_its_score_is_made() -> None:
         ("from-spans:file=absent.json,rest=.2", "leave out all but over"),
     ],
 )
-async def test_an_invalid_score_option_is_reported_before_any_judge_is_asked(
-    name: str, problem: str
-) -> None:
+async def test_an_invalid_score_option_is_reported_before_judging(name: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         async with open_panel(judges=["form"], score=name):
             pass

@@ -104,9 +104,7 @@ async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -
 
 
 @pytest.mark.parametrize("graces", [(0,), (60, 0), (0, 60)])
-async def test_the_shortest_grace_requested_before_entry_limits_the_work(
-    graces: tuple[float, ...],
-) -> None:
+async def test_the_shortest_grace_before_entry_limits_the_work(graces: tuple[float, ...]) -> None:
     stop_token = StopToken()
     for grace in graces:
         stop_token.request("early", grace=grace)

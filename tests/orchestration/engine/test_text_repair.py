@@ -278,9 +278,7 @@ def bare(text: str) -> str:
         ("A\n\nIt flies.\nB", "It flies", "A\n\n\nB"),
     ],
 )
-def test_a_deletion_leaves_no_blank_and_no_stop_standing_alone(
-    text: str, gone: str, left: str
-) -> None:
+def test_a_deletion_leaves_no_lone_blank_or_full_stop(text: str, gone: str, left: str) -> None:
     places = passages_in(text, [Marked("consistency", mark(text, gone))])
     assert edited(text, edits_of(text, places, {1: ""})) == left
 

@@ -186,9 +186,7 @@ def test_passages_stay_apart_and_evidence_says_which() -> None:
 
 
 @pytest.mark.parametrize("inputs", ["A text.", {"Article": ["a"]}, {1: "a"}, None])
-def test_inputs_that_are_no_texts_by_header_are_refused_when_the_segment_is_made(
-    inputs: object,
-) -> None:
+def test_inputs_with_bad_headers_are_refused_when_a_segment_is_made(inputs: object) -> None:
     with pytest.raises(ValueError, match="inputs must map headers to texts"):
         spanjury.Segment(output="A.", inputs=inputs)  # type: ignore[arg-type]  # the point of it
 

@@ -124,9 +124,7 @@ def test_a_shard_holds_what_any_run_writes(tmp_path: Path, job: ClusterJob, judg
     )
 
 
-def test_a_shard_that_is_there_is_not_judged_again(
-    job: ClusterJob, judge: NotingJudge, judged: Judged
-) -> None:
+def test_a_present_shard_is_not_judged(job: ClusterJob, judge: NotingJudge, judged: Judged) -> None:
     first = judged(job)
     second = judged(job)
     assert second == [replace(record, judged=0) for record in first]
@@ -207,9 +205,7 @@ def test_failures_are_outcomes_and_are_counted(job: ClusterJob, judged: Judged) 
     assert [record.outcomes for record in records] == [{Outcome.TIMED_OUT: 4}] * 2
 
 
-def test_a_bad_row_ends_the_run_or_is_skipped(
-    tmp_path: Path, job: ClusterJob, judged: Judged
-) -> None:
+def test_a_bad_row_ends_the_run_or_is_left(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
     rows = [*ROWS[:3], {"id": "bad"}, "bad", *ROWS[3:]]
     problem = f'{tmp_path}/rows.jsonl, line 4: the row has no output, only ["id"]'
     with pytest.raises(DataError) as raised:

@@ -182,9 +182,7 @@ def test_families_of_a_panel_file_are_known_when_it_is_opened(tmp_path: Path) ->
         spanjury.evaluate(rows(["our_model-v2", "gemma-7b"]), panel=ours, aspects=["fluency"])
 
 
-def test_the_command_line_says_it_once_and_a_resume_that_asks_no_model_says_it_too(
-    tmp_path: Path,
-) -> None:
+def test_the_command_line_says_it_once_and_so_does_a_resume_without_calls(tmp_path: Path) -> None:
     written(tmp_path, rows(["our model 3", "gpt-4", "our model 3"]))
     with LoopbackServer(*[GOOD] * 9) as server:
         (tmp_path / "panel.toml").write_text(
@@ -257,9 +255,7 @@ def test_families_go_through_a_runs_manifest() -> None:
         ("{ house = [3] }", r"families\.house"),
     ],
 )
-def test_families_that_are_no_lists_of_words_are_refused(
-    tmp_path: Path, families: str, says: str
-) -> None:
+def test_families_must_be_lists_of_words(tmp_path: Path, families: str, says: str) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(f"families = {families}\n")
     with pytest.raises(ConfigError, match=says):

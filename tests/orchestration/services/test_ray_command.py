@@ -183,9 +183,7 @@ def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) ->
     assert "cannot be" not in listed  # where the data is named
 
 
-def test_ctrl_c_ends_a_run_as_on_one_machine_and_loses_nothing(
-    flags: list[str], tmp_path: Path
-) -> None:
+def test_ctrl_c_ends_a_run_as_on_one_machine_without_loss(flags: list[str], tmp_path: Path) -> None:
     with LoopbackServer(*[GOOD] * 30, HELD) as server:
         offer(server)
         command = [sys.executable, "-m", "spanjury", *flags]

@@ -159,9 +159,7 @@ def test_k_errors_are_removed_and_the_others_keep_their_order(
 
 
 @given(errors=error_lists(), seed=SEEDS, k=COUNTS)
-def test_k_false_errors_come_after_the_others_and_have_a_place(
-    errors: ErrorList, seed: int, k: int
-) -> None:
+def test_k_false_errors_follow_the_others_in_a_place(errors: ErrorList, seed: int, k: int) -> None:
     result = changed(add_errors, errors, seed, {"k": k})
     if result is None:
         assert not errors.output.strip()

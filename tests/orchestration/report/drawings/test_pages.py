@@ -235,8 +235,6 @@ FLOWING = partial(TokenFlow, title="t", output=("a", "b"), reference=("c",))
         (partial(LcsAlignment, title="t", output=ABC, reference=ABC, pairs=((0, 3),)), "aligns no"),
     ],
 )
-def test_input_that_does_not_fit_the_texts_is_refused(
-    build: Callable[[], object], problem: str
-) -> None:
+def test_input_that_does_not_fit_is_refused(build: Callable[[], object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         build()

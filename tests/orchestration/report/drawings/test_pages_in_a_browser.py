@@ -130,9 +130,7 @@ def test_an_aligned_word_is_linked_with_its_partner(tmp_path: Path, chromium: Ch
         expect(readout(page)).to_have_text("output caught: not aligned")
 
 
-def test_a_page_is_dark_where_that_is_wished_and_light_in_print(
-    tmp_path: Path, chromium: Chromium
-) -> None:
+def test_a_page_is_dark_on_request_and_light_in_print(tmp_path: Path, chromium: Chromium) -> None:
     with opened(chromium, PAGES["heat_map"](*WORDS), tmp_path) as page:
         body = page.locator("body")
         expect(body).to_have_css("background-color", "rgb(255, 255, 255)")

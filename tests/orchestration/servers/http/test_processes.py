@@ -165,9 +165,7 @@ def test_a_batch_that_is_cancelled_asks_no_more_and_keeps_what_it_has(tmp_path: 
         assert judge.asked == 1
 
 
-def test_a_batch_that_was_cancelled_does_not_go_on_after_the_service_was_killed(
-    tmp_path: Path,
-) -> None:
+def test_a_cancelled_batch_does_not_go_on_after_the_service_was_killed(tmp_path: Path) -> None:
     with ChaosServer() as judge:
         judge.may_answer.clear()
         judges = model(judge.base_url)
@@ -318,9 +316,7 @@ def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path:
         assert client.get("/v1/batches").json() == {"batches": []}
 
 
-def test_more_connections_than_may_be_are_refused_and_the_others_are_served(
-    tmp_path: Path,
-) -> None:
+def test_connections_beyond_the_limit_are_refused_and_the_others_served(tmp_path: Path) -> None:
     with serving(tmp_path, "--max-http-connections", "50") as served:
         address = ("127.0.0.1", served.port)
         idle = [socket.create_connection(address, timeout=20) for _ in range(1_000)]

@@ -105,9 +105,7 @@ async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(
             assert sum(batch["state"] == "queued" for batch in listed) > len(taken) / 2
 
 
-async def test_batches_whose_rows_are_on_their_way_count_before_these_are_received(
-    tmp_path: Path,
-) -> None:
+async def test_batches_with_rows_on_their_way_count_before_their_arrival(tmp_path: Path) -> None:
     plan, may_arrive = BatchPlan(panels={}, most_running=1, most_waiting=2), anyio.Event()
     statuses: list[int] = []
 

@@ -203,9 +203,7 @@ def test_the_later_of_two_windows_with_the_same_name_chooses(chromium: Chromium,
     assert row["human"] == {"consistency": {"anna": 2.0}}
 
 
-def test_a_blind_annotator_sees_no_judge_before_the_row_is_done(
-    chromium: Chromium, run: Path
-) -> None:
+def test_a_blind_annotator_sees_no_judge_before_the_end(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as page:
         begin(page, "anna", blind=True)
         row = page.locator("#row")
@@ -228,9 +226,7 @@ def test_a_blind_annotator_sees_no_judge_before_the_row_is_done(
         expect(page.locator(".seat-card")).to_have_count(0)
 
 
-def test_a_mark_that_cannot_be_saved_is_kept_said_and_sent_again(
-    chromium: Chromium, run: Path
-) -> None:
+def test_a_mark_that_cannot_be_saved_is_kept_and_sent_again(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url, complaints=("Failed to load",)) as page:
         begin(page, "anna")
         page.route("**/api/mark?*", lambda route: route.abort())
@@ -263,9 +259,7 @@ def test_leaving_with_an_unsaved_mark_warns(chromium: Chromium, run: Path) -> No
         assert asked == ["beforeunload"]
 
 
-def test_a_server_that_is_killed_after_saved_was_shown_has_lost_nothing(
-    chromium: Chromium, run: Path
-) -> None:
+def test_a_server_killed_after_saved_was_shown_lost_nothing(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as page:
         begin(page, "anna")
         page.locator("[data-mark='score 5']").check()
@@ -276,9 +270,7 @@ def test_a_server_that_is_killed_after_saved_was_shown_has_lost_nothing(
     assert row["human"] == {"consistency": {"anna": 5.0}}
 
 
-def test_spans_of_judges_are_rejected_and_edited_by_the_keyboard(
-    chromium: Chromium, run: Path
-) -> None:
+def test_spans_of_judges_are_rejected_and_edited_by_keys(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as page:
         begin(page, "anna")
         page.keyboard.press("n")
@@ -304,9 +296,7 @@ def test_spans_of_judges_are_rejected_and_edited_by_the_keyboard(
     assert (span["text"], span["severity"]) == ("Friday night", 5)
 
 
-def test_the_random_order_is_a_persons_own_and_the_same_again(
-    chromium: Chromium, run: Path
-) -> None:
+def test_the_random_order_is_a_persons_own_and_stable(chromium: Chromium, run: Path) -> None:
     order = "spanjuryView.state.order.join()"
     orders: dict[str, set[str]] = {}
     with served(run) as at, chromium.open(at.url) as page:

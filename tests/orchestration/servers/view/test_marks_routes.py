@@ -85,9 +85,7 @@ def test_a_put_on_an_old_revision_is_answered_with_the_mark_as_it_is(asking: htt
         ({"revision": 0, "spans": [BRIDGE | {"severity": 6}]}, "expected 1 to 5"),
     ],
 )
-def test_a_mark_that_does_not_fit_the_text_is_refused(
-    asking: httpx.Client, mark: object, problem: str
-) -> None:
+def test_a_mark_that_does_not_fit_fails(asking: httpx.Client, mark: object, problem: str) -> None:
     answer = put(asking, mark)
     assert answer.status_code == 400
     assert problem in answer.json()["title"]
@@ -138,9 +136,7 @@ def test_an_invalid_name_is_refused(asking: httpx.Client, name: str) -> None:
         assert "1 to 64 printable characters" in answer.json()["title"]
 
 
-def test_a_blind_reader_gets_neither_results_nor_other_peoples_scores_until_done(
-    asking: httpx.Client,
-) -> None:
+def test_a_blind_reader_gets_neither_results_nor_others_scores_early(asking: httpx.Client) -> None:
     query = {"numbers": "0,1", "blind": "anna"}
     before = asking.get("/api/rows", params=query).json()
     assert [row["results"] for row in before["rows"]] == [[None], [None]]

@@ -101,9 +101,7 @@ def test_a_token_in_the_address_counts_for_nothing(view: View) -> None:
     "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost@evil", ""]
 )
 @pytest.mark.parametrize("path", ["/", "/api/head"])
-def test_a_name_that_is_made_to_lead_here_is_refused(
-    asking: httpx.Client, host: str, path: str
-) -> None:
+def test_a_name_made_to_lead_here_is_refused(asking: httpx.Client, host: str, path: str) -> None:
     response = asking.get(path, headers={"Host": host})
     assert response.status_code == 403
     assert "127.0.0.1" in response.json()["title"]
@@ -140,9 +138,7 @@ def test_two_hosts_in_one_request_are_refused(asking: httpx.Client) -> None:
         ("comparison?first=run:0&second=run:1", "there is no run:1"),
     ],
 )
-def test_an_unanswerable_request_is_refused_in_one_line(
-    asking: httpx.Client, path: str, said: str
-) -> None:
+def test_an_unanswerable_request_is_refused(asking: httpx.Client, path: str, said: str) -> None:
     response = asking.get(f"/api/{path}")
     assert response.status_code == 400
     assert said in response.json()["title"]

@@ -129,9 +129,7 @@ def test_marks_without_a_verdict_give_no_share(run: MarkedRun) -> None:
     assert judges_spans(run) == ((), 0)
 
 
-def test_the_command_prints_the_share_with_an_interval_by_source(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_the_command_prints_the_share_with_an_interval(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(
         run,
         {

@@ -235,9 +235,7 @@ def test_marks_of_two_people_are_not_made_one_persons(tmp_path: Path) -> None:
         taken_in(tmp_path, row, annotator="carl")
 
 
-def test_another_mark_of_the_same_person_is_kept_unless_it_is_to_be_replaced(
-    tmp_path: Path,
-) -> None:
+def test_another_mark_of_the_same_person_is_kept_unless_replaced(tmp_path: Path) -> None:
     row: dict[str, object] = {
         "id": "text-0",
         "output": "The dog sat.",

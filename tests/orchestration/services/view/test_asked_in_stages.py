@@ -53,9 +53,7 @@ def asked(run: Path) -> list[dict[str, Any]]:
         return [answer.raise_for_status().json() for answer in rows]
 
 
-def test_the_calls_of_a_seat_that_was_asked_are_shown(
-    tmp_path: Path, server: LoopbackServer
-) -> None:
+def test_the_calls_of_an_asked_seat_are_shown(tmp_path: Path, server: LoopbackServer) -> None:
     run = judge(tmp_path, server)
     (sent,) = [request.body["messages"] for request in server.requests]
     unsure, _ = asked(run)
@@ -90,9 +88,7 @@ def test_a_budget_that_was_used_up_is_the_reason(tmp_path: Path, server: Loopbac
     assert "The budget of 1 call has 0 calls left" in second["note"]
 
 
-def test_prompts_of_a_later_run_are_not_shown_for_other_rows(
-    tmp_path: Path, server: LoopbackServer
-) -> None:
+def test_prompts_of_a_later_run_stay_off_other_rows(tmp_path: Path, server: LoopbackServer) -> None:
     run = judge(tmp_path, server)
     before = (run / "results.jsonl").read_bytes()
     whole = (tmp_path / "panel.toml").read_text().partition("[cascade]")[0]

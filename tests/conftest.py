@@ -143,6 +143,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             shorten(item)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marked = metafunc.definition.get_closest_marker("asyncio_only")
+    if marked and "anyio_backend" in metafunc.fixturenames:
+        on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
+        metafunc.definition.add_marker(on_asyncio)
+
+
 def in_heavy_file(path: Path) -> bool:
     return any(path.is_relative_to(Path(__file__).parent / name) for name in HEAVY)
 
@@ -207,6 +215,6 @@ def _log_as_configured_by_default() -> Iterator[None]:
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Run every async test on both event loops, unless a module says otherwise."""
+    """Run every async test on both event loops, unless it is marked `asyncio_only`."""
     backend: str = request.param
     return backend

@@ -64,7 +64,6 @@ def test_async_code_runs_between_pages(tmp_path: Path, chromium: Chromium) -> No
     shown(chromium, path)
 
 
-@pytest.mark.anyio
 async def test_async_tests_run_beside_the_browser(chromium: Chromium) -> None:
     assert chromium.browser.is_connected()
     assert await asleep() == "woken"

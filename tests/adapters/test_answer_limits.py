@@ -25,18 +25,13 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 PROVIDERS = ("anthropic", "custom_openai", "litellm_proxy", "ollama")
 ROADS = (*LANES, *(Lane(name=f"{name}/loop") for name in PROVIDERS))
 SHORT = ChatRequest(messages=(QUESTION,), decoding=Decoding(max_tokens=16))
 SIZE = 50 * 2**20
 BUFFERS = 12 * 2**20  # what both sides of a connection may hold at most, unread
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(params=ROADS, ids=lambda method: method.name.partition("/")[0])

@@ -27,15 +27,8 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import Meter, Spending
 
-pytestmark = pytest.mark.anyio
-
 WRONG_KEY = UnusableModelError("status 401: wrong key")
 DOWN = TransientModelError("connection refused")
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 async def test_one_small_call_goes_first_and_is_counted() -> None:

@@ -20,8 +20,6 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
 OVERLOADS: list[ModelError] = [
     OverloadedModelError("503"),
     RateLimitedModelError("429"),

@@ -33,8 +33,6 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
 RESET = TransientModelError("connection reset")
 

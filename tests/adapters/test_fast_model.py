@@ -31,7 +31,7 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 NAME = "openai-compatible/org/loop"
 URL = "http://127.0.0.1:1/v1"
@@ -40,11 +40,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=8,
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def ask(base_url: str, request: ChatRequest = REQUEST, *, patience: float = 20.0) -> Reply:

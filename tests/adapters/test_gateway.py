@@ -28,14 +28,7 @@ from spanjury.judges.core import (
     Usage,
 )
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 class Pauses(list[float]):

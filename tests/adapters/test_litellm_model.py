@@ -29,12 +29,7 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = pytest.mark.asyncio_only
 
 
 async def wire(name: str, request: ChatRequest) -> Mapping[str, object]:

@@ -32,7 +32,6 @@ from spanjury.judges.core import (
     Usage,
 )
 
-pytestmark = pytest.mark.anyio
 WORDS = ("sat", "the cat sat down", "a dog. " * 5, "Judge this text! " * 7, "x", "the the")
 
 

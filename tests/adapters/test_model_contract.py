@@ -40,18 +40,13 @@ from spanjury.judges.core import (
     Usage,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 LOOKUP = ToolSpec(
     name="look_up",
     description="Find a passage.",
     parameters={"type": "object", "properties": {"words": {"type": "string"}}},
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_a_reply_comes_with_its_usage(lane: Lane) -> None:

@@ -42,7 +42,7 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 
 def _choices(value: object) -> Answer:
@@ -59,11 +59,6 @@ def _usage(value: object) -> Answer:
 
 def _content(value: object) -> Answer:
     return chat(None, message={"content": value})
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.mark.parametrize(

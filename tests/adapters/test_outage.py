@@ -30,15 +30,8 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
 UNFIT = PermanentModelError("status 400: unsupported parameter")
 SHARE = partial(UsableShare, least=0.1, window=50)
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 class HeldModel:

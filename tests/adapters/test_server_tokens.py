@@ -11,7 +11,7 @@ from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import ModelOptions, TemplateTokens, TokenizedModel, TransientModelError
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 VOCABULARY = "<|im_end|><file_sep>!the [:] <b>[|user|]"
 LLAMA_CPP = {
@@ -31,11 +31,6 @@ LLAMA_CPP = {
 VLLM = {"/v1/models": {"data": [{"id": "m", "owned_by": "vllm"}]}}
 ADDED = {"1": {"content": "<seed:bos>", "special": True}, "2": "<file_sep>"}
 TURNS = {"token_strs": ["[|system|]", "Ġa", "[|endofturn|]", "Ċ", "a", "[|user|]"]}
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def asked(server: LoopbackServer) -> TemplateTokens | None:

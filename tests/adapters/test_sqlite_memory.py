@@ -62,7 +62,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a memory?#%.db"
 
 
-@pytest.mark.anyio
 async def test_a_put_value_is_there_at_once_and_after_reopening(path: Path) -> None:
     with SqliteMemory(path) as memory:
         port: Memory = memory
@@ -76,7 +75,6 @@ async def test_a_put_value_is_there_at_once_and_after_reopening(path: Path) -> N
     assert {each.name for each in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
 
 
-@pytest.mark.anyio
 async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path) -> None:
     commits: list[str] = []
     with SqliteMemory(path) as memory:
@@ -90,7 +88,6 @@ async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path)
         assert all(memory.get(str(number)) == _value(number) for number in range(100))
 
 
-@pytest.mark.anyio
 async def test_puts_of_one_key_gather_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_commit = anyio.Event()
     monkeypatch.setattr(sqlite_memory, "sleep", lambda _: may_commit.wait())
@@ -122,7 +119,6 @@ def _wait_for(event: Event) -> None:
     assert event.wait(60)
 
 
-@pytest.mark.anyio
 async def test_an_uncommitted_value_can_be_read(path: Path) -> None:
     with SqliteMemory(path) as memory:
         goes_on = _held(memory)
@@ -136,7 +132,6 @@ async def test_an_uncommitted_value_can_be_read(path: Path) -> None:
         assert (memory.get("a"), memory.get("b")) == (b"1", b"2")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("most", [0, 2, 100])
 async def test_values_put_into_an_empty_file_are_found_ever_after(
     path: Path, most: int, monkeypatch: pytest.MonkeyPatch
@@ -156,7 +151,6 @@ async def test_values_put_into_an_empty_file_are_found_ever_after(
         assert memory.get("soon 9") == b"x"
 
 
-@pytest.mark.anyio
 async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_memory, "_MOST_WAITING", 2)
     with SqliteMemory(path) as memory:
@@ -166,7 +160,6 @@ async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.Mon
         assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 
-@pytest.mark.anyio
 async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path: Path) -> None:
     with SqliteMemory(path) as memory:
         goes_on = _held(memory)
@@ -185,7 +178,6 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
         assert [memory.get(key) for key in "abc"] == [b"1", b"2", b"3"]
 
 
-@pytest.mark.anyio
 async def test_a_failed_commit_is_reported_to_all_in_it_and_the_next_succeeds(path: Path) -> None:
     errors: list[str] = []
 

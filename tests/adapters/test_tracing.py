@@ -50,7 +50,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SECRET = "The purple cow of the treasury"
 REPLY = f"No Error\n\nOverall score: Good\nExplanation of the score: {SECRET}."
@@ -131,11 +131,6 @@ async def real_panel(listener: Listener, *answers: Answer) -> AsyncIterator[Pane
             gateway = Gateway(model, options=options, sleep=clock.sleep)
             asked = listener.tracing.model(gateway, name="openai-compatible/org/loop")
             yield panel(listener, one=Annotator(model=asked), two=Annotator(model=asked, seed=1))
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_spans_nest_as_the_work_does_whatever_runs_beside_it() -> None:

@@ -5,18 +5,13 @@ import pytest
 from spanjury import find_aspect, open_panel
 from spanjury.judges.core import Report, Segment
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 ARTICLE = (
     "The council of Marston has bought the old railway bridge for one pound. It was built in 1932"
     " and closed after a flood two years ago. Engineers want to reopen it to cyclists in spring."
 )
 CONSISTENCY = find_aspect("summarization", "consistency")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assess(model: str, output: str) -> Report:

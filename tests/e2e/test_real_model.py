@@ -34,18 +34,13 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
 from spanjury.orchestration.wiring.models import open_generator
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FLUENCY = find_aspect("summarization", "fluency")
 BROKEN = "harbour-bridge/system-c"
 """A text in which `form` finds several errors, whatever the model finds."""
 SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.segment_id == BROKEN)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assess(*judges: str, consolidate: str = "rules") -> PanelReport:

@@ -30,7 +30,7 @@ from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.llm.verdict import verdict_line
 from spanjury.judges.text import field_mark
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 ASPECT = Aspect(
     name="fluency",
@@ -52,11 +52,6 @@ class Replies:
     report: Report
     same: Rescoring
     more: Rescoring
-
-
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(scope="module")

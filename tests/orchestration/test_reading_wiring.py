@@ -13,8 +13,6 @@ from spanjury.orchestration.wiring import reading
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SAID = {"location": "in 1935", "explanation": "It was 1932.", "overall_score": "Poor"}
 IN_LINES = """Error 1:
@@ -31,11 +31,6 @@ Severity: 4
 Overall score: Poor
 """
 REFUSED = failure(400, "This model does not support response_format json_schema")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assessed(

@@ -22,8 +22,6 @@ from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatC
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:

@@ -55,8 +55,6 @@ SEGMENT = Segment(
     references=("abc", "abcd"),
 )
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(frozen=True)
 class Length:

@@ -14,7 +14,6 @@ from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
 from spanjury.judges.metrics.running import run_metrics
 from spanjury.judges.metrics.scores import MetricScores, corpus_interval, measured, put_together
 
-pytestmark = pytest.mark.anyio
 ANY = card()
 
 

@@ -33,8 +33,6 @@ ARTICLE = (
     "It was built by Mary Evans in 1932 and holds 12,000 books."
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def segment(output: str, source: str = ARTICLE) -> Segment:
     return Segment(segment_id="1", output=output, inputs={"Article": source})

@@ -1,7 +1,5 @@
 """The sentence of the source that speaks of the same as a sentence of the text."""
 
-import pytest
-
 from spanjury.judges.core import Report, Segment
 from spanjury.judges.rules.evidence import same_subject
 from spanjury.judges.rules.grounding import GroundingJudge
@@ -14,8 +12,6 @@ INPUTS = {
     "Context [1]": "The weather was fine. Ships left at noon.",
     "Context [2]": "Prices rose. The harbour council approved the new ferry terminal.",
 }
-
-pytestmark = pytest.mark.anyio
 
 
 async def judged(output: str, inputs: dict[str, str]) -> Report:

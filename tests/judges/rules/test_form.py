@@ -23,8 +23,6 @@ PROSE = (
     "What happens next? A judge will hear the case in May; an hour is set aside for it."
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def checked(text: str, *, max_spans: int = 8) -> Report:
     return FormJudge(max_spans=max_spans)._check(text, aspect=FLUENCY)

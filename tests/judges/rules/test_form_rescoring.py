@@ -23,7 +23,6 @@ def test_both_offline_judges_can_rescore() -> None:
     assert isinstance(GroundingJudge(), Rescorable)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
 async def test_an_unchanged_list_keeps_its_score_with_few_spans_reported(max_spans: int) -> None:
     judge = FormJudge(max_spans=max_spans)
@@ -33,7 +32,6 @@ async def test_an_unchanged_list_keeps_its_score_with_few_spans_reported(max_spa
     assert (rescoring.report.spans, rescoring.method) == (report.spans, RescoringMethod.COMPUTED)
 
 
-@pytest.mark.anyio
 async def test_the_score_follows_the_list() -> None:
     judge = FormJudge()
     report = await judge.assess(BAD, FLUENCY)
@@ -50,7 +48,6 @@ async def test_the_score_follows_the_list() -> None:
     assert (scores, scores[-1], len(set(scores))) == (sorted(scores), FLUENCY.scale.high, 4)
 
 
-@pytest.mark.anyio
 async def test_another_aspect_is_abstained_from() -> None:
     rescoring = await FormJudge().rescore(BAD, ASPECT, ())
     assert rescoring.report.outcome is Outcome.ABSTAINED
@@ -66,7 +63,6 @@ def test_whatever_the_text_an_unchanged_list_keeps_its_score(text: str) -> None:
 CAR = segment(output="Acme sold 7 cars in Rome. Jane Roe was pleased in June.")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
 async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -> None:
     judge = GroundingJudge(max_spans=max_spans)
@@ -76,7 +72,6 @@ async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -
     assert rescoring.method is RescoringMethod.COMPUTED
 
 
-@pytest.mark.anyio
 async def test_the_score_of_grounding_follows_the_list() -> None:
     judge = GroundingJudge()
     report = await judge.assess(CAR, GROUNDING)

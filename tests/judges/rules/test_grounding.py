@@ -29,8 +29,6 @@ WORDS = (
     *(".", ",", "the", "of", "Doe", "\n", "\ud800", "\u00e9"),
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def segment(output: str, source: str = ARTICLE) -> Segment:
     return Segment(segment_id="1", output=output, inputs={"Article": source})

@@ -31,16 +31,11 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture

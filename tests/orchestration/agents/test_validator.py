@@ -23,16 +23,11 @@ from spanjury.agents import jury_validator
 from spanjury.judges.core import ConfigError, ErrorSpan, JudgeError, ModelTimeoutError, Report
 from spanjury.orchestration.engine.panel import Panel
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture

@@ -120,7 +120,6 @@ def test_a_log_that_fails_says_so_once_and_goes_on(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.count("the log file /dev/full ends here") == 1
 
 
-@pytest.mark.anyio
 async def test_a_failed_call_is_logged_with_segment_aspect_and_seat(tmp_path: Path) -> None:
     clock = FakeClock()
     models = [
@@ -148,7 +147,6 @@ async def test_a_failed_call_is_logged_with_segment_aspect_and_seat(tmp_path: Pa
     assert "Overall score" not in text
 
 
-@pytest.mark.anyio
 async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

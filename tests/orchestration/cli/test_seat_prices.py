@@ -182,8 +182,7 @@ def test_only_the_seats_that_are_asked_for_are_priced() -> None:
     assert list(seat_prices(config, {"annotator:openai/gpt-4o"})) == ["annotator:openai/gpt-4o"]
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the client's library is built on it
+@pytest.mark.asyncio_only  # the client's library is built on it
 async def test_seats_have_the_names_that_they_have_in_an_open_panel() -> None:
     models = [
         ModelConfig(name=f"openai-compatible/{name}", base_url="http://127.0.0.1:9/v1")

@@ -23,7 +23,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.text_repair.agent_writer import AgentWriter
 from spanjury.orchestration.engine.text_repair.versions import Version
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 TEXT = "The bridge opened in 1935. It cost nothing."
 ARTICLE = "It opened in 1932."
@@ -32,11 +32,6 @@ YEAR = replace(
     evidence=(Evidence(input="Article", start=13, end=17, text="1932"),),
 )
 COST = mark(TEXT, "nothing", severity=2)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def version(*spans: ErrorSpan, text: str = TEXT, article: str = ARTICLE) -> Version:

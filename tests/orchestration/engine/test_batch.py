@@ -11,8 +11,6 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 
-pytestmark = pytest.mark.anyio
-
 
 def panel_of(judge: Judge) -> Panel:
     return Panel(

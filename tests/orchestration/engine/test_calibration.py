@@ -102,19 +102,16 @@ def test_a_calibration_that_cannot_be_is_refused(parts: dict[str, object]) -> No
         fitted(**parts)
 
 
-@pytest.mark.anyio
 async def test_a_score_is_mapped_to_peoples_scale() -> None:
     report = await judged(Report(score=2), Report(score=4), made=calibration(fitted(score_map=MAP)))
     assert report.score == 2.0  # the mean, 3, stands for 2
 
 
-@pytest.mark.anyio
 async def test_another_aspect_keeps_its_score() -> None:
     made = calibration(fitted(score_map=MAP), aspect="fluency")
     assert (await judged(Report(score=2), Report(score=4), made=made)).score == 3.0
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("scores", "spans", "decision", "ground"),
     [
@@ -136,7 +133,6 @@ async def test_a_threshold_on_scores_decides(
     assert report.score == 5.0  # the threshold is of what the judges said
 
 
-@pytest.mark.anyio
 async def test_a_seat_without_a_score_leaves_the_decision_to_the_usual_rules() -> None:
     made = calibration(fitted(thresholds=BY_SCORE))
     report = await judged(Report(score=3), made=made)
@@ -144,7 +140,6 @@ async def test_a_seat_without_a_score_leaves_the_decision_to_the_usual_rules() -
     assert report.basis.false_alarms is None
 
 
-@pytest.mark.anyio
 async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     report = await judged(
         Report(score=3), Report(score=3), made=calibration(fitted(thresholds=BY_SCORE))
@@ -157,7 +152,6 @@ async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     assert report.basis.reason == "The score of the judges is 3.00, 3.00 or less."
 
 
-@pytest.mark.anyio
 async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> None:
     says = Report(score=4, spans=(GRAVE,))
     report = await judged(says, says, made=calibration(fitted(thresholds=BY_SCORE)))
@@ -168,7 +162,6 @@ async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> 
     )
 
 
-@pytest.mark.anyio
 async def test_a_probability_is_compared_with_the_calibrated_threshold_before_all_others() -> None:
     usual = replace(
         BY_SCORE, judges=frozenset({"fixed"}), signal="probability", unsure=0.9, faulty=0.95
@@ -181,7 +174,6 @@ async def test_a_probability_is_compared_with_the_calibrated_threshold_before_al
     assert (before.decision, after.decision) == (Decision.OK, Decision.UNSURE)
 
 
-@pytest.mark.anyio
 async def test_fitted_severities_make_the_score_of_spans() -> None:
     # one sentence, one error of severity 2: it costs 1 of 4, then 3 of 4, of the scale of 4 points
     says = Report(score=4, spans=(MILD,))

@@ -33,7 +33,7 @@ from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.orchestration.engine.agent_consolidator import AgentConsolidator
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 TASK = Task(name="summarization", description="It had to sum up.", output_header="Summary")
 ASPECT = Aspect(name="consistency", task=TASK, definition="Is it supported?", kind="grounding")
@@ -200,8 +200,7 @@ async def test_one_span_or_none_asks_no_model() -> None:
     assert alone.sources == ((SpanRef(seat="b", index=0),),)
 
 
-def test_its_signature_names_all_options(anyio_backend: str) -> None:
-    assert anyio_backend == "asyncio"
+def test_its_signature_names_all_options() -> None:
     agent = AgentConsolidator(model=ScriptedModel())
     assert isinstance(agent, Consolidator)
     others = (
@@ -212,8 +211,7 @@ def test_its_signature_names_all_options(anyio_backend: str) -> None:
     assert len({it.signature for it in (agent, *others)}) == 4
 
 
-def test_options_out_of_range_are_refused_when_it_is_built(anyio_backend: str) -> None:
-    assert anyio_backend == "asyncio"
+def test_options_out_of_range_are_refused_when_it_is_built() -> None:
     model = ScriptedModel()
     with pytest.raises(ValueError, match="max_spans must be positive"):
         AgentConsolidator(model=model, max_spans=0)
@@ -258,9 +256,7 @@ PARTITIONS = st.permutations(["s1", "s2", "s3", "s4", "s5"]).flatmap(
 
 @settings(max_examples=60)
 @given(replies=st.lists(st.one_of(ANSWERS, PARTITIONS, st.text()), min_size=2, max_size=2))
-def test_whatever_the_model_writes_every_span_is_accounted_for_once(
-    replies: list[str], anyio_backend: str
-) -> None:
+def test_whatever_the_model_writes_every_span_is_accounted_for_once(replies: list[str]) -> None:
     spans = [span("1923"), span("green", 5), span("gold", 2)]
     given_verdict = verdict(a=spans, b=[span("in 1923"), span("", None)])
     agent = AgentConsolidator(model=ScriptedModel(*replies), retries=1, max_spans=3)
@@ -268,7 +264,7 @@ def test_whatever_the_model_writes_every_span_is_accounted_for_once(
     async def run() -> Consolidation:
         return await agent.consolidate(given_verdict)
 
-    result = anyio.run(run, backend=anyio_backend)
+    result = anyio.run(run)
     assert accounted_for(result) == sorted(ref for ref, _ in seat_spans(given_verdict))
     assert len(result.spans) <= 3
     assert all(TEXT[slice(*it.interval)] == it.text for it in result.spans if it.interval)

@@ -397,7 +397,6 @@ def panel(*reports: Report, measured: Thresholds = MEASURED) -> Panel:
     )
 
 
-@pytest.mark.anyio
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=3), st.floats(0.2, 3), st.booleans())
 async def test_the_score_falls_with_the_probability_with_spans_and_without(
     stated: list[float], slope: float, marked: bool
@@ -411,7 +410,6 @@ async def test_the_score_falls_with_the_probability_with_spans_and_without(
     assert (report.score, report.aggregation) == (5 - 4 * report.error_probability, "probability")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("second", "judge", "aggregation"),
     [(None, "reader", "mean"), (0.9, "other", "mean"), (0.9, "reader", "median")],
@@ -433,7 +431,6 @@ def test_a_recalibration_changes_the_signature_of_a_panel_that_it_is_for() -> No
     assert one == two
 
 
-@pytest.mark.anyio
 async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left_out() -> None:
     def unverified(text: str, probability: float) -> Unverified:
         start = TEXT.index(text)
@@ -451,7 +448,6 @@ async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left
     assert report.unverified == (other,)
 
 
-@pytest.mark.anyio
 async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() -> None:
     made_up = Unverified(start=0, end=3, text="xyz", probability=0.5, reason="New.")
     report = await panel(Report(score=3, unverified=(made_up,))).assess(segment(), ASPECT)
@@ -460,7 +456,6 @@ async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() ->
     assert "not an Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
 
 
-@pytest.mark.anyio
 async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis() -> None:
     report = await panel(Report(score=2, error_probability=0.9)).assess(segment(), ASPECT)
     assert (report.decision, report.error_probability) == (Decision.FAULTY, 0.9)
@@ -468,7 +463,6 @@ async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis()
     assert report.basis.false_alarms == 0.05
 
 
-@pytest.mark.anyio
 async def test_a_seat_without_a_score_has_no_say_and_without_any_score_nothing_is_decided() -> None:
     idle = Report(outcome=Outcome.ABSTAINED, reason="not my aspect", error_probability=0.9)
     one = await panel(idle, Report(score=5, error_probability=0.1)).assess(segment(), ASPECT)
@@ -480,7 +474,6 @@ async def test_a_seat_without_a_score_has_no_say_and_without_any_score_nothing_i
 TRUE = Evidence(input="Article", start=13, end=17, text="1932")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "false",
     [

@@ -158,7 +158,6 @@ def test_a_closed_panel_and_one_of_another_loop_are_named_at_once() -> None:
         assert len(server.requests) == 1
 
 
-@pytest.mark.anyio
 async def test_pending_answers_arrive_before_the_run_fails() -> None:
     waiting = WaitingJudge.holding(["0", "1"])
     failing = FixedJudge(says=RunFailedError("the key is wrong"), name="failing")

@@ -36,8 +36,6 @@ from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.summary import Summary
 
-pytestmark = pytest.mark.anyio
-
 TEXT = segment()
 MARKED = Report(
     score=2,

@@ -128,7 +128,6 @@ async def _assessed(panel: Panel) -> PanelReport:
     return replace(report, seats=tuple(replace(seat, seconds=0.0) for seat in report.seats))
 
 
-@pytest.mark.anyio
 async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     first = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
@@ -137,7 +136,6 @@ async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     assert RememberedJudge(judge, memory).signature == judge.signature
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "error",
     [
@@ -157,7 +155,6 @@ async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: 
     assert judge.asked == 1
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("outcome", Outcome)
 async def test_asked_again_is_the_unanswered_or_the_failed_on_request(outcome: Outcome) -> None:
     score = 3 if outcome is Outcome.SCORED else None
@@ -198,7 +195,6 @@ CHANGES: dict[str, Callable[[Segment, Aspect], tuple[Segment, Aspect]]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other(
     change: Callable[[Segment, Aspect], tuple[Segment, Aspect]],
@@ -210,7 +206,6 @@ async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other
     assert judge.asked == 2
 
 
-@pytest.mark.anyio
 async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     remembered = RememberedJudge(judge, memory)
@@ -226,7 +221,6 @@ async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
     assert judge.asked == 1
 
 
-@pytest.mark.anyio
 async def test_another_signature_and_another_place_have_a_say_of_their_own() -> None:
     judge, memory = CountedJudge([REPORT, Report(score=1), Report(score=2)]), DictMemory()
     for place, expected in (("", 2.5), ("2", 1), ("", 2.5), ("2", 1)):
@@ -236,7 +230,6 @@ async def test_another_signature_and_another_place_have_a_say_of_their_own() -> 
     assert (await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)).score == 2
 
 
-@pytest.mark.anyio
 async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None:
     judge = WaitingJudge.holding(["s", "t"])
     remembered = RememberedJudge(judge, DictMemory())
@@ -249,7 +242,6 @@ async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None
     assert (judge.began, remembered._kept._turns) == (["s"], {})
 
 
-@pytest.mark.anyio
 async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
     judge, memory = WaitingJudge.holding(["s", "t"]), DictMemory()
     remembered = RememberedJudge(judge, memory)
@@ -271,7 +263,6 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
     assert (len(memory.values), remembered._kept._turns) == (1, {})
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
 async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> None:
     memory = DictMemory()
@@ -280,7 +271,6 @@ async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> N
     assert memory.values == {}
 
 
-@pytest.mark.anyio
 async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> None:
     full = BrokenMemory()
     with pytest.raises(StoreError, match="full"):
@@ -290,7 +280,6 @@ async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> Non
     assert len(full.puts) == 2
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
 async def test_unreadable_memories_are_asked_for_again_with_one_warning(
     value: bytes,
@@ -306,7 +295,6 @@ async def test_unreadable_memories_are_asked_for_again_with_one_warning(
     assert len(memory.puts) == 4
 
 
-@pytest.mark.anyio
 async def test_a_model_is_asked_once_for_a_request() -> None:
     model, memory = ScriptedModel(REPLY, "second"), DictMemory()
     for _ in range(2):
@@ -342,7 +330,6 @@ class SamplingJudge:
         return Report(score=3, rationale=" ".join(sorted(replies)))
 
 
-@pytest.mark.anyio
 async def test_a_repeated_question_gets_its_own_draws_and_the_same_when_rescored() -> None:
     model, memory = ScriptedModel(*"abcdef"), DictMemory()
     remembered = RememberedModel(model, memory)
@@ -354,7 +341,6 @@ async def test_a_repeated_question_gets_its_own_draws_and_the_same_when_rescored
     assert len(model.requests) == 6
 
 
-@pytest.mark.anyio
 async def test_a_model_s_error_is_not_kept() -> None:
     model, memory = ScriptedModel(ModelError("down"), "up"), DictMemory()
     remembered = RememberedModel(model, memory)
@@ -363,7 +349,6 @@ async def test_a_model_s_error_is_not_kept() -> None:
     assert (await remembered.complete(REQUEST)).text == "up"
 
 
-@pytest.mark.anyio
 async def test_a_tokenizer_is_asked_once_in_all_runs_and_its_listed_tokens_are_left_out() -> None:
     memory, sources = DictMemory(), list[str]()
     found = TemplateTokens(tokens=("<|im_end|>", "<file_sep>"), source="it")
@@ -377,7 +362,6 @@ async def test_a_tokenizer_is_asked_once_in_all_runs_and_its_listed_tokens_are_l
     assert sources == ["it", "it"]
 
 
-@pytest.mark.anyio
 async def test_requests_that_waited_for_a_tokenizer_in_vain_do_not_ask_it_one_by_one() -> None:
     asked = anyio.Event()
     tries = 0
@@ -402,7 +386,6 @@ async def test_requests_that_waited_for_a_tokenizer_in_vain_do_not_ask_it_one_by
     assert (tries, sources) == (2, [LIST_ALONE])
 
 
-@pytest.mark.anyio
 async def test_alike_requests_under_way_at_once_are_asked_for_once() -> None:
     model = ScriptedModel("only")
     remembered = RememberedModel(model, DictMemory())
@@ -456,7 +439,6 @@ def test_a_report_that_was_kept_before_there_were_probabilities_is_read() -> Non
     assert read_report(earlier) == REPORT
 
 
-@pytest.mark.anyio
 async def test_more_aspects_than_a_judge_keeps_in_mind_stay_distinct() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     remembered = RememberedJudge(judge, memory)

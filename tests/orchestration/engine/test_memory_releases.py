@@ -93,7 +93,6 @@ async def _ask(model: ChatModel, memory: DictMemory, *, assessing: bool) -> None
         await known.complete(REQUEST)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("name", "assessing"), KEYS)
 async def test_a_reply_is_kept_under_the_key_that_it_always_had(name: str, assessing: bool) -> None:
     memory = DictMemory()
@@ -101,7 +100,6 @@ async def test_a_reply_is_kept_under_the_key_that_it_always_had(name: str, asses
     assert KEYS[name, assessing] in memory.values
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("name", "assessing"), KEYS)
 async def test_a_reply_that_0_1_0_kept_is_taken_over(name: str, assessing: bool) -> None:
     model, memory = Named(name), DictMemory()
@@ -110,7 +108,6 @@ async def test_a_reply_that_0_1_0_kept_is_taken_over(name: str, assessing: bool)
     assert (model.asked, memory.values[KEYS[name, assessing]]) == (0, kept)
 
 
-@pytest.mark.anyio
 async def test_a_report_that_0_1_0_kept_of_another_s_judge_is_taken() -> None:
     model, memory = Named("model"), DictMemory()
     memory.values[REPORT_OF_0_1_0] = written(Report(score=2))
@@ -124,7 +121,6 @@ def test_no_report_of_0_1_0_is_taken_of_a_judge_that_reads_replies() -> None:
     assert keys.former(segment(), ASPECT) is None
 
 
-@pytest.mark.anyio
 async def test_another_reader_reads_the_replies_without_a_call() -> None:
     model, memory = Named("model"), DictMemory()
     known = RememberedModel(model, memory)
@@ -134,7 +130,6 @@ async def test_another_reader_reads_the_replies_without_a_call() -> None:
     assert model.asked == 1
 
 
-@pytest.mark.anyio
 async def test_failures_are_asked_again_if_another_reader_fails_too() -> None:
     model, memory = Named("model"), DictMemory()
     known = RememberedModel(model, memory)

@@ -32,8 +32,6 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter, Spending
 from spanjury.orchestration.engine.seats import Seat, seat_report
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ChatRequest(
     messages=(Message(role="user", content="?" * 64),), decoding=Decoding(max_tokens=10)
 )

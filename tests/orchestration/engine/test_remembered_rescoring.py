@@ -31,8 +31,6 @@ from spanjury.orchestration.engine.memory import (
 )
 from spanjury.orchestration.engine.memory_codec import read_rescoring, written
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment()
 SPAN = mark(SEGMENT.output, "1935", "Wrong. \ud83d", 4)
 OMISSION = ErrorSpan(text="", explanation="No end.", severity=None)

@@ -15,8 +15,6 @@ from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
-pytestmark = pytest.mark.anyio
-
 TEXT = segment().output
 
 

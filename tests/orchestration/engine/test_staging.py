@@ -39,8 +39,6 @@ from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
 
-pytestmark = pytest.mark.anyio
-
 ONE_CALL = Usage(calls=1, prompt=90, completion=10)
 PRICE = TokenPrice(prompt=1e-3, completion=1e-2)
 TEXTS = tuple(segment(f"s{number}", f"The bridge opened in 193{number}.") for number in range(6))

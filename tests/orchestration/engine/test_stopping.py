@@ -21,8 +21,6 @@ from spanjury.orchestration.engine.stopping import (
     run_watched,
 )
 
-pytestmark = pytest.mark.anyio
-
 
 class Batch:
     """Five pairs before one judge, two at once."""

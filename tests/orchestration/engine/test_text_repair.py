@@ -33,8 +33,6 @@ from spanjury.orchestration.engine.text_repair.places import (
 )
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
 
-pytestmark = pytest.mark.anyio
-
 TEXT = "The bridge opened in 1935. It cost nothing. Ships liked it."
 WRONG = MarkingJudge(severities={"1935": 4, "nothing": 2, "never": 5})
 

@@ -16,8 +16,6 @@ TEXT = segment()  # whose Article is "It opened in 1932."
 DATE = Evidence(input="Article", start=13, end=17, text="1932")
 VERB = Evidence(input="Article", start=3, end=9, text="opened")
 
-pytestmark = pytest.mark.anyio
-
 
 def report(*evidence: Evidence) -> Report:
     return Report(score=2, spans=(replace(mark(TEXT.output, "1935"), evidence=evidence),))

@@ -19,8 +19,6 @@ from spanjury.orchestration.services.serving.agent_tools import (
     list_aspects,
 )
 
-pytestmark = pytest.mark.anyio
-
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."
 RIGHT = "The bridge was built in 1932 by Dorman Long. It carries rail traffic."

@@ -34,7 +34,6 @@ def test_a_call_inside_a_running_loop_uses_another_thread() -> None:
         assert anyio.run(notebook, backend=backend).decision is Decision.FAULTY
 
 
-@pytest.mark.anyio
 async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
     panel = await spanjury.open_panel(judges=RULES)
     found: dict[int, spanjury.TextReport] = {}
@@ -51,7 +50,6 @@ async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
         await spanjury.acheck(OUTPUT, source=SOURCE, panel=panel)
 
 
-@pytest.mark.anyio
 async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -> None:
     judge = WaitingJudge.holding(["slow"])
     panel = await spanjury.open_panel(judges=[judge])
@@ -75,7 +73,6 @@ async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -
     assert sorted(ends) == ["closed", "judged 3.0"]  # who is woken first is the loop's
 
 
-@pytest.mark.anyio
 async def test_an_open_panel_takes_an_aspect_by_name() -> None:
     text = spanjury.Segment(output=OUTPUT, inputs={"Article": SOURCE})
     answer = spanjury.Segment(output=OUTPUT, inputs={"Context": SOURCE}, task="qa")
@@ -87,7 +84,6 @@ async def test_an_open_panel_takes_an_aspect_by_name() -> None:
             await panel.assess(answer, "truthiness")
 
 
-@pytest.mark.anyio
 async def test_a_caller_who_leaves_takes_the_judges_with_it() -> None:
     judge = WaitingJudge.holding(["slow"])
     async with spanjury.open_panel(judges=[judge]) as panel:

@@ -41,7 +41,6 @@ def test_every_row_has_a_report_in_the_order_of_the_data() -> None:
     assert repr(reports[:2]) == "<TextReports: 2 texts; 2 ok>"
 
 
-@pytest.mark.anyio
 async def test_reports_come_while_later_texts_are_still_judged() -> None:
     done = 0
     async for report in spanjury.aevaluate(rows(3000), judges=["form"], aspects=["fluency"]):
@@ -50,7 +49,6 @@ async def test_reports_come_while_later_texts_are_still_judged() -> None:
     assert done == 3000
 
 
-@pytest.mark.anyio
 async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[batch_thread.BatchThread] = []
 

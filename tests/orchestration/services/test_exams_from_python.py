@@ -195,7 +195,6 @@ def test_weights_that_do_not_sum_to_one_are_refused() -> None:
         exams.discernment(exams.DEMO, judges="form", weights={"typos": {"fluency": 0.7}})
 
 
-@pytest.mark.anyio
 async def test_results_and_progress_come_while_the_exam_runs() -> None:
     results: list[spanjury.PanelReport] = []
     progress: list[Progress] = []
@@ -211,7 +210,6 @@ async def test_results_and_progress_come_while_the_exam_runs() -> None:
     assert progress[-1].done == progress[-1].total
 
 
-@pytest.mark.anyio
 async def test_an_exam_that_is_cancelled_ends() -> None:
     with anyio.move_on_after(0.2) as scope:
         await exams.adiscernment(exams.DEMO, judges=["grounding", "form"])

@@ -83,7 +83,6 @@ def test_a_single_check_names_its_system() -> None:
         spanjury.check("A text.", aspects="fluency", panel=PANEL)
 
 
-@pytest.mark.anyio
 async def test_checks_of_one_open_panel_warn_of_a_system_once() -> None:
     with warned(("google", "gemma-7b", "mine")):
         async with open_panel(PANEL) as panel:
@@ -150,8 +149,7 @@ def test_rows_that_are_copied_from_memory_are_warned_of(tmp_path: Path) -> None:
     assert view.copied == 3
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the service and the client are built on it
+@pytest.mark.asyncio_only  # the service and the client are built on it
 async def test_checks_and_batches_over_http_warn(tmp_path: Path) -> None:
     with LoopbackServer(*[GOOD] * 9) as server:
         model = ModelConfig(name="openai-compatible/gemma2:27b", base_url=server.base_url)
@@ -201,7 +199,6 @@ def test_the_command_line_says_it_once_and_so_does_a_resume_without_calls(tmp_pa
         assert "gpt-4" not in done.stderr
 
 
-@pytest.mark.anyio
 async def test_a_panel_that_is_replayed_for_a_view_warns_of_nothing() -> None:
     two = PanelConfig(
         seats=(*PANEL.seats, SeatConfig(judge=NamedJudge(signature="b|model:gemini"), name="b"))
@@ -213,7 +210,6 @@ async def test_a_panel_that_is_replayed_for_a_view_warns_of_nothing() -> None:
     assert events == []
 
 
-@pytest.mark.anyio
 async def test_families_change_no_signature() -> None:
     ours = PanelConfig(seats=PANEL.seats, families={"house": ("gemma2",)})
     async with open_panel(PANEL) as plain, open_panel(ours) as named:

@@ -92,7 +92,6 @@ def test_a_run_without_marks_explains_how_to_make_them(
         exams.calibrate(RESULTS, data=PEOPLE)
 
 
-@pytest.mark.anyio
 async def test_each_may_be_awaited(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(judged)
     ranked = await exams.arank(RESULTS, human=PEOPLE, aspects="consistency")

@@ -30,8 +30,6 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.explanation.wording import openings
 from spanjury.perturbations.perturbation import generator_for
 
-pytestmark = pytest.mark.anyio
-
 OUTPUT = "Anna Berg opened a school in Oslo. It has 40 pupils."
 REASON = "The source says that the school is in Bergen."
 GRAVER = "This is simply false: the school is in Bergen, and the summary deceives its readers."

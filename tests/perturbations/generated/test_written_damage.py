@@ -17,8 +17,6 @@ from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.generated.request import cleaned
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
 
-pytestmark = pytest.mark.anyio
-
 ENTITIES = "fictional-entities"
 GRAMMAR = "grammatical-errors"
 INSERTION = "rewrite-and-insert"

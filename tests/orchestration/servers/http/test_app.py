@@ -19,7 +19,7 @@ from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceS
 from spanjury.orchestration.servers.tokens import read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 
 async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:

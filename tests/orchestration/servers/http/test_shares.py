@@ -21,7 +21,7 @@ from spanjury.orchestration.servers.tokens import Tokens, read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 ANN = {"Authorization": f"Bearer {TOKEN}-ann"}
 BOB = {"Authorization": f"Bearer {TOKEN}-bob"}
@@ -225,10 +225,7 @@ async def test_a_quota_of_dollars_needs_the_prices_of_all_models(tmp_path: Path)
 @pytest.mark.parametrize(
     "quotas", ["calls=x", "calls=0", "per=week", "coins=1", "calls=1 calls=2", "calls=1\nann:x"]
 )
-def test_quotas_that_cannot_be_read_are_named_by_their_line(
-    tmp_path: Path, anyio_backend: str, quotas: str
-) -> None:
-    del anyio_backend
+def test_quotas_that_cannot_be_read_are_named_by_their_line(tmp_path: Path, quotas: str) -> None:
     with pytest.raises(ConfigError, match=r"tokens, line [12]: ") as raised:
         tenants(tmp_path, ann=quotas)
     assert TOKEN not in str(raised.value)

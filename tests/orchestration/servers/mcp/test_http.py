@@ -16,7 +16,6 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-ANYIO = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 SOURCE = "The bridge was built in 1932 by the Dorman Long company."
 WRONG = "The bridge was built in 1935 by Dorman Long."
@@ -30,7 +29,7 @@ def posted(url: str, **headers: str) -> int:
 
 
 class TestByTheOfficialClient:
-    pytestmark = ANYIO
+    pytestmark = pytest.mark.asyncio_only
 
     async def test_a_text_is_checked_with_progress(self) -> None:
         seen: list[float] = []

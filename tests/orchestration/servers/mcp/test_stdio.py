@@ -14,7 +14,6 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult
 
-ANYIO = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 SOURCE = "The bridge was built in 1932 by the Dorman Long company."
 WRONG = "The bridge was built in 1935 by Dorman Long."
@@ -60,7 +59,7 @@ def begun(*flags: str) -> "subprocess.Popen[str]":
 
 
 class TestByTheOfficialClient:
-    pytestmark = ANYIO
+    pytestmark = pytest.mark.asyncio_only
 
     async def test_a_text_is_checked_with_progress(self) -> None:
         seen: list[float] = []

@@ -17,10 +17,7 @@ from spanjury.judges.core import Judge, JudgeError
 from spanjury.orchestration.servers.mcp.server import panel_server
 from spanjury.orchestration.services.judging.panels import open_panel
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("anyio_backend", ["asyncio"]),  # the client's library needs it
-]
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.annotations.mqm import COLUMNS, read_mqm, write_mqm
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment, StoreError
+from spanjury.judges.core import DataError, ErrorSpan, Segment, StoreError
 
 HEADER = "\t".join(COLUMNS)
 TABLE = f"""{HEADER}
@@ -43,16 +44,8 @@ def sound(read: list[Segment | DataError]) -> list[Segment]:
 
 
 def span(text: str, start: int, severity: int | None, *, rater: str, category: str) -> ErrorSpan:
-    return ErrorSpan(
-        text=text,
-        start=start,
-        end=start + len(text),
-        explanation="",
-        severity=severity,
-        category=category,
-        located=Located.EXACT,
-        found_by=(rater,),
-    )
+    fields = {"severity": severity, "category": category, "found_by": (rater,)}
+    return located(text, start, explanation="", **fields)
 
 
 def test_the_lines_of_all_raters_become_one_segment(tmp_path: Path) -> None:

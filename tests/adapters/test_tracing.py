@@ -12,7 +12,7 @@ import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
-from fakes.judges import ASPECT, FixedJudge
+from fakes.judges import ASPECT, FixedJudge, panel_of
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
 from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
@@ -45,10 +45,7 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 pytestmark = pytest.mark.asyncio_only
 
@@ -107,17 +104,11 @@ def named(spans: Sequence[ReadableSpan], beginning: str) -> list[ReadableSpan]:
 
 
 def panel(listener: Listener, **judges: object) -> Panel:
-    seats = tuple(
-        Seat(name=name, judge=listener.tracing.judge(judge, seat=name))  # type: ignore[arg-type]  # some are broken
+    traced = [
+        listener.tracing.judge(judge, seat=name)  # type: ignore[arg-type]  # some are broken
         for name, judge in judges.items()
-    )
-    return Panel(
-        seats=seats,
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        observer=listener.tracing.assessment,
-    )
+    ]
+    return panel_of(*traced, names=[*judges], observer=listener.tracing.assessment)
 
 
 @asynccontextmanager

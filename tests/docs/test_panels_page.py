@@ -62,7 +62,6 @@ def blocks(kind: str) -> list[str]:
 
 def run(folder: Path, *words: str) -> str:
     done = call(folder, *words)
-    assert done.exit_code == 0, f"{' '.join(words)}\n{done.output}"
     return done.stdout
 
 
@@ -221,7 +220,7 @@ def test_every_flag_that_a_section_names_is_one_of_its_commands(section: str) ->
 
 def help_of(command: str) -> str:
     words = command.split()
-    done = call(ROOT, *words, "--help-all")
+    done = call(ROOT, *words, "--help-all", code=None)
     return done.stdout if done.exit_code == 0 else call(ROOT, *words, "--help").stdout
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
-from fakes.judges import mark
+from fakes.judges import mark, panel_of
 
 from spanjury.judges.core import (
     Aspect,
@@ -15,10 +15,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 __all__ = ["Faithful", "opener"]
 
@@ -58,12 +55,7 @@ def _score(spans: Sequence[ErrorSpan]) -> float:
 
 def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]]:
     """Return what opens a panel of `judges`, the same under every draw."""
-    panel = Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    panel = panel_of(*judges, names=[judge.signature for judge in judges])
 
     @asynccontextmanager
     async def open_panel(draw: str) -> AsyncIterator[Panel]:

@@ -5,12 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from fakes.judges import mark
+from fakes.judges import panel_of as seated
 
 from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Segment, Usage
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.text_repair.loop import Replacements
 from spanjury.orchestration.engine.text_repair.versions import Version
 
@@ -67,12 +65,7 @@ class ScriptedWriter:
 
 
 def panel_of(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=f"seat-{n}", judge=judge) for n, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    return seated(*judges, names=[f"seat-{number}" for number in range(len(judges))])
 
 
 @asynccontextmanager

@@ -1,16 +1,11 @@
-from spanjury.judges.core import ErrorSpan, Located, gravest
+from fakes.judges import located
+
+from spanjury.judges.core import ErrorSpan, gravest
 
 
 def span(text: str, *, severity: int, at: int, probability: float | None = None) -> ErrorSpan:
-    return ErrorSpan(
-        text=text,
-        explanation=f"{text} is wrong.",
-        severity=severity,
-        start=at,
-        end=at + len(text),
-        located=Located.EXACT,
-        probability=probability,
-    )
+    fields = {"severity": severity, "probability": probability}
+    return located(text, at, explanation=f"{text} is wrong.", **fields)
 
 
 def texts(spans: tuple[ErrorSpan, ...]) -> list[str]:

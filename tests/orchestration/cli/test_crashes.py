@@ -26,8 +26,7 @@ def arguments(folder: Path, server: ChaosServer) -> tuple[str, ...]:
 
 def finish(folder: Path, server: ChaosServer) -> bytes:
     """Run to the end and return the results, without their seconds."""
-    done = call(folder, *arguments(folder, server))
-    assert done.exit_code == 0, done.output
+    call(folder, *arguments(folder, server))
     assert not (folder / "run" / "results.jsonl.part").exists()
     return without_seconds(folder / "run" / "results.jsonl")
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
-from fakes.judges import ASPECT, FixedJudge, segment
+from fakes.judges import ASPECT, FixedJudge, panel_of, segment
 
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
     LOGGER,
     ConfigError,
     EventLog,
-    Judge,
     JudgeError,
     ModelOptions,
     Segment,
@@ -24,10 +23,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.orchestration.cli.logging import log_to
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 KEY = "sk-not-for-anybodys-eyes"
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
@@ -43,19 +38,6 @@ class BrokenJudge:
     async def assess(self, segment: Segment, aspect: object) -> None:
         key = KEY
         raise KeyError(len(key), len(segment.output), type(aspect).__name__)
-
-
-def panel(*judges: object) -> Panel:
-    seats: list[Seat] = []
-    for number, judge in enumerate(judges):
-        assert isinstance(judge, Judge)
-        seats.append(Seat(name=f"seat{number}", judge=judge))
-    return Panel(
-        seats=tuple(seats),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
 
 
 def lines(path: Path) -> Sequence[dict[str, object]]:
@@ -132,7 +114,9 @@ async def test_a_failed_call_is_logged_with_segment_aspect_and_seat(tmp_path: Pa
         for _ in range(2)
     ]
     log_to(tmp_path / "log.jsonl")
-    judges = panel(*(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT)))
+    judges = panel_of(
+        *(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT))
+    )
     report = await judges.assess(segment("row 7"), ASPECT)
     assert report.score == 4
     logged = lines(tmp_path / "log.jsonl")
@@ -151,7 +135,7 @@ async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variabl
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log_to(tmp_path / "log.jsonl")
-    await panel(BrokenJudge()).assess(segment(), ASPECT)
+    await panel_of(BrokenJudge()).assess(segment(), ASPECT)
     [line] = lines(tmp_path / "log.jsonl")
     assert (line["event"], line["error"]) == ("panel.seat_broken", "KeyError")
     assert isinstance(line["frames"], list)

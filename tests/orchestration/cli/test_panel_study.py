@@ -57,7 +57,6 @@ def study(folder: Path, *flags: str) -> dict[str, object]:
         *QUICK,
         *flags,
     )
-    assert done.exit_code == 0, done.stderr
     (found,) = json.loads(done.stdout)["aspects"]
     assert isinstance(found, dict)
     return found
@@ -92,7 +91,6 @@ def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
         *("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK),
         *("-o", "study", "--html", "page.html", "--budget", "10000"),
     )
-    assert done.exit_code == 0, done.stderr
     assert "What 10,000 tokens buys" in done.stdout
     assert {path.name for path in (tmp_path / "study").iterdir()} == {
         "panel-study.html",
@@ -127,8 +125,8 @@ def test_agreement_is_taken_within_what_a_key_says(tmp_path: Path) -> None:
 
 
 def refused(folder: Path, *flags: str) -> str:
-    done = call(folder, "panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, *flags)
-    assert done.exit_code != 0
+    command = ("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, *flags)
+    done = call(folder, *command, code={1, 2})
     assert not done.stdout
     return complaint(done.stderr)
 
@@ -240,7 +238,6 @@ def test_a_cascade_of_the_frontier_is_had_by_its_command(
             *("--cost", unit, *prices, "--human", "texts.jsonl", "--draws", "0", "--json"),
             *("--write", "cascade.toml"),
         )
-        assert done.exit_code == 0, done.stderr
         chosen = json.loads(done.stdout)["cascade"]["chosen"]
         assert chosen["share"] == one["share"]
         (kept,) = chosen["kept"]
@@ -256,7 +253,6 @@ def test_the_tables_say_by_which_command_a_cascade_is_had(tmp_path: Path) -> Non
         tmp_path,
         *("panel", "study", "results.jsonl", "--human", "texts.jsonl", *QUICK, "-o", "study"),
     )
-    assert done.exit_code == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "spanjury panel cascade results.jsonl --stage s1 --stage s2" in said
     assert "--cost tokens --write cascade.toml" in said
@@ -276,6 +272,5 @@ def test_a_budget_counts_texts_that_no_one_scored(tmp_path: Path) -> None:
 def test_seats_that_no_price_is_known_of_are_named(tmp_path: Path) -> None:
     many_texts(tmp_path)
     flags = ("panel", "cascade", "results.jsonl", "--cost", "dollars", "--price", "s2=1/2")
-    done = call(tmp_path, *flags)
-    assert done.exit_code != 0
+    done = call(tmp_path, *flags, code={1, 2})
     assert "no price of s3 is known" in complaint(done.stderr)

@@ -6,11 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from loopback.answers import chat
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.judging import job as jobs
 from spanjury.orchestration.services.judging.job import Job, plan
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -25,12 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = ({"id": f"t{number}", "output": f"Text {number}."} for number in range(TEXTS))
     Path("rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return tmp_path
-
-
-def spanjury(*args: str) -> Result:
-    result = CliRunner().invoke(app, args)
-    assert not result.exit_code, result.output
-    return result
 
 
 def begun(server: LoopbackServer) -> bytes:

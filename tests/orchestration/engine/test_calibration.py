@@ -4,19 +4,16 @@ import math
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import Decision, Ground, PanelReport, Report, stamped
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.calibration import (
     AspectCalibration,
     Calibration,
 )
 from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import span_score
 from spanjury.orchestration.engine.thresholds import Thresholds
 
@@ -47,17 +44,9 @@ def calibration(about: AspectCalibration, *, aspect: str = "consistency") -> Cal
 
 
 def panel(*says: Report, made: Calibration | None = None, from_spans: bool = False) -> Panel:
-    seats = tuple(
-        Seat(name=name, judge=FixedJudge(says=one)) for name, one in zip("ab", says, strict=False)
-    )
-    return Panel(
-        seats=seats,
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        span_score=span_score() if from_spans else None,
-        calibration=made,
-    )
+    judges = [FixedJudge(says=one) for one in says]
+    fields = {"span_score": span_score() if from_spans else None, "calibration": made}
+    return panel_of(*judges, names="ab"[: len(judges)], **fields)
 
 
 async def judged(*says: Report, made: Calibration | None, from_spans: bool = False) -> PanelReport:

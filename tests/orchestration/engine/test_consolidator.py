@@ -6,6 +6,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.judges import mark
 from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ from spanjury.judges.core import (
     Consolidator,
     ErrorSpan,
     Finish,
-    Located,
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
@@ -41,17 +41,7 @@ TEXT = "The bridge opened in 1923. It is painted green."
 
 
 def span(quote: str, severity: int | None = 3) -> ErrorSpan:
-    start = TEXT.find(quote) if quote else -1
-    if start < 0:
-        return ErrorSpan(text=quote, explanation="It is not so.", severity=severity)
-    return ErrorSpan(
-        text=quote,
-        explanation="It is not so.",
-        severity=severity,
-        start=start,
-        end=start + len(quote),
-        located=Located.EXACT,
-    )
+    return mark(TEXT, quote, "It is not so.", severity)
 
 
 def verdict(**seats: list[ErrorSpan]) -> Verdict:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 from fakes.logs import capture_logs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,6 @@ from spanjury.judges.core import (
     Unverified,
     is_grave,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.decision import (
     Decided,
     combined_probability,
@@ -31,8 +30,6 @@ from spanjury.orchestration.engine.decision import (
     decision_signature,
 )
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, SHIPPED, VOUCHED, Thresholds
 
 TEXT = segment().output
@@ -388,13 +385,7 @@ def test_thresholds_are_in_the_signature_of_a_panel() -> None:
 
 def panel(*reports: Report, measured: Thresholds = MEASURED) -> Panel:
     judges = [FixedJudge(says=report, name="reader|v:1") for report in reports]
-    return Panel(
-        seats=tuple(Seat(name=f"seat{n}", judge=judge) for n, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        thresholds=(measured,),
-    )
+    return panel_of(*judges, thresholds=(measured,))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=3), st.floats(0.2, 3), st.booleans())

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
+from fakes.judges import ASPECT, FixedJudge, WaitingJudge, panel_of, segment
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 
@@ -17,7 +17,6 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ConfigError,
-    Judge,
     Message,
     Outcome,
     Report,
@@ -27,11 +26,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.registry import Registry
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
@@ -191,15 +187,6 @@ async def test_pending_answers_arrive_before_the_run_fails() -> None:
     assert raised == ["the key is wrong"]
     assert [result.segment.segment_id for result in written] == ["0"]
     assert sorted(waiting.began) == ["0", "1"]
-
-
-def panel_of(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
 
 
 def ends_of(job: Job) -> list[ChunkEnd]:

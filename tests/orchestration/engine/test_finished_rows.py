@@ -9,15 +9,13 @@ from statistics import fmean
 
 import msgspec
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 from fakes.memory import DictMemory
 
 from spanjury.adapters.files.results.results import result_line
 from spanjury.judges.core import (
-    Aggregation,
     Aspect,
     Consolidation,
-    Consolidator,
     Judge,
     Outcome,
     Report,
@@ -28,12 +26,11 @@ from spanjury.judges.core import (
     Verdict,
 )
 from spanjury.judges.scoring.from_spans import FromSpans
-from spanjury.orchestration.engine.aggregation import mean, median
+from spanjury.orchestration.engine.aggregation import median
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Observer, Panel, unobserved
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.summary import Summary
 
 TEXT = segment()
@@ -44,20 +41,8 @@ MARKED = Report(
 )
 
 
-def panel(
-    *judges: Judge,
-    aggregation: Aggregation = mean,
-    aggregation_name: str = "mean",
-    consolidator: Consolidator = RuleConsolidator(),  # noqa: B008  it holds nothing
-    observer: Observer = unobserved,
-) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=aggregation,
-        aggregation_name=aggregation_name,
-        consolidator=consolidator,
-        observer=observer,
-    )
+def panel(*judges: Judge, **fields: object) -> Panel:
+    return panel_of(*judges, names=[judge.signature for judge in judges], **fields)
 
 
 def two(report: Report | Exception = MARKED) -> tuple[Judge, Judge]:

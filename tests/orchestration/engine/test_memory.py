@@ -6,7 +6,7 @@ import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.earlier_rows import as_written_earlier
-from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
+from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, panel_of, segment
 from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from hypothesis import given
@@ -20,7 +20,6 @@ from spanjury.judges.core import (
     ErrorSpan,
     Evidence,
     Finish,
-    Judge,
     JudgeError,
     Message,
     ModelError,
@@ -40,7 +39,6 @@ from spanjury.judges.core import (
     TransientModelError,
     Usage,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.memory import (
     FAILED,
     LIST_ALONE,
@@ -50,8 +48,6 @@ from spanjury.orchestration.engine.memory import (
 )
 from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 SEGMENT = segment()
 REPORT = Report(
@@ -114,15 +110,6 @@ class BrokenMemory:
         await self.put(key, value)
 
 
-def _panel(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=str(place), judge=judge) for place, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
-
-
 async def _assessed(panel: Panel) -> PanelReport:
     report = await panel.assess(SEGMENT, ASPECT)
     return replace(report, seats=tuple(replace(seat, seconds=0.0) for seat in report.seats))
@@ -148,10 +135,10 @@ async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
 async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: Exception) -> None:
     judge, memory = CountedJudge([error]), DictMemory()
     other = FixedJudge(says=REPORT)
-    bare = await _assessed(_panel(other, CountedJudge([error])))
+    bare = await _assessed(panel_of(other, CountedJudge([error])))
     for _ in range(2):
         seats = [RememberedJudge(each, memory, again=frozenset()) for each in (other, judge)]
-        assert await _assessed(_panel(*seats)) == bare
+        assert await _assessed(panel_of(*seats)) == bare
     assert judge.asked == 1
 
 
@@ -266,8 +253,8 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
 async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> None:
     memory = DictMemory()
-    bare = await _assessed(_panel(FixedJudge(says=says)))
-    assert await _assessed(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
+    bare = await _assessed(panel_of(FixedJudge(says=says)))
+    assert await _assessed(panel_of(RememberedJudge(FixedJudge(says=says), memory))) == bare
     assert memory.values == {}
 
 

@@ -2,15 +2,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelReport, Report
 from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import write_map
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
@@ -30,13 +27,7 @@ def finding(*spans: ErrorSpan, score: float = 4) -> FixedJudge:
 
 
 def panel(*judges: Judge, score: SpanScore | None) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=f"seat{i}", judge=judge) for i, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        span_score=score,
-    )
+    return panel_of(*judges, span_score=score)
 
 
 async def report_of(*judges: Judge, score: SpanScore) -> PanelReport:

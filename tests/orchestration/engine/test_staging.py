@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 from anyio import CancelScope, Event, create_task_group, sleep_forever, wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
-from fakes.judges import ASPECT, segment
+from fakes.judges import ASPECT, panel_of, segment
 from fakes.memory import DictMemory
 
 from spanjury.adapters.files.results.results import result_line, result_row
@@ -35,7 +35,6 @@ from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
 
@@ -87,17 +86,10 @@ def panel(
     meter: Meter | None = None,
 ) -> Panel:
     prices = {judge.signature: PRICE for judge in judges if judge.signature != "cheap"}
-    return Panel(
-        seats=tuple(
-            Seat(
-                name=judge.signature,
-                judge=RememberedJudge(judge, memory) if memory is not None else judge,
-            )
-            for judge in judges
-        ),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
+    asked = judges if memory is None else [RememberedJudge(judge, memory) for judge in judges]
+    return panel_of(
+        *asked,
+        names=[judge.signature for judge in judges],
         stages=Staging(
             cascade,
             aggregation=mean,

@@ -5,14 +5,10 @@ import math
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.judges import ASPECT, WaitingJudge, segment
+from fakes.judges import ASPECT, WaitingJudge, panel_of, segment
 
 from spanjury.judges.core import ConfigError, Judge, RunFailedError
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import (
     GRACE,
     FailurePolicy,
@@ -28,12 +24,7 @@ class Batch:
     def __init__(self, judge: Judge) -> None:
         self.written: list[str] = []
         self.stop_token = StopToken()
-        self._panel = Panel(
-            seats=(Seat(name="only", judge=judge),),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
+        self._panel = panel_of(judge, names=["only"])
 
     async def run(self) -> None:
         await evaluate(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark
+from fakes.judges import ASPECT, FixedJudge, located, mark
 from fakes.repairing import MarkingJudge, ScriptedWriter, panel_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
-    Located,
     ModelTimeoutError,
     Outcome,
     PanelReport,
@@ -206,14 +205,7 @@ def test_errors_count_by_severity_before_the_score_does() -> None:
 
 
 def span(start: int, end: int, text: str) -> ErrorSpan:
-    return ErrorSpan(
-        text=text[start:end],
-        start=start,
-        end=end,
-        located=Located.EXACT,
-        explanation="wrong",
-        severity=3,
-    )
+    return located(text[start:end], start)
 
 
 def test_spans_that_overlap_are_one_place_and_spans_that_touch_are_two() -> None:

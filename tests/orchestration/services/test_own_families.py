@@ -193,7 +193,6 @@ def test_the_command_line_says_it_once_and_so_does_a_resume_without_calls(tmp_pa
         second = call(tmp_path, "resume", "run", "--no-progress")
         assert len(server.requests) == paid
     for done in (first, second):
-        assert done.exit_code == 0, done.stderr
         assert done.stderr.count("judge texts of our model 3, which is of their own family") == 1
         assert "of their own family, house:" in done.stderr
         assert "gpt-4" not in done.stderr

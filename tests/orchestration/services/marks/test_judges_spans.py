@@ -7,10 +7,11 @@ from typing import Literal
 
 import pytest
 from fakes.command import call
+from fakes.judges import located
 from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
 
-from spanjury.judges.core import ErrorSpan, Located
+from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, Origin
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people.marks.verdicts import judges_spans
@@ -21,16 +22,7 @@ ASPECT = "consistency"
 
 
 def found(word: str, *judges: str) -> ErrorSpan:
-    start, end = PLACES[word]
-    return ErrorSpan(
-        text=word,
-        start=start,
-        end=end,
-        severity=3,
-        explanation="",
-        located=Located.EXACT,
-        found_by=judges,
-    )
+    return located(word, PLACES[word][0], explanation="", found_by=judges)
 
 
 SPANS = (found("mill", "s1"), found("down", "s2"), found("Friday", "s1", "s2"))
@@ -141,7 +133,6 @@ def test_the_command_prints_the_share_with_an_interval(tmp_path: Path, run: Mark
     )
     command = ("marks", "agreement", "results.jsonl", "--data", "texts.jsonl")
     shown = call(tmp_path, *command, "--json")
-    assert shown.exit_code == 0, shown.stderr
     first, second = json.loads(shown.stdout)["judges"]
     assert first.pop("kept") == pytest.approx(second.pop("kept"))
     assert first == {

@@ -31,8 +31,7 @@ def blocks(path: Path) -> Blocks:
 
 
 def written(run: Path, *flags: str) -> Blocks:
-    done = call(run.parent, "view", "run", "--html", "page.html", *flags)
-    assert done.exit_code == 0, done.stderr
+    call(run.parent, "view", "run", "--html", "page.html", *flags)
     return blocks(run.parent / "page.html")
 
 

@@ -1,11 +1,11 @@
 """A package that is absent skips a test; one that cannot be imported fails it."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from fakes.installed import imported, skip_without
+from fakes.processes import completed
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,12 +41,6 @@ def test_uv_run_keeps_the_versions_that_the_recipes_install() -> None:
     uv = shutil.which("uv")
     if uv is None:
         pytest.skip("uv is not on the path")
-    synced = subprocess.run(
-        [uv, "sync", "--inexact", "--frozen", "--offline", "--dry-run"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    synced = completed([uv, "sync", "--inexact", "--frozen", "--offline", "--dry-run"], cwd=ROOT)
     changes = [line for line in synced.stderr.splitlines() if line.startswith((" + ", " - "))]
     assert [line for line in changes if line[3:].split()[0].split("==")[0] != "spanjury"] == []

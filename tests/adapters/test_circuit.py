@@ -131,9 +131,7 @@ async def test_a_bad_request_concerns_neither_the_run_nor_the_preflight() -> Non
 
 @pytest.mark.parametrize("attempts", [1, 4])
 @pytest.mark.parametrize("error", [DOWN, OverloadedModelError("503"), ModelTimeoutError("slow")])
-async def test_calls_wait_for_a_model_that_comes_back_and_none_fails(
-    error: TransientModelError, attempts: int
-) -> None:
+async def test_calls_wait_for_a_returning_model(error: TransientModelError, attempts: int) -> None:
     clock = FakeClock()
     server = Server(between(5, 30, error), between(5, 30, error), clock)
     gateway = guarded(server, clock, attempts=attempts)
@@ -204,8 +202,7 @@ async def test_a_server_that_limits_the_rate_now_and_then_opens_nothing() -> Non
     clock = FakeClock()
     limited = [RateLimitedModelError("slow down", retry_after=1.0)] * (PATIENCE + 1)
     model = ScriptedModel("ready", *limited, *["fine"] * 6)
-    gateway = guarded(model, clock, attempts=8)
-    assert (await gateway.complete(REQUEST)).text == "fine"
+    assert (await guarded(model, clock, attempts=8).complete(REQUEST)).text == "fine"
     assert model.requests.count(PROBE) == 1
 
 

@@ -143,8 +143,7 @@ def test_every_text_is_read_back_as_it_was(
     spans = [ErrorSpan(text=text, explanation=why, severity=None) for text, why in texts]
     results = write_results(folder / "results.jsonl", [result("a", spans=spans)])
     table = folder / "table"
-    count = Export(results=results, form=form, unit=ExportUnit.SPANS).to_file(table)
-    assert count == len(texts)
+    assert Export(results=results, form=form, unit=ExportUnit.SPANS).to_file(table) == len(texts)
     delimiter = {ExportForm.CSV: ",", ExportForm.TSV: "\t"}[form]
     header, *read = records(table.read_bytes().decode(), delimiter)
     text, why = header.index("text"), header.index("explanation")

@@ -40,9 +40,7 @@ async def wire(name: str, request: ChatRequest) -> Mapping[str, object]:
         return server.requests[0].body
 
 
-async def test_a_server_of_ones_own_is_shown_a_placeholder_without_a_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_of_ones_own_gets_a_placeholder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with LoopbackServer(chat("fine")) as server:
         async with open_litellm(
@@ -64,9 +62,7 @@ async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize("provider", KEYS)
-def test_the_variables_of_a_key_are_those_that_litellm_reads(
-    provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_variables_are_those_of_litellm(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(provider.upper()[:6])]:
         monkeypatch.delenv(name)
     for name in KEYS[provider]:
@@ -118,9 +114,7 @@ async def test_requests_a_provider_cannot_serve_are_never_sent(request_: ChatReq
             await model.complete(request_)
 
 
-async def test_a_provider_with_words_of_its_own_gets_those_and_is_spared_the_rest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_provider_with_own_words_gets_only_those(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MISTRAL_API_KEY", KEY)
     decoding = Decoding(seed=3, logprobs=2)
     request = ChatRequest(messages=(QUESTION,), prefix="Score:", decoding=decoding)
@@ -170,10 +164,7 @@ class Counted(BaseModel):
 async def test_odd_replies_print_nothing_and_the_hosts_own_warnings_stay(name: str) -> None:
     odd = completion_with(id=8, created="today", model=7, system_fingerprint=["Private words."])
     hosts = Counted.model_construct(count="none")
-    with (
-        LoopbackServer(HELD, odd) as server,
-        warnings.catch_warnings(record=True) as seen,
-    ):
+    with LoopbackServer(HELD, odd) as server, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         options = ModelOptions(base_url=server.base_url)
         async with open_litellm(name, options=options) as model, create_task_group() as group:

@@ -239,9 +239,7 @@ async def test_a_batch_over_memory_is_halved(folder: str, monkeypatch: pytest.Mo
             await model.complete(request("a"))
 
 
-async def test_a_model_that_fails_says_so_and_is_asked_again(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failing_model_is_asked_again(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(folder) as model:
 
         def broken(*_: object, **__: object) -> object:

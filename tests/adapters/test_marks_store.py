@@ -120,10 +120,7 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
 
 def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
-    with (
-        putting(path, "anna", then="end") as mark,
-        putting(path, "ben", then="end") as other,
-    ):
+    with putting(path, "anna", then="end") as mark, putting(path, "ben", then="end") as other:
         assert (mark.wait(), other.wait()) == (0, 0)
 
     kept = read_marks(path)

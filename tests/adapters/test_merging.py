@@ -179,9 +179,7 @@ def test_a_segment_that_is_in_two_shards_is_named_with_both_files(tmp_path: Path
 
 
 @pytest.mark.parametrize("counts", [(1, 2), (3, 1), (0, 1)])
-def test_shards_that_rows_cannot_have_been_dealt_out_to_are_refused(
-    tmp_path: Path, counts: tuple[int, int]
-) -> None:
+def test_shards_that_cannot_be_dealt_are_refused(tmp_path: Path, counts: tuple[int, int]) -> None:
     rows = iter(segments(9))
     paths = [
         write_results(

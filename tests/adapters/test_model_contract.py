@@ -10,19 +10,8 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from loopback.answers import (
-    Answer,
-    chat,
-    completion_with,
-)
-from loopback.lanes import (
-    KEY,
-    QUESTION,
-    REQUEST,
-    Lane,
-    ask,
-    said_by_llama_cpp,
-)
+from loopback.answers import Answer, chat, completion_with
+from loopback.lanes import KEY, QUESTION, REQUEST, Lane, ask, said_by_llama_cpp
 from loopback.server import LoopbackServer
 
 from spanjury.judges.core import (

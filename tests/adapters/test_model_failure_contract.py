@@ -93,9 +93,7 @@ async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_reque
         (413, "Payload Too Large"),
     ],
 )
-async def test_a_source_that_is_too_long_is_called_so_and_another_judge_named(
-    lane: Lane, status: int, header: str
-) -> None:
+async def test_an_overlong_source_is_named(lane: Lane, status: int, header: str) -> None:
     error = await failing(lane, failure(status, header))
     assert type(error) is PermanentModelError
     assert header[:40] in str(error)

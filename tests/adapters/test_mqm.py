@@ -59,11 +59,7 @@ def test_the_lines_of_all_raters_become_one_segment(tmp_path: Path) -> None:
         gold=(
             span("dog", 4, 4, rater="r1", category="Accuracy/Mistranslation"),
             ErrorSpan(
-                text="",
-                explanation="",
-                severity=2,
-                category="Accuracy/Omission",
-                found_by=("r1",),
+                text="", explanation="", severity=2, category="Accuracy/Omission", found_by=("r1",)
             ),
             span("sat", 8, 5, rater="r3", category="Fluency/Grammar"),
         ),
@@ -130,9 +126,7 @@ def test_any_segment_survives_a_round_trip(
 
 
 @pytest.mark.parametrize(("severity", "word"), [(1, "Minor"), (3, "Major"), (None, "")])
-def test_severities_that_mqm_has_not_are_written_as_the_next_graver(
-    tmp_path: Path, severity: int | None, word: str
-) -> None:
+def test_severities_mqm_lacks_are_raised(tmp_path: Path, severity: int | None, word: str) -> None:
     gold = (span("a", 0, severity, rater="r", category=""),)
     write_mqm(tmp_path / "one.tsv", [Segment(segment_id="x", output="a", gold=gold)])
     row = (tmp_path / "one.tsv").read_text(encoding="utf-8").splitlines()[1]

@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.processes import completed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -434,9 +434,7 @@ except Exception as error:
 def test_a_full_disk_is_reported_and_leaves_whole_rows(tmp_path: Path) -> None:
     size = 10_000
     code = FULL_DISK.format(folder=str(Path(__file__).parent), size=size)
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    run = completed([sys.executable, "-c", code], cwd=tmp_path)
     row = len(json.dumps(ROW, ensure_ascii=False).encode()) + 1
     rows = size // row
     assert run.stderr == ""

@@ -316,9 +316,7 @@ def test_a_cell_that_is_not_what_its_column_asks_for_is_named(
     assert row.startswith(f"rows, line 2: {problem}")
 
 
-def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_is_kept(
-    write: Callable[[str], Path],
-) -> None:
+def test_a_megabyte_cell_is_read_and_the_process_limit_kept(write: Callable[[str], Path]) -> None:
     before = csv.field_size_limit()
     text = 'ä "quoted", ' * 100_000
     rows = read_csv(write('output\n"{}"\ny\n'.format(text.replace('"', '""'))))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.judges import ASPECT, FixedJudge, panel_of
+from fakes.processes import completed
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
 from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
@@ -126,10 +126,7 @@ async def real_panel(listener: Listener, *answers: Answer) -> AsyncIterator[Pane
 
 async def test_spans_nest_as_the_work_does_whatever_runs_beside_it() -> None:
     listener = Listener()
-    async with (
-        real_panel(listener, chat(REPLY)) as jury,
-        anyio.create_task_group() as tasks,
-    ):
+    async with real_panel(listener, chat(REPLY)) as jury, anyio.create_task_group() as tasks:
         for number in range(8):
             tasks.start_soon(jury.assess, segment(f"s{number}"), ASPECT)
     spans = {span.context.span_id: span for span in listener.spans if span.context}
@@ -361,7 +358,7 @@ def found_by(program: str, **environment: str) -> list[str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     command = [sys.executable, "-c", program]
     variables = {**ours, **environment}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    done = completed(command, env=variables)
     return done.stdout.splitlines()
 
 

@@ -61,8 +61,7 @@ def blocks(kind: str) -> list[str]:
 
 
 def run(folder: Path, *words: str) -> str:
-    done = call(folder, *words)
-    return done.stdout
+    return call(folder, *words).stdout
 
 
 def evaluate(folder: Path, data: str, *flags: str) -> None:
@@ -127,7 +126,7 @@ def outputs(folder: Path) -> dict[str, str]:
 
 def test_every_command_runs_in_the_order_of_the_page(folder: Path, outputs: dict[str, str]) -> None:
     assert {command.split()[0] for command in outputs} == {
-        *("calibrate", "evaluate", "panel", "rank", "rescore", "sample", "view"),
+        *("calibrate", "evaluate", "panel", "rank", "rescore", "sample", "view")
     }
     for name in ("to-mark.jsonl", "calibration.toml", "on-peoples-terms.jsonl", "cascade.toml"):
         assert (folder / name).stat().st_size, name

@@ -174,10 +174,7 @@ async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_h
     question = Message(role="user", content=f"Grade this text: {SEGMENT.output}")
     async with open_generator(ModelConfig(name=EMBEDDED), memory=None, meter=meter) as model:
         typed = await ask_for(
-            reply_type=Grade,
-            model=model,
-            messages=[question],
-            decoding=Decoding(max_tokens=300),
+            reply_type=Grade, model=model, messages=[question], decoding=Decoding(max_tokens=300)
         )
     assert typed.value is not None, typed.text
     assert typed.value.label in {"good", "bad"}

@@ -7,8 +7,6 @@ from fakes.judges import mark
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment
 
-__all__ = ["ERROR", "AttackedJudge", "attacked_segment", "denied", "everything", "honest"]
-
 ERROR = "an errror"
 """The words that are wrong in every text of `attacked_segment`."""
 

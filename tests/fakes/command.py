@@ -14,19 +14,6 @@ from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
 
-__all__ = [
-    "RESUME",
-    "SPANJURY",
-    "call",
-    "complaint",
-    "environment",
-    "evaluate",
-    "judged_rows",
-    "spanjury",
-    "start",
-    "without_seconds",
-]
-
 SPANJURY = (sys.executable, "-m", "spanjury")
 RESUME = ("resume", "run", "--no-progress")
 _SECONDS = re.compile(rb'"seconds": [0-9.e-]+')

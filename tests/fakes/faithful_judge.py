@@ -17,8 +17,6 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.panel import Panel
 
-__all__ = ["Faithful", "opener"]
-
 
 @dataclass(slots=True)
 class Faithful:

@@ -11,17 +11,6 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 
-__all__ = [
-    "ASPECT",
-    "TASK",
-    "FixedJudge",
-    "WaitingJudge",
-    "located",
-    "mark",
-    "panel_of",
-    "segment",
-]
-
 TASK = Task(name="summarization", description="A summary of an article.", output_header="Summary")
 ASPECT = Aspect(name="consistency", task=TASK, definition="Facts agree.", kind="grounding")
 
@@ -40,10 +29,10 @@ def mark(
     output: str, quote: str, explanation: str = "wrong", severity: int | None = 3, **fields: object
 ) -> ErrorSpan:
     """Mark the first `quote` in `output`, or report it without a place if it is not there."""
-    told = {"explanation": explanation, "severity": severity, **fields}
+    both = {"explanation": explanation, "severity": severity, **fields}
     if not quote or quote not in output:
-        return ErrorSpan(text=quote, **told)  # type: ignore[arg-type]  # the fields of each test
-    return located(quote, output.index(quote), **told)
+        return ErrorSpan(text=quote, **both)  # type: ignore[arg-type]  # the fields of each test
+    return located(quote, output.index(quote), **both)
 
 
 def panel_of(*judges: Judge, names: Sequence[str] = (), **fields: object) -> Panel:

@@ -10,8 +10,6 @@ from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.studies.span_bench.answers import Answer, Failure, FoundSpan
 from spanjury.orchestration.studies.span_bench.gold import BenchText, bench_text
 
-__all__ = ["ANSWERS", "ROWS", "marked_texts", "write_rows"]
-
 ENTITY = {"start": 0, "end": 2, "text": "aa", "kind": "EntE", "extent": "extrinsic"}
 ROWS: tuple[dict[str, object], ...] = (
     {"id": "one", "group": 1, "output": "aa bb cc", "spans": [ENTITY], "human": {"consistency": 1}},

@@ -8,8 +8,6 @@ import anyio
 
 from spanjury.judges.core import Aspect, Report, Segment
 
-__all__ = ["NotingJudge"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotingJudge:

@@ -32,8 +32,6 @@ from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.panel import Panel
 
-__all__ = ["SEATS", "SEGMENTS", "run"]
-
 Tell = Callable[[str], None]
 
 SEGMENTS = 60

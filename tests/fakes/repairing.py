@@ -12,8 +12,6 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Replacements
 from spanjury.orchestration.engine.text_repair.versions import Version
 
-__all__ = ["MarkingJudge", "ScriptedWriter", "panel_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkingJudge:

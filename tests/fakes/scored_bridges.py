@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["SEATS", "TEXTS", "read_lines", "review", "write_lines"]
-
 _TOWNS = ("Halvern", "Milde", "Orsa", "Tornby", "Kesswil", "Lannoy", "Perth")
 _SOURCES = 20
 _YEAR = re.compile(r"\b1[89]\d\d\b")

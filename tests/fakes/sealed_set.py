@@ -8,8 +8,6 @@ from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import example_line, split_file
 from spanjury.orchestration.wiring.training import open_training_files
 
-__all__ = ["write_set"]
-
 
 def write_set(
     folder: Path,

@@ -11,12 +11,7 @@ from spanjury.adapters.training.training import train
 
 # Something is dropped at random, so that going on needs the generator's state as well.
 OPTIONS = TrainingOptions(
-    dropout=0.1,
-    learning_rate=1e-3,
-    batch_size=3,
-    micro_batch_size=2,
-    epochs=4,
-    checkpoint_every=2,
+    dropout=0.1, learning_rate=1e-3, batch_size=3, micro_batch_size=2, epochs=4, checkpoint_every=2
 )
 
 

@@ -13,8 +13,6 @@ from spanjury.orchestration.servers.view.app import create_app
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.services.viewing.view import View
 
-__all__ = ["ARTICLE", "ROWS", "TOKEN", "judge", "open_run", "results", "served", "write_rows"]
-
 TOKEN = "token-of-a-test-0123456789"
 ARTICLE = "The bridge was opened in 1932 by the premier. It rained all day, and few people came."
 OTHER = "The harbour froze in March. Two ships were held in the ice for a week."

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import ROOM, Likelihoods, Window, WindowReader, WindowReading
 
-__all__ = ["SUPPORTED", "FakeWindowReader", "absent", "contradicted"]
-
 SUPPORTED = Likelihoods(supported=0.99, contradicted=0.005, absent=0.005)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, start
-from fakes.tiny_judge import save_judge_base
+from fakes.tiny_chat import save_judge_base
 from gallery.judged import judging_models, write_scored
 from gallery.shots import BEFORE, DAMAGED, SHOTS, Shot, gallery_markdown
 from loopback.browser import Chromium, picture, sideways

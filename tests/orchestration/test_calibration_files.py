@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.engine.calibration import (
-    AspectCalibration,
-    Calibration,
-)
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.wiring.calibrations import read_calibration, write_calibration

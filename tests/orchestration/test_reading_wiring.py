@@ -85,8 +85,7 @@ class Plain:
 
 
 def test_a_judge_without_constants_is_handed_the_reader_alone(folder: Path) -> None:
-    made = reading.with_reader(Plain, {"weights": str(folder)})
-    assert made.keys() == {"encoder"}
+    assert reading.with_reader(Plain, {"weights": str(folder)}).keys() == {"encoder"}
 
 
 def test_the_options_of_other_judges_are_left_as_they_are() -> None:

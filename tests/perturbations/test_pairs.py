@@ -7,12 +7,7 @@ from numpy.random import Generator
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.pairs import (
-    Condition,
-    PerturbedPair,
-    Skipped,
-    perturbed_pairs,
-)
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import (
     Case,
     NothingToDamageError,

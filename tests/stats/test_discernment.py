@@ -33,7 +33,8 @@ def test_a_p_value_above_one_is_refused() -> None:
 def test_levels_count_alike_however_many_perturbations_they_have() -> None:
     balanced = level_balanced([2.0, 4, 1, 5, 3], levels=["c", "c", "w", "s", "w"])
     assert balanced.by_level == (("c", 3), ("w", 2), ("s", 5))
-    assert (balanced.average, balanced.minimum, balanced.missing) == (pytest.approx(10 / 3), 1, 0)
+    assert balanced.average == pytest.approx(10 / 3)
+    assert (balanced.minimum, balanced.missing) == (1, 0)
 
 
 def test_perturbations_and_levels_without_a_score_are_left_out_and_counted() -> None:

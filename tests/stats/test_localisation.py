@@ -26,7 +26,8 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     assert (result.places, result.hits, result.hit_rate) == (2, 1, 0.5)
     assert result.chance == pytest.approx((10 / 18 + 11 / 17) / 2)
     assert result.beyond_chance == pytest.approx((0.5 - result.chance) / (1 - result.chance))
-    assert (result.precision, result.recall) == (pytest.approx(1 / 6), pytest.approx(1 / 7))
+    assert result.precision == pytest.approx(1 / 6)
+    assert result.recall == pytest.approx(1 / 7)
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,7 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     ],
 )
 def test_a_deletion_is_hit_by_what_is_near_enough(span: Pair, tolerance: int, *, hit: bool) -> None:
-    result = localisation([span], [(10, 10)], length=20, tolerance=tolerance)
-    assert result.hits == hit
+    assert localisation([span], [(10, 10)], length=20, tolerance=tolerance).hits == hit
 
 
 def test_a_deletion_at_the_end_has_neighbours_on_one_side() -> None:
@@ -129,13 +129,11 @@ def test_places_of_several_texts_count_alike() -> None:
 
 def test_spans_on_the_clean_text_are_not_new() -> None:
     # (0, 10) and (1, 10) share 9 of 10 characters; (20, 30) and (26, 40) share 4 of 20.
-    spans = new_spans([(0, 10), (20, 30)], [(1, 10), (26, 40), (25, 25)])
-    assert spans.tolist() == [[20, 30]]
+    assert new_spans([(0, 10), (20, 30)], [(1, 10), (26, 40), (25, 25)]).tolist() == [[20, 30]]
 
 
 def test_spans_may_be_called_the_same_only_if_identical() -> None:
-    spans = new_spans([(0, 10), (20, 30)], [(1, 10), (20, 30)], same=1)
-    assert spans.tolist() == [[0, 10]]
+    assert new_spans([(0, 10), (20, 30)], [(1, 10), (20, 30)], same=1).tolist() == [[0, 10]]
 
 
 @given(PAIRS, PAIRS)

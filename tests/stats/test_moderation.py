@@ -32,9 +32,11 @@ def test_marks_that_are_alike_borrow_the_usual_variance() -> None:
 
     usual = (1 * 2 + 2 * 4 + 2 * 0) / 5
     error = math.sqrt(4 * usual / 3 / (2 + 4))
-    assert (means[2].error, estimate.error) == (0, pytest.approx(error))
+    assert estimate.error == pytest.approx(error)
+    assert means[2].error == 0
     assert estimate.high - estimate.value == pytest.approx(t.ppf(0.975, 6) * error)
-    assert (estimate.value, estimate.effective_marks) == (5, pytest.approx(3))
+    assert estimate.effective_marks == pytest.approx(3)
+    assert estimate.value == 5
 
 
 def test_a_difference_borrows_the_variance_of_both_systems() -> None:

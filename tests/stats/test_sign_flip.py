@@ -52,7 +52,8 @@ def test_without_ties_it_says_what_scipy_says() -> None:
 @pytest.mark.parametrize("differences", [range(1, 101), [1] * 100])
 def test_a_hundred_falls_are_one_choice_in_two_to_the_hundred(differences: list[int]) -> None:
     answer = sign_flip(differences)
-    assert (answer.log_p, answer.statistic) == (pytest.approx(-100 * math.log(2), rel=1e-12), 5050)
+    assert answer.log_p == pytest.approx(-100 * math.log(2), rel=1e-12)
+    assert answer.statistic == 5050
     assert round(float(discernment_score(answer.log_p)), 2) == 23.14
 
 

@@ -15,12 +15,14 @@ def test_it_is_the_binomial_test_of_the_falls(falls: int, rises: int, zeros: int
     answer = sign_test([3] * falls + [-1] * rises + [0] * zeros)
     if falls + rises:
         oracle = binomtest(falls, falls + rises, alternative="greater").pvalue
-        assert (answer.p, answer.statistic) == (pytest.approx(oracle, rel=1e-9), falls)
+        assert answer.p == pytest.approx(oracle, rel=1e-9)
+        assert answer.statistic == falls
 
 
 def test_five_thousand_falls_keep_their_logarithm() -> None:
     answer = sign_test([1] * 5000)
-    assert (answer.p, answer.log_p) == (0, pytest.approx(-5000 * math.log(2), rel=1e-12))
+    assert answer.log_p == pytest.approx(-5000 * math.log(2), rel=1e-12)
+    assert answer.p == 0
 
 
 def test_the_size_of_a_drop_is_no_matter() -> None:

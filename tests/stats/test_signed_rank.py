@@ -25,7 +25,8 @@ def steps(lower: int, higher: int) -> list[int]:
 
 def test_a_hundred_different_falls_give_the_known_z() -> None:
     answer = signed_rank(range(1, 101))
-    assert (round(answer.statistic, 2), answer.p) == (8.68, pytest.approx(2e-18, rel=0.05))
+    assert answer.p == pytest.approx(2e-18, rel=0.05)
+    assert round(answer.statistic, 2) == 8.68
     assert round(d_of(answer.log_p), 2) == 13.61
 
 
@@ -62,7 +63,8 @@ def test_it_says_what_scipy_says(zeros: Zeros, correction: bool, differences: li
 
 def test_a_p_value_too_small_for_a_float_keeps_its_logarithm() -> None:
     answer = signed_rank(np.ones(10_000))
-    assert (answer.statistic, answer.p) == (pytest.approx(100, rel=1e-12), 0)
+    assert answer.statistic == pytest.approx(100, rel=1e-12)
+    assert answer.p == 0
     # The tail of a normal is about its density over z: -z^2/2 - log(z sqrt(2 pi)).
     assert answer.log_p == pytest.approx(-5000 - math.log(100 * math.sqrt(2 * math.pi)), abs=1e-3)
 

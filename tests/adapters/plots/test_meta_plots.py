@@ -86,9 +86,7 @@ def size_of(path: Path) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("ending", [".png", ".svg"])
-def test_a_picture_is_the_same_each_time_whatever_the_style_of_the_user(
-    tmp_path: Path, name: str, ending: str
-) -> None:
+def test_a_picture_is_the_same_in_every_user_style(tmp_path: Path, name: str, ending: str) -> None:
     first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
     PICTURES[name](first)
     with mpl.rc_context({"font.size": 30, "axes.grid": True, "svg.fonttype": "path"}):

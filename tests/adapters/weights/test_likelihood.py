@@ -53,11 +53,7 @@ def test_bartscore_is_the_mean_log_probability_of_all_tokens(bart: str) -> None:
     forth = _log_likelihood(bart, reference, output, first=0)
     back = _log_likelihood(bart, output, reference, first=0)
 
-    means: dict[Direction, float] = {
-        "precision": forth,
-        "recall": back,
-        "f": (forth + back) / 2,
-    }
+    means: dict[Direction, float] = {"precision": forth, "recall": back, "f": (forth + back) / 2}
 
     for direction, expected in means.items():
         metric = BARTScore(model=bart, direction=direction)

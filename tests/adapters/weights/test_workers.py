@@ -155,9 +155,7 @@ def test_a_worker_ends_when_no_one_holds_it(python: str, checkpoint: str) -> Non
     assert process.poll() is not None
 
 
-def test_an_environment_that_prints_when_it_starts_is_refused(
-    python: str, checkpoint: str, tmp_path: Path
-) -> None:
+def test_a_printing_environment_is_refused(python: str, checkpoint: str, tmp_path: Path) -> None:
     metric = COMET(python=python, model=checkpoint)
     (tmp_path / "packages" / "sitecustomize.py").write_text("print('hello')")
 
@@ -170,9 +168,7 @@ def test_an_unscored_metric_closes_nothing(python: str, checkpoint: str, tmp_pat
     BLEURT(python=python, model=str(tmp_path)).close()
 
 
-def test_a_model_of_the_hub_is_fetched_only_where_that_is_allowed(
-    python: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hub_models_are_fetched_if_allowed(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="some/model is not in the cache.*downloaded"):
         COMET(python=python, model="some/model").score_segments([_sample()])
 

@@ -36,5 +36,4 @@ def test_omissions_come_behind_what_has_a_place() -> None:
 
 def test_a_repeated_error_leaves_room_for_the_others() -> None:
     repeated = [span("x", severity=5, at=n) for n in range(25)]
-    spans = [*repeated, span("a", severity=1, at=30)]
-    assert texts(gravest(spans, limit=3)) == ["x", "x", "a"]
+    assert texts(gravest([*repeated, span("a", severity=1, at=30)], limit=3)) == ["x", "x", "a"]

@@ -16,13 +16,7 @@ from fakes.metric_texts import ODD_TEXTS, varied_samples, wild_samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.judges.core import (
-    ConfigError,
-    CorpusMetric,
-    MergeableMetric,
-    Sample,
-    SegmentMetric,
-)
+from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.overlap.meteor import Meteor
 from spanjury.judges.metrics.overlap.nist import Nist

@@ -72,14 +72,8 @@ def test_missing_references_name_the_metric_and_the_row() -> None:
 
 @pytest.mark.parametrize(("over", "score"), [("best", 1.0), ("mean", 0.5), ("worst", 0.0)])
 def test_the_requested_one_of_several_references_counts(over: Over, score: float) -> None:
-    metric = NamedMetric(
-        name="it",
-        metric=Overlap(),
-        card=card(references="one"),
-        over_refs=over,
-    )
-    part = measured(metric, [Sample(output="abc", references=("abc", "xyz"))])
-    assert part.segments == (score,)
+    metric = NamedMetric(name="it", metric=Overlap(), card=card(references="one"), over_refs=over)
+    assert measured(metric, [Sample(output="abc", references=("abc", "xyz"))]).segments == (score,)
     assert metric.signature.endswith(f"|over_refs:{over}")
 
 

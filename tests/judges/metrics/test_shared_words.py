@@ -114,9 +114,7 @@ def test_a_corpus_of_single_references_is_that_of_its_pairs() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.text("ab ", max_size=30), st.text("ab ", max_size=60)),
-        min_size=1,
-        max_size=5,
+        st.tuples(st.text("ab ", max_size=30), st.text("ab ", max_size=60)), min_size=1, max_size=5
     )
 )
 def test_copied_fragments_of_many_outputs_are_those_of_each(pairs: list[tuple[str, str]]) -> None:

@@ -97,9 +97,7 @@ async def test_unsupported_words_never_have_the_highest_severity() -> None:
         ("A tower, built by Mary Jones, cost John Major a fortune.", []),
     ],
 )
-async def test_an_unsupported_clause_shows_the_related_one_of_the_source(
-    output: str, evidence: list[str]
-) -> None:
+async def test_an_unsupported_clause_shows_its_source(output: str, evidence: list[str]) -> None:
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
     assert (span.text, [item.text for item in span.evidence]) == ("John Major", evidence)
     assert all(ARTICLE[item.start : item.end] == item.text for item in span.evidence)
@@ -172,7 +170,8 @@ async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() ->
     reader = FakeWindowReader(words={"built": contradicted(0.99)})
     copied = "it was  built by MARY EVANS in 1932 and holds 12000 books ."
     report = await ReaderJudge(encoder=reader).assess(segment(copied), ASPECT)
-    assert (reader.read_windows, report.spans, report.score) == ([], (), pytest.approx(5, abs=0.01))
+    assert report.score == pytest.approx(5, abs=0.01)
+    assert (reader.read_windows, report.spans) == ([], ())
     assert report.error_probability == pytest.approx(0.001, abs=0.001)
     assert report.rationale == "The source says all of it word for word."
 
@@ -181,7 +180,8 @@ async def test_a_sentence_of_copied_stretches_is_not_read_whatever_marks_join_th
     reader = FakeWindowReader(words={";": contradicted(0.99), "built": contradicted(0.99)})
     joined = "It was built by Mary Evans; and holds 12,000 books!"
     report = await ReaderJudge(encoder=reader).assess(segment(joined), ASPECT)
-    assert (reader.read_windows, report.error_probability) == ([], pytest.approx(0.001, abs=0.001))
+    assert report.error_probability == pytest.approx(0.001, abs=0.001)
+    assert reader.read_windows == []
     assert report.rationale == "The source says all of it word for word."
 
 
@@ -317,6 +317,7 @@ async def test_an_output_without_words_says_nothing_wrong() -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.asyncio_only  # the time is that of the windows
 async def test_a_megabyte_is_read_in_bounded_batches_and_found_at_its_end() -> None:
     filler = "".join(f"Visitor {number} liked the green garden. " for number in range(27_000))
     output = f"{filler}Mary Evans built a castle."

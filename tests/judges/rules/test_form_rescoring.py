@@ -38,12 +38,7 @@ async def test_the_score_follows_the_list() -> None:
     assert len(report.spans) > 1
     scores = [
         (await judge.rescore(BAD, FLUENCY, spans)).report.score or 0
-        for spans in (
-            [graver(span) for span in report.spans],
-            report.spans,
-            report.spans[1:],
-            (),
-        )
+        for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
     ]
     assert (scores, scores[-1], len(set(scores))) == (sorted(scores), FLUENCY.scale.high, 4)
 

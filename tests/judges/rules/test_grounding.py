@@ -346,9 +346,7 @@ async def test_it_looks_only_at_the_inputs_of_the_aspect() -> None:
     task = Task(name="qa", description="…", input_headers={"Question": (), "Context": ()})
     aspect = replace(CONSISTENCY, task=task, inputs=("Context",))
     asked = Segment(
-        segment_id="1",
-        output="It is 42.",
-        inputs={"Question": "Is it 42?", "Context": "It is 41."},
+        segment_id="1", output="It is 42.", inputs={"Question": "Is it 42?", "Context": "It is 41."}
     )
     (span,) = (await GroundingJudge().assess(asked, aspect)).spans
     assert span.text == "42"

@@ -148,9 +148,7 @@ def test_the_order_of_errors_does_not_matter(
 
 
 @given(st.integers(MIN_SEVERITY, MAX_SEVERITY - 1), st.integers(0, 20))
-def test_a_graver_error_always_lowers_the_score_where_its_severity_costs_more(
-    severity: int, start: int
-) -> None:
+def test_graver_errors_lower_the_score_where_severity_costs(severity: int, start: int) -> None:
     span = replace(CRITICAL, text=TEXT[start : start + 3], start=start, end=start + 3)
     strict = SpanMap(penalty=SpanPenalty(weights=(1.0, 2.0, 3.0, 4.0, 5.0)))
     mild, grave = (

@@ -184,9 +184,7 @@ def test_the_aspects_of_an_unknown_task_are_an_error(catalogue: Catalogue) -> No
         "topicalchat_usr_scores",
     ],
 )
-def test_every_human_score_of_the_collected_data_has_an_aspect(
-    catalogue: Catalogue, shared_data: Path, file: str
-) -> None:
+def test_collected_scores_have_aspects(catalogue: Catalogue, shared_data: Path, file: str) -> None:
     with gzip.open(shared_data / "scores" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         row = json.loads(next(lines))
     task = catalogue.task(row["task"])

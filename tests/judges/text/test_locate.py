@@ -133,10 +133,7 @@ def test_the_best_of_several_similar_passages_is_found() -> None:
         for number, day in enumerate(days, start=2)
     ]
     text = " ".join(lines)
-    assert located(text, lines[3].replace("met", "has met")) == (
-        lines[3],
-        Located.FUZZY,
-    )
+    assert located(text, lines[3].replace("met", "has met")) == (lines[3], Located.FUZZY)
 
 
 def test_a_quote_of_a_few_letters_is_never_found_by_similarity() -> None:

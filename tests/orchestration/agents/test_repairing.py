@@ -135,9 +135,7 @@ async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
         (400, PermanentModelError),
     ],
 )
-async def test_a_servers_failure_becomes_our_error_without_its_words(
-    status: int, kind: type[ModelError]
-) -> None:
+async def test_server_failures_become_our_own_errors(status: int, kind: type[ModelError]) -> None:
     def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         del messages, info
         raise ModelHTTPError(status_code=status, model_name="large", body="key sk-123 is wrong")

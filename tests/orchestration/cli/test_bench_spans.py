@@ -58,8 +58,7 @@ def test_a_number_missing_in_the_source_is_found_and_the_source_left_alone(tmp_p
     assert figure(found["grounding"], "characters.f1") == 1
     assert figure(found["grounding"], "score.auroc") == 1
     assert figure(found["everything"], "flagged.error_free") == 1
-    page = (tmp_path / "span-bench" / "report.md").read_text()
-    assert "| number | 1 | 1 | 1.000 |" in page
+    assert "| number | 1 | 1 | 1.000 |" in (tmp_path / "span-bench" / "report.md").read_text()
     assert (tmp_path / "span-bench" / "report.html").exists()
     lines = (tmp_path / "span-bench" / "texts.jsonl").read_text().splitlines()
     wrong, right = map(json.loads, lines)

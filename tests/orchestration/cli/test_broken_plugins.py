@@ -90,9 +90,7 @@ def test_judges_lists_what_is_broken_with_its_package_and_the_reason() -> None:
         assert part in text, part
 
 
-def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_is_known(
-    tmp_path: Path,
-) -> None:
+def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_path: Path) -> None:
     package = tmp_path / "open_package"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -117,8 +115,7 @@ def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_
         assert re.search(rf"{judge} Mark [^│]*?\. Cannot see: ", text)
     assert "annotator Ask a model for error spans and a score. distilled" in text
     (package / "precision.toml").write_text("[[open")
-    done = spanjury("judges")
-    assert "precision.toml of open_package cannot be read" in done.output
+    assert "precision.toml of open_package cannot be read" in spanjury("judges").output
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def judge(folder: Path, data: str, *flags: str) -> str:
-    done = call(folder, "evaluate", data, "--aspect", "consistency", *PANEL, *flags)
-    return done.stderr
+    return call(folder, "evaluate", data, "--aspect", "consistency", *PANEL, *flags).stderr
 
 
 def calibrated(folder: Path, *flags: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`spanjury exam card` on the folders that exams leave."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,21 @@ from fakes.command import spanjury
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
-def examine(recipe: str, folder: str) -> list[str]:
-    flags = ["--recipe", recipe, "--aspect", "consistency", "--limit", "8", "-o", folder]
-    return ["exam", "discernment", "--demo", *flags]
+def examine(recipe: str, folder: Path | str, limit: int = 8) -> None:
+    flags = ["--recipe", recipe, "--aspect", "consistency", "--limit", limit, "-o", folder]
+    spanjury("exam", "discernment", "--demo", *flags)
 
 
-def test_exams_of_one_panel_make_a_page_and_are_held_against_demands() -> None:
-    spanjury(*examine("dhp/summarization", "seen"))
-    spanjury(*examine("invariance", "steady"))
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("examined") / "exam"
+    examine("dhp/summarization", folder)
+    return folder
+
+
+def test_exams_of_one_panel_make_a_page_and_are_held_against_demands(examined: Path) -> None:
+    shutil.copytree(examined, "seen")
+    examine("invariance", "steady")
     demands = ["--require", "discernment.average>=1", "--require", "retest.moved<=0"]
     done = spanjury("exam", "card", "seen", "steady", *demands, "-o", "card")
     for name in ("discernment.average", "localisation.hits", "invariance.steady"):
@@ -33,8 +41,8 @@ def test_exams_of_one_panel_make_a_page_and_are_held_against_demands() -> None:
     assert "not met: discernment.average >= 1000" in missed.output
 
 
-def test_exams_of_earlier_releases_are_carded_and_compared() -> None:
-    spanjury(*examine("dhp/summarization", "earlier"))
+def test_exams_of_earlier_releases_are_carded_and_compared(examined: Path) -> None:
+    shutil.copytree(examined, "earlier")
     path = Path("earlier/findings.json")
     values = json.loads(path.read_text())
     for key in ("decisions", "caught", "false_alarms"):
@@ -53,13 +61,11 @@ def test_exams_of_earlier_releases_are_carded_and_compared() -> None:
         "exam", "card", "earlier", "--require", "discernment.caught.average>=.5", code=2
     )
     assert "no exam has 'discernment.caught.average'" in unknown.output
-    spanjury("exam", "compare", "earlier", "earlier", "--draws", "100")
+    spanjury("exam", "compare", "earlier", "earlier", "--draws", "20")
 
 
 def test_a_demand_on_what_is_caught_is_held_on_the_card() -> None:
-    flags = examine("standard", "caught")
-    flags[flags.index("8")] = "20"
-    spanjury(*flags)
+    examine("standard", "caught", limit=12)
     met = ["--require", "discernment.caught.fabricate-detail>=.2"]
     spanjury("exam", "card", "caught", *met)
     spanjury("exam", "card", "caught", "--require", "discernment.caught.average>1", code=5)

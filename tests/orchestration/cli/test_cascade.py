@@ -143,8 +143,7 @@ def test_a_run_that_a_limit_ended_goes_on_within_its_budget() -> None:
     with LoopbackServer(GOOD) as server:
         limit = ["--max-tokens-total", "200", "--run-dir", "broken", "-o", "broken.jsonl"]
         spanjury(*evaluate(server, "--budget", "4calls", *limit), code=4)
-        before = len(server.requests)
-        assert before < 4
+        assert len(server.requests) < 4
         spanjury("resume", "broken", "--max-tokens-total", "100000", "--show", "none")
         assert len(server.requests) == 4
     kept = ("id", "score", "unasked")
@@ -188,9 +187,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others() -> None:
         ),
     ],
 )
-def test_invalid_input_is_reported_in_one_line_before_a_call(
-    rules: str, more: tuple[str, ...], message: str
-) -> None:
+def test_invalid_input_is_one_line_at_once(rules: str, more: tuple[str, ...], message: str) -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server, *more, rules=rules), code={1, 2})
         assert server.requests == ()
@@ -248,8 +245,7 @@ def fit(server: LoopbackServer, *more: str, also: str = "", code: int = 0) -> Re
 
 def test_a_cascade_is_fitted_written_and_used() -> None:
     with LoopbackServer(GOOD) as server:
-        fitted = fit(server, "-o", "pages")
-        assert "24 texts are few" in " ".join(fitted.output.split())
+        assert "24 texts are few" in " ".join(fit(server, "-o", "pages").output.split())
         assert Path("pages/cascade.html").is_file()
         before = len(server.requests)
         spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
@@ -303,8 +299,7 @@ def test_a_fitted_cascade_asks_all_seats_on_another_aspect_and_says_so() -> None
     }
     assert any(by_aspect["consistency"])
     assert not any(by_aspect["fluency"])
-    said = " ".join(done.output.split())
-    assert "summarization/fluency was put to all seats" in said
+    assert "summarization/fluency was put to all seats" in " ".join(done.output.split())
 
 
 def test_scores_of_the_asked_seats_alone_are_counted_at_the_end() -> None:

@@ -117,8 +117,7 @@ def all_kept(memory: Path, server: GatedServer) -> bool:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     with GatedServer() as server:
-        folder = prepared(tmp_path_factory.mktemp("undisturbed"), server)
-        return finish(folder)
+        return finish(prepared(tmp_path_factory.mktemp("undisturbed"), server))
 
 
 def test_rows_of_a_killed_run_stop_where_they_would_and_no_reply_is_paid_twice(

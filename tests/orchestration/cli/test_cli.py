@@ -139,10 +139,7 @@ def test_coverage_below_the_bar_exits_with_three() -> None:
     ],
 )
 def test_bad_input_ends_with_one_line_and_an_exit_code(
-    rows: list[Row | str] | None,
-    flags: list[str],
-    code: int,
-    problem: str,
+    rows: list[Row | str] | None, flags: list[str], code: int, problem: str
 ) -> None:
     if rows is not None:
         write("rows.jsonl", *rows)
@@ -209,5 +206,4 @@ def test_every_choice_is_listed(command: list[str], expected: list[str]) -> None
 
 
 def test_an_unknown_task_of_aspects_is_a_usage_error() -> None:
-    done = spanjury("aspects", "--task", "poetry", code=2)
-    assert "summarization" in done.stderr
+    assert "summarization" in spanjury("aspects", "--task", "poetry", code=2).stderr

@@ -61,9 +61,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return finish(folder, server)
 
 
-def test_a_run_that_is_killed_at_any_moment_ends_as_if_nothing_had_been(
-    tmp_path: Path, undisturbed: bytes
-) -> None:
+def test_a_run_killed_at_any_moment_ends_the_same(tmp_path: Path, undisturbed: bytes) -> None:
     killed = 0
     while killed < ROUNDS:
         folder = Path(mkdtemp(dir=tmp_path))

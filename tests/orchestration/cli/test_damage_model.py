@@ -79,9 +79,7 @@ def perturb(url: str, *flags: str) -> tuple[str, ...]:
     return (*command, *damage_model(url), *flags)
 
 
-def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
-    server: Inventing,
-) -> None:
+def test_an_exam_on_written_damage_names_the_writer_and_resumes_unasked(server: Inventing) -> None:
     spanjury(*examine(server.base_url))
     # Two texts, and the third, in which there is no Oslo, a second time.
     assert len(server.requests) == 4
@@ -133,8 +131,7 @@ def test_a_limit_ends_writing_and_a_rerun_goes_on(server: Inventing) -> None:
     limits = ("--max-connections", "1", "--max-tokens-total", "100")
     ended = spanjury(*examine(server.base_url, *limits), code=4)
     assert "tokens are spent, and 100 is the limit" in ended.stderr
-    asked = len(server.requests)
-    assert asked < 4
+    assert len(server.requests) < 4
     spanjury(*examine(server.base_url))
     assert len(server.requests) == 4
 
@@ -161,23 +158,17 @@ def test_damaged_texts_name_their_writer_and_come_again_without_asking(server: I
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        (
-            ("--damage-model", MODEL, "--recipe", "invariance"),
-            "has no damage that a model",
-        ),
+        (("--damage-model", MODEL, "--recipe", "invariance"), "has no damage that a model"),
         (("--damage-model-base-url", "http://127.0.0.1:1"), "name one with --writer"),
         (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
     ],
 )
-def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(
-    flags: tuple[str, ...], problem: str
-) -> None:
+def test_an_unfit_writer_is_refused_before_any_call(flags: tuple[str, ...], problem: str) -> None:
     strange = RECIPE.replace('"fictional-entities"', '"lies"')
     Path("strange.toml").write_text(strange)
     for command in (("exam", "discernment", "--demo"), ("perturb", "good.jsonl", "-o", "x.jsonl")):
         recipe = () if "--recipe" in flags else ("--recipe", "recipe.toml")
-        done = spanjury(*command, *recipe, *flags, code=2)
-        assert problem in done.stderr
+        assert problem in spanjury(*command, *recipe, *flags, code=2).stderr
     assert not Path("exam").exists()
     assert not Path("x.jsonl").exists()
 

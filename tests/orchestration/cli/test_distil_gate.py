@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakes.command import spanjury
 from fakes.sealed_set import write_set
-from fakes.tiny_judge import save_judge_base
+from fakes.tiny_chat import save_judge_base
 
 from spanjury.orchestration.services.training.train import training_data
 from spanjury.orchestration.studies.distillation.examples import Example
@@ -73,8 +73,7 @@ def values(role: str) -> dict[str, float | None]:
 
 
 def test_judges_stand_side_by_side_and_missed_demands_are_named() -> None:
-    done = gate(*ALONE, code=5)
-    assert "not met: reports.parsed >= 0.95 (it is 0)" in done.output
+    assert "not met: reports.parsed >= 0.95 (it is 0)" in gate(*ALONE, code=5).output
     assert values("distilled")["reports.parsed"] == 0
     assert values("distilled")["spans.f1"] is None
     assert values("teacher")["reports.parsed"] == 1
@@ -163,8 +162,7 @@ def test_other_exams_run_for_every_judge() -> None:
 
 def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
     low = (*ALONE, "--require", "reports.parsed>=0")
-    done = gate(*low, "--max-seconds", 0.1, code=4)
-    assert "run the same command to continue" in done.output
+    assert "run the same command to continue" in gate(*low, "--max-seconds", 0.1, code=4).output
     assert not Path("model/gate").exists()
     gate(*low)
 
@@ -184,8 +182,7 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
     ],
 )
 def test_invalid_input_is_refused(flags: tuple[object, ...], code: int, complaint: str) -> None:
-    done = gate(*flags, "--no-progress", code=code)
-    assert complaint in done.output
+    assert complaint in gate(*flags, "--no-progress", code=code).output
     assert not Path("gate/gate.json").exists()
 
 
@@ -260,6 +257,5 @@ def test_missing_or_incomplete_files_are_refused_before_any_judge_is_asked(
     harm: Callable[[], None], code: int, complaint: str
 ) -> None:
     harm()
-    done = gate(*ALONE, code=code)
-    assert complaint in done.output
+    assert complaint in gate(*ALONE, code=code).output
     assert not Path("gate").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from fakes.command import spanjury
-from fakes.tiny_judge import save_judge_base
+from fakes.tiny_chat import save_judge_base
 
 from spanjury.orchestration.studies.distillation.training_set import read_split
 

@@ -121,9 +121,7 @@ def test_a_panel_labels_by_its_spans() -> None:
     assert {example.made_of for example in built()} == {"panel"}
 
 
-def test_an_encoder_is_trained_stopped_continued_run_and_examined(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_encoder_is_trained_continued_run_and_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     base = save_encoder(Path("base"))
     sets = ("--form", "tokens", "--from-damage", *SMALL, "-o", "set")
     spanjury("distil", "build", DEMO, *sets)

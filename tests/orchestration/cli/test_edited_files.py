@@ -48,7 +48,6 @@ def test_only_values_that_changed_on_disk_are_asked_for_again(folder: Path) -> N
         damaged = sound.replace(b'"score": 4', b'"score": 5')
         assert damaged != sound
         memory.write_bytes(damaged)
-        done = call(folder, *RESUME)
-        assert done.stderr.count("memory.value_damaged") == 1
+        assert call(folder, *RESUME).stderr.count("memory.value_damaged") == 1
         assert server.asked == ROWS  # the replies are there still
     assert without_seconds(results) == undisturbed

@@ -106,8 +106,7 @@ def test_an_invalid_combination_fails_before_anything_is_judged(
     Path("half.toml").write_text("[deletions-minor]\nfluency = 0.5\n")
     Path("strange.toml").write_text("[boiling]\nfluency = 1.0\n")
     Path("aspect.toml").write_text("[deletions-minor]\nbeauty = 1.0\n")
-    done = spanjury(*examine(*flags), code=2)
-    assert problem in done.stderr
+    assert problem in spanjury(*examine(*flags), code=2).stderr
     assert not Path("exam").exists()
 
 

@@ -79,8 +79,7 @@ def test_a_page_and_json_are_written_where_a_folder_is_named() -> None:
 
 
 def test_an_exam_beside_itself_shows_nothing() -> None:
-    done = compare("keen", "keen")
-    assert "neither is shown to discern more" in " ".join(done.stdout.split())
+    assert "neither is shown to discern more" in " ".join(compare("keen", "keen").stdout.split())
 
 
 def test_nothing_in_common_is_a_matter_of_usage() -> None:
@@ -105,9 +104,7 @@ def test_nothing_in_common_is_a_matter_of_usage() -> None:
         ({"scores.jsonl": '{"format": 1}'}, "scores.jsonl:1: judge: Field required"),
     ],
 )
-def test_a_folder_that_holds_no_whole_exam_is_named_in_a_line(
-    files: dict[str, str], problem: str
-) -> None:
+def test_a_folder_without_a_whole_exam_is_named_once(files: dict[str, str], problem: str) -> None:
     Path("bad").mkdir()
     for name, text in files.items():
         (Path("bad") / name).write_text(text)

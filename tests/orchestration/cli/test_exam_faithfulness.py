@@ -110,8 +110,7 @@ def test_perturbations_are_named_and_the_exam_goes_on_a_card(
     conditions = {one["condition"] for one in values["findings"] if not one["is_control"]}
     assert conditions == {"worsen-severity:by=2", "critical-error"}
     card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
-    shown = spanjury(*card)
-    assert "faithfulness.null_adjusted" in shown.output
+    assert "faithfulness.null_adjusted" in spanjury(*card).output
 
 
 def test_without_a_judge_the_offline_ones_that_can_rescore_are_examined() -> None:
@@ -154,11 +153,9 @@ def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked() -> None:
 )
 def test_an_invalid_combination_is_a_usage_error(flags: tuple[str, ...], problem: str) -> None:
     write("texts.jsonl", TEXTS)
-    done = faithfulness(*flags, code=2)
-    assert problem in done.output
+    assert problem in faithfulness(*flags, code=2).output
 
 
 def test_texts_without_a_task_ask_for_a_task() -> None:
     write("texts.jsonl", [{"id": "a", "output": "It opened."}])
-    done = faithfulness("texts.jsonl", code=2)
-    assert "--task" in done.output
+    assert "--task" in faithfulness("texts.jsonl", code=2).output

@@ -93,8 +93,7 @@ def test_an_exam_asks_for_its_required_values() -> None:
             "no such measure",
         ),
     ):
-        done = repair(*flags, code=2)
-        assert said in done.output
+        assert said in repair(*flags, code=2).output
 
 
 def test_the_guide_is_refused_as_its_own_examiner() -> None:

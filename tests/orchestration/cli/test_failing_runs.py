@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fakes.command import RESUME, SPANJURY, call, complaint, environment, evaluate, judged_rows
+from fakes.processes import completed
 from fakes.terminal import on_a_terminal
 from loopback.answers import RESET, Answer, chat, failure
 from loopback.chaos import ChaosServer, judged_text
@@ -59,13 +60,11 @@ class CountingServer(LoopbackServer):
 
 def done(folder: Path, *arguments: str, key: str = "sk-of-a-test-0123456789") -> tuple[int, str]:
     """Run the command in `folder` to its end; return its exit code and standard error."""
-    ended = subprocess.run(
+    ended = completed(
         [*SPANJURY, *arguments],
+        code=None,
         cwd=folder,
         env={**environment(folder), "OPENAI_API_KEY": key},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=120,
     )
     return ended.returncode, ended.stderr
@@ -125,9 +124,7 @@ def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> 
         ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
     ],
 )
-def test_a_missing_key_is_named_before_a_client_of_models_is_loaded(
-    tmp_path: Path, model: str, variable: str
-) -> None:
+def test_a_missing_key_is_named_before_clients(tmp_path: Path, model: str, variable: str) -> None:
     judged_rows(tmp_path, count=2)
     code = (
         "import sys; from spanjury.orchestration.cli.app import app\n"
@@ -136,16 +133,13 @@ def test_a_missing_key_is_named_before_a_client_of_models_is_loaded(
     )
     flags = ("evaluate", "rows.jsonl", "--model", model, "--run-dir", "run", "--no-progress")
     usual = environment(tmp_path)
-    ended = subprocess.run(
+    ended = completed(
         [sys.executable, "-c", code, *flags],
+        code=1,
         cwd=tmp_path,
         env={name: value for name, value in usual.items() if not name.endswith("_KEY")},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=120,
     )
-    assert ended.returncode == 1
     said = f"model {model} cannot be used: its key is missing: set {variable}"
     assert complaint(ended.stderr) == said
     assert ended.stdout == "False\n"
@@ -347,8 +341,7 @@ def test_a_share_of_unreadable_replies_stops_nothing_and_0_demands_nothing(tmp_p
     assert Counter(row["outcome"] for row in rows) == {"scored": 140, "unparseable": 60}
     judged_rows(tmp_path, count=40)
     with CountingServer(lambda _, __: UNREADABLE) as server:
-        flags = evaluate(server.base_url, "--min-usable", "0", run="other")
-        assert done(tmp_path, *flags)[0] != 0
+        assert done(tmp_path, *evaluate(server.base_url, "--min-usable", "0", run="other"))[0] != 0
         assert server.counts["reviews"] == 2 * 40
 
 

@@ -173,8 +173,7 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
 )
 def test_a_slip_is_refused_before_the_run(folder: Path, flag: str, value: str, said: str) -> None:
     kept = ("--run-dir", "run", "--aspect", "consistency")
-    done = call(folder, *JUDGE, *kept, flag, value, code=2)
-    assert said in complaint(done.stderr)
+    assert said in complaint(call(folder, *JUDGE, *kept, flag, value, code=2).stderr)
     assert not (folder / "run").exists()
 
 
@@ -184,9 +183,7 @@ def test_a_sample_and_a_cluster_have_no_demands(folder: Path, elsewhere: tuple[s
     assert complaint(done.stderr).endswith("does not go with --fail-on")
 
 
-def test_remembered_rows_are_held_to_the_same_without_being_judged(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_remembered_rows_are_held_alike(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4")
     names = [line for line in first.stderr.splitlines() if line.startswith("failing: ")]
     for command in ("resume", "rescore"):
@@ -279,9 +276,7 @@ def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path
     assert message.startswith("50%25: a,b ::error::forged, consistency: severity 4")
 
 
-def test_a_workflow_sees_no_text_that_may_command_it(
-    tmp_path: Path,
-) -> None:
+def test_a_workflow_sees_no_text_that_may_command_it(tmp_path: Path) -> None:
     row = {"task": "summarization", "output": f"{WRONG}\n::error::forged", "inputs": {"A": SOURCE}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     held = (*JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
@@ -342,9 +337,7 @@ def test_a_packed_file_has_no_lines(folder: Path) -> None:
     assert "::error file=rows.jsonl.gz,title=consistency" in done.stderr
 
 
-def test_paths_are_from_the_root_of_the_checkout(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_from_the_checkout_root(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
     held = ("--fail-on", "severity>=4", "--annotations", "github")
     done = call(folder, *JUDGE, *BOTH, *held)

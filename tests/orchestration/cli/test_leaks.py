@@ -93,9 +93,7 @@ def test_an_address_with_a_secret_is_refused_before_any_writing(tmp_path: Path, 
     assert_clean(done.stdout, done.stderr)
 
 
-def test_an_address_in_a_variable_is_stored_by_its_name_and_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_variable_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows(tmp_path, "1")
     with LoopbackServer(chat(REPLY.format("x", "y"))) as server:
         monkeypatch.setenv("JUDGE_ADDRESS", f"{server.base_url}/Riv3r-St0ne%2F42")

@@ -1,12 +1,12 @@
 """Lists of what flags can name: as long as a terminal is wide, whole for other programs."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.processes import completed
 from fakes.terminal import on_a_terminal
 from rich.cells import cell_len
 
@@ -153,12 +153,8 @@ def test_a_word_that_nothing_holds_is_a_usage_error() -> None:
 
 
 def test_a_reader_who_leaves_sees_no_error(tmp_path: Path) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m spanjury plugins | head -n 1"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
+    done = completed(
+        ["bash", "-c", f"{sys.executable} -m spanjury plugins | head -n 1"], cwd=tmp_path
     )
     assert done.stdout.startswith("spanjury.judges\t")
     assert "Error" not in done.stderr

@@ -135,7 +135,8 @@ async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variabl
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log_to(tmp_path / "log.jsonl")
-    await panel_of(BrokenJudge()).assess(segment(), ASPECT)
+    broken = panel_of(BrokenJudge())  # type: ignore[arg-type]  # it returns nothing
+    await broken.assess(segment(), ASPECT)
     [line] = lines(tmp_path / "log.jsonl")
     assert (line["event"], line["error"]) == ("panel.seat_broken", "KeyError")
     assert isinstance(line["frames"], list)

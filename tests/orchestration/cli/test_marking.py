@@ -18,10 +18,7 @@ def test_words_of_a_span_stand_in_brackets_before_their_number() -> None:
 def test_spans_inside_each_other_are_both_marked() -> None:
     text = "It opened in 1935."
     spans = mark(text, "opened in 1935"), mark(text, "1935")
-    assert plain(text, *spans) in {
-        "It [opened in [1935](1)](2).",
-        "It [opened in [1935](2)](1).",
-    }
+    assert plain(text, *spans) in {"It [opened in [1935](1)](2).", "It [opened in [1935](2)](1)."}
 
 
 def test_neighbours_close_before_they_open() -> None:
@@ -29,8 +26,7 @@ def test_neighbours_close_before_they_open() -> None:
 
 
 def test_spans_without_a_position_are_not_marked() -> None:
-    missing = ErrorSpan(text="gone", explanation="", severity=None)
-    assert plain("abc", missing) == "abc"
+    assert plain("abc", ErrorSpan(text="gone", explanation="", severity=None)) == "abc"
 
 
 def test_a_long_text_is_shown_around_its_spans() -> None:

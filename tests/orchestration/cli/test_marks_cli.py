@@ -55,7 +55,8 @@ def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: Mark
 
     found = json.loads(done.stdout)
     (scores,) = (one for one in found["agreements"] if one["scorer"] == "grounding")
-    assert (scores["value"], scores["items"]) == (pytest.approx(1.0), 6)
+    assert scores["value"] == pytest.approx(1.0)
+    assert scores["items"] == 6
     (spans,) = found["spans"]
     judge = spans["agreement"]["judges"][0]
     assert (judge["judge"], judge["group"], judge["texts"]) == ("grounding", "", 6)
@@ -68,8 +69,7 @@ def test_meta_counts_texts_read_in_another_version(tmp_path: Path, run: MarkedRu
     put_marks(run, agreeing(6))
     call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl")
     command = ("meta", "run", "--human", "marks.jsonl", *QUICK)
-    same = call(tmp_path, *command)
-    assert "other versions" not in same.stdout
+    assert "other versions" not in call(tmp_path, *command).stdout
 
     rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
     for row in rows[::2][:2]:  # people found no error in these
@@ -109,8 +109,7 @@ def test_meta_on_too_few_marks_counts_them_and_omits_judges(tmp_path: Path, run:
 
 def test_unfinished_marks_count_nowhere(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | {("anna", 0, "consistency"): Mark(score=1)})
-    meta = call(tmp_path, "meta", "run", *QUICK)
-    assert "5 texts of consistency" in meta.stderr
+    assert "5 texts of consistency" in call(tmp_path, "meta", "run", *QUICK).stderr
 
     call(tmp_path, "marks", "export", "run", "-o", "done.jsonl")
     call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
@@ -123,8 +122,7 @@ def test_unfinished_marks_count_nowhere(tmp_path: Path, run: MarkedRun) -> None:
 @pytest.mark.parametrize("name", ["marks.jsonl", "marks.factgenie.jsonl", "marks.mqm.tsv"])
 def test_marks_go_out_and_in_by_the_same_names(tmp_path: Path, run: MarkedRun, name: str) -> None:
     put_marks(run, agreeing(6) | agreeing(2, who="<b>ben</b>"))
-    out = call(tmp_path, "marks", "export", "run", "-o", name)
-    assert "8 marks are in" in out.stderr
+    assert "8 marks are in" in call(tmp_path, "marks", "export", "run", "-o", name).stderr
     for path in (run.marks, backup_of(run.marks)):
         path.unlink()
 
@@ -230,8 +228,7 @@ def test_marks_in_a_torn_file_come_back_from_their_backup(tmp_path: Path, run: M
     torn = run.marks.read_bytes()[:5000]
     run.marks.write_bytes(torn)
 
-    refused = call(tmp_path, *export, code=1)
-    assert "spanjury runs repair run" in complaint(refused.stderr)
+    assert "spanjury runs repair run" in complaint(call(tmp_path, *export, code=1).stderr)
     call(tmp_path, "runs", "repair", "run")
     call(tmp_path, *export)
     assert (tmp_path / "out.jsonl").read_bytes() == before

@@ -117,13 +117,11 @@ def test_results_that_went_elsewhere_are_found_by_their_run() -> None:
         exported = spanjury("export", place, "--form", "jsonl")
         assert exported.stdout_bytes == Path("elsewhere.jsonl").read_bytes()
     Path("elsewhere.jsonl").unlink()
-    done = spanjury("export", "run", code=1)
-    assert "run has no results yet" in done.stderr
+    assert "run has no results yet" in spanjury("export", "run", code=1).stderr
 
 
 def test_a_missing_run_is_reported() -> None:
-    done = spanjury("export", "absent", code=1)
-    assert "there is no run absent" in done.stderr
+    assert "there is no run absent" in spanjury("export", "absent", code=1).stderr
 
 
 @pytest.mark.usefixtures("run")
@@ -138,8 +136,7 @@ def test_a_missing_run_is_reported() -> None:
     ],
 )
 def test_an_unknown_form_is_refused_with_the_known(flags: tuple[str, ...], known: str) -> None:
-    done = spanjury("export", "run", *flags, code=2)
-    assert known in done.stderr
+    assert known in spanjury("export", "run", *flags, code=2).stderr
     assert not list(Path().glob("table*"))
 
 
@@ -182,8 +179,7 @@ def test_shards_of_earlier_versions_are_merged_as_they_are() -> None:
     for path in Path("all").rglob("results.jsonl"):
         earlier = map(as_written_earlier, path.read_text().splitlines())
         path.write_text("".join(f"{line}\n" for line in earlier))
-    done = spanjury("merge", "all")
-    assert done.stderr == "22 rows of 2 shards are in all/results.jsonl\n"
+    assert spanjury("merge", "all").stderr == "22 rows of 2 shards are in all/results.jsonl\n"
     assert all("decision" not in row for row in _results("all"))
 
 

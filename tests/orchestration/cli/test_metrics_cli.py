@@ -35,8 +35,7 @@ def _in_a_folder_with_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_list_has_every_metric_and_can_be_narrowed() -> None:
-    whole = spanjury("metrics", "list")
-    assert "40 metrics under 50 names" in whole.output
+    assert "40 metrics under 50 names" in spanjury("metrics", "list").output
     narrowed = json.loads(
         spanjury(
             "metrics", "list", "--reference-free", "--category", "readability", "--json"
@@ -106,8 +105,7 @@ def test_without_references_the_metrics_that_need_some_say_so_or_are_skipped() -
     ],
 )
 def test_a_metric_that_cannot_be_made_says_why(metric: str, problem: str) -> None:
-    done = spanjury("metrics", "score", "texts.jsonl", "--metric", metric, code=2)
-    assert problem in done.stderr
+    assert problem in spanjury("metrics", "score", "texts.jsonl", "--metric", metric, code=2).stderr
 
 
 def test_two_metrics_of_one_name_are_refused() -> None:
@@ -143,8 +141,7 @@ def test_metrics_and_a_panel_are_held_against_people() -> None:
     assert found.keys() == {"wer", "f1", "grounding"}
     assert found["wer"]["value"] == pytest.approx(1.0)  # fewer errors, higher ratings
     assert found["wer"]["coverage"] == 1.0
-    page = Path("page/meta.md").read_text()
-    assert "| wer | **1.000** [" in page
+    assert "| wer | **1.000** [" in Path("page/meta.md").read_text()
     assert json.loads(Path("page/meta.json").read_text())["settings"]["draws"] == 50
 
 

@@ -131,9 +131,7 @@ def test_failures_that_are_tried_again_are_in_the_budget_of_the_run(tmp_path: Pa
         (("--max-cost", "110"), 20),
     ],
 )
-def test_a_limit_holds_for_calls_that_are_under_way_at_once(
-    tmp_path: Path, flags: tuple[str, ...], most: int
-) -> None:
+def test_a_limit_holds_for_calls_at_once(tmp_path: Path, flags: tuple[str, ...], most: int) -> None:
     with LoopbackServer(UNREADABLE) as server:
         call(tmp_path, *by_one_model(tmp_path, server, *flags), code={1, 3, 4})
         assert 2 <= len(server.requests) <= most

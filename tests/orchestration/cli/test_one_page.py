@@ -26,8 +26,7 @@ COMPARE = ("compare", "first-scores.jsonl", "second-scores.jsonl", "--draws", "1
 
 def test_two_runs_are_compared_on_one_page(runs: Path) -> None:
     before = {path.name for path in runs.iterdir()}
-    done = call(runs, *COMPARE, "--html", "page.html")
-    assert "written: page.html" in done.stderr
+    assert "written: page.html" in call(runs, *COMPARE, "--html", "page.html").stderr
     assert {path.name for path in runs.iterdir()} - before == {"page.html"}
     page = (runs / "page.html").read_text()
     assert "Comparison of two runs" in page
@@ -80,6 +79,5 @@ def test_people_and_metrics_are_on_one_page_with_all_pictures(runs: Path) -> Non
 def test_a_name_that_does_not_fit_is_refused_before_anything_is_read(
     tmp_path: Path, command: tuple[str, ...], flags: tuple[str, ...], problem: str
 ) -> None:
-    done = call(tmp_path, *command, *flags, code=2)
-    assert complaint(done.stderr) == problem
+    assert complaint(call(tmp_path, *command, *flags, code=2).stderr) == problem
     assert not list(tmp_path.glob("page*"))

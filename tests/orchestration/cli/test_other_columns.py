@@ -52,8 +52,7 @@ def test_columns_that_cannot_be_mapped_are_reported(
     tmp_path: Path, flags: tuple[str, ...], code: int, problem: str
 ) -> None:
     write(tmp_path)
-    done = evaluate(tmp_path, *flags, code=code)
-    assert problem in " ".join(done.output.split())
+    assert problem in " ".join(evaluate(tmp_path, *flags, code=code).output.split())
 
 
 def test_segments_are_read_by_other_names_from_python(tmp_path: Path) -> None:

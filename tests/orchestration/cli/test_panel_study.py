@@ -80,8 +80,7 @@ def test_seats_whose_texts_a_cascade_chose_are_pointed_out(tmp_path: Path) -> No
         row["seats"] = [seat for seat in row["seats"] if seat["judge"] != "s2"]
         row["unasked"] = {"seats": ["s2"], "why": "sure", "reason": "Sure.", "score": None}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    notes = str(study(tmp_path)["notes"])
-    assert "a cascade chose the texts for which s2 was asked" in notes
+    assert "a cascade chose the texts for which s2 was asked" in str(study(tmp_path)["notes"])
 
 
 def test_tables_and_a_page_are_written(tmp_path: Path) -> None:
@@ -149,8 +148,7 @@ def test_one_seat_is_refused(tmp_path: Path) -> None:
 def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
     human = [{"ann": score, "bob": 6 - score} for score in HUMAN]
     folder_with(tmp_path, human=[{**one, "eve": 6 - one["bob"]} for one in human])
-    notes = study(tmp_path)["notes"]
-    assert "agree with each other no better than by chance" in str(notes)
+    assert "agree with each other no better than by chance" in str(study(tmp_path)["notes"])
 
 
 @pytest.mark.parametrize(
@@ -272,5 +270,4 @@ def test_a_budget_counts_texts_that_no_one_scored(tmp_path: Path) -> None:
 def test_seats_that_no_price_is_known_of_are_named(tmp_path: Path) -> None:
     many_texts(tmp_path)
     flags = ("panel", "cascade", "results.jsonl", "--cost", "dollars", "--price", "s2=1/2")
-    done = call(tmp_path, *flags, code={1, 2})
-    assert "no price of s3 is known" in complaint(done.stderr)
+    assert "no price of s3 is known" in complaint(call(tmp_path, *flags, code={1, 2}).stderr)

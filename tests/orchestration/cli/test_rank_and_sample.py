@@ -101,8 +101,7 @@ def test_one_file_of_people_s_scores_serves_two_runs(tmp_path: Path, judge: Judg
     judge(rows()[1::2], "second")
     write(tmp_path / "human.jsonl", scored(rows()))
     command = ("rank", "first", "second", "--human", "human.jsonl")
-    done = call(tmp_path, *command, "--json")
-    assert json.loads(done.stdout)["people"] == "human.jsonl"
+    assert json.loads(call(tmp_path, *command, "--json").stdout)["people"] == "human.jsonl"
 
     said = " ".join(call(tmp_path, *command).stdout.split())
     assert "The two systems are shown to differ." in said
@@ -188,8 +187,7 @@ def test_bad_input_of_a_rank_is_one_clear_line(tmp_path: Path, judge: Judge) -> 
     }
 
     for flags, words in said.items():
-        done = call(tmp_path, "rank", *flags, code={1, 2})
-        assert words in complaint(done.stderr), flags
+        assert words in complaint(call(tmp_path, "rank", *flags, code={1, 2}).stderr), flags
 
 
 def test_few_marks_disagreement_and_other_scales_are_reported(tmp_path: Path, judge: Judge) -> None:

@@ -53,9 +53,7 @@ def asks(server: LoopbackServer, model: str, *judges: str) -> list[str]:
 @pytest.mark.parametrize(
     "model", ["openai-compatible/judge", pytest.param("openai/judge", marks=pytest.mark.heavy)]
 )
-def test_a_newer_release_resumes_and_rescores_without_a_call(
-    release: Callable[[str], None], model: str
-) -> None:
+def test_a_newer_release_resumes_without_a_call(release: Callable[[str], None], model: str) -> None:
     judges = ("annotator", "annotator", "distilled", "form")
     with LoopbackServer(chat("No Error\n\nOverall score: 4")) as server:
         spanjury(*asks(server, model, *judges), "--aspect", "fluency")

@@ -61,8 +61,7 @@ def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
         _, errors = first.communicate(timeout=120)
     assert first.returncode == 0, errors
     assert f"in use by process {first.pid}" in complaint(refused.stderr)
-    sound = call(folder, "runs", "repair", "run")
-    assert "nothing is damaged" in sound.stderr
+    assert "nothing is damaged" in call(folder, "runs", "repair", "run").stderr
 
 
 @pytest.mark.parametrize("torn_text", ['{"format": 1, "job": {"da', "[]"])
@@ -73,10 +72,8 @@ def test_a_damaged_manifest_costs_no_call_and_hides_no_run(folder: Path, torn_te
         call(folder, *flags)
         undisturbed = without_seconds(run / "results.jsonl")
         (run / "run.json").write_text(torn_text)
-        refused = call(folder, *RESUME, code=1)
-        assert "begin the run again" in complaint(refused.stderr)
-        listed = call(folder, "runs", ".")
-        assert "damaged" in listed.output
+        assert "begin the run again" in complaint(call(folder, *RESUME, code=1).stderr)
+        assert "damaged" in call(folder, "runs", ".").output
         call(folder, *flags)
         assert server.asked == ROWS
     assert without_seconds(run / "results.jsonl") == undisturbed

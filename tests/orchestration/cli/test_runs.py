@@ -119,8 +119,7 @@ def test_a_request_without_an_answer_is_sent_again() -> None:
 def test_a_folder_holds_one_run_and_runs_are_listed() -> None:
     offline = ["rows.jsonl", "--aspect", "fluency", "--run-dir", "run"]
     spanjury("evaluate", *offline)
-    again = spanjury("evaluate", *offline, code=1)
-    assert "spanjury resume run" in again.stderr
+    assert "spanjury resume run" in spanjury("evaluate", *offline, code=1).stderr
     listed = spanjury("runs", ".").output
     assert "run" in listed
     assert "done" in listed
@@ -155,8 +154,7 @@ def test_a_missing_run_is_reported(manifest: str | None, problem: str) -> None:
     Path("run").mkdir()
     if manifest is not None:
         Path("run/run.json").write_text(manifest)
-    done = spanjury("resume", "run", code=1)
-    assert problem in done.stderr
+    assert problem in spanjury("resume", "run", code=1).stderr
 
 
 def test_a_run_with_something_wrong_leaves_no_folder() -> None:
@@ -168,8 +166,7 @@ def test_a_damaged_memory_is_reported_and_not_overwritten() -> None:
     spanjury("evaluate", "rows.jsonl", "--run-dir", "run", code={0, 3})
     memory = Path("run/memory.sqlite3")
     memory.write_bytes(b"no database" * 1000)
-    done = spanjury("resume", "run", code=1)
-    assert "memory.sqlite3" in done.stderr
+    assert "memory.sqlite3" in spanjury("resume", "run", code=1).stderr
     assert memory.read_bytes() == b"no database" * 1000
 
 

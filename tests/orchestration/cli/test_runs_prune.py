@@ -49,8 +49,7 @@ def home(template: Path) -> Path:
 
 
 def asked(answer: str, *flags: str) -> Screen:
-    arguments = ["runs", "prune", "runs", *OLD, *flags]
-    return on_a_terminal(arguments, answers={"[y/N]: ": answer})
+    return on_a_terminal(["runs", "prune", "runs", *OLD, *flags], answers={"[y/N]: ": answer})
 
 
 def names(folder: Path) -> list[str]:
@@ -82,16 +81,14 @@ def test_age_and_number_say_what_stays(home: Path, flags: tuple[str, ...], left:
 
 
 def test_a_dry_run_deletes_nothing(home: Path) -> None:
-    done = prune(*OLD, "--dry-run")
-    assert "would delete 2 runs of " in done.stderr
+    assert "would delete 2 runs of " in prune(*OLD, "--dry-run").stderr
     assert names(home) == ["new", "old", "older"]
 
 
 def test_open_runs_are_deleted_where_that_is_asked_for(home: Path) -> None:
     (home / "old" / "done").unlink()
     aged(home / "old", 40)
-    done = prune(*OLD, "--yes")
-    assert "kept: old: it is open; --open takes it" in done.stderr
+    assert "kept: old: it is open; --open takes it" in prune(*OLD, "--yes").stderr
     assert names(home) == ["new", "old"]
     prune(*OLD, "--open", "--yes")
     assert names(home) == ["new"]
@@ -163,8 +160,7 @@ def test_a_run_on_which_a_process_works_is_never_deleted(home: Path) -> None:
     run = RunFolder(home / "old")
     with RunLock(lock_of(run)):
         aged(home / "old", 40)
-        done = prune(*OLD, "--yes", "--open")
-        assert "kept: old: a process works on it" in done.stderr
+        assert "kept: old: a process works on it" in prune(*OLD, "--yes", "--open").stderr
         with pytest.raises(StoreError, match="in use by process"):
             run_removal.remove_run(run)
     assert names(home) == ["new", "old"]
@@ -192,9 +188,7 @@ def test_a_crashed_deletion_leaves_no_run_and_is_finished_next_time(home: Path) 
     assert names(home) == ["new", "old"]
 
 
-def test_a_run_that_cannot_be_deleted_is_reported_and_stops_no_other(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undeletable_run_stops_no_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
     def refusing(path: Path, target: Path) -> Path:
@@ -203,8 +197,7 @@ def test_a_run_that_cannot_be_deleted_is_reported_and_stops_no_other(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", refusing)
-    done = prune(*OLD, "--yes", code=1)
-    assert "runs/old: cannot be deleted: Permission denied" in done.stderr
+    assert "runs/old: cannot be deleted: Permission denied" in prune(*OLD, "--yes", code=1).stderr
     assert names(home) == ["new", "old"]
 
 
@@ -216,8 +209,7 @@ def test_without_a_terminal_to_answer_on_it_is_refused(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "left"),
-    [("y\n", 0, ["new"]), ("n\n", 0, ["new", "old", "older"])],
+    ("answer", "code", "left"), [("y\n", 0, ["new"]), ("n\n", 0, ["new", "old", "older"])]
 )
 def test_it_lists_the_runs_and_asks(home: Path, answer: str, code: int, left: list[str]) -> None:
     screen = asked(answer)

@@ -49,8 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_bad_input_is_one_line(folder: Path, words: tuple[str, ...], code: int, said: str) -> None:
-    done = call(folder, "view", *words, code=code)
-    assert said in complaint(done.stderr)
+    assert said in complaint(call(folder, "view", *words, code=code).stderr)
 
 
 def test_a_port_that_is_taken_is_named(folder: Path) -> None:

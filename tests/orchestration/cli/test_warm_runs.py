@@ -73,8 +73,7 @@ def test_a_row_that_was_damaged_in_the_memory_is_made_again_of_what_was_said() -
             assert rows.rowcount == TEXTS
         spanjury("resume", "run")
         assert len(server.requests) == asked
-    again = Path("run/results.jsonl").read_bytes()
-    assert _without_times(again) == _without_times(first)
+    assert _without_times(Path("run/results.jsonl").read_bytes()) == _without_times(first)
 
 
 def _without_times(rows: bytes) -> list[object]:
@@ -85,9 +84,7 @@ def _without_times(rows: bytes) -> list[object]:
     return read
 
 
-def test_segments_are_held_for_the_run_only_while_they_are_few(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> None:
+def test_segments_are_held_while_few(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     job = Job(
         data=folder / "rows.jsonl",
         panel=PanelConfig(),

@@ -7,10 +7,7 @@ import pytest
 from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import Decision, Ground, PanelReport, Report, stamped
-from spanjury.orchestration.engine.calibration import (
-    AspectCalibration,
-    Calibration,
-)
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.score_map import ScoreMap

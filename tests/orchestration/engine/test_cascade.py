@@ -188,8 +188,7 @@ def test_an_invalid_cascade_is_refused_in_one_sentence(make: object, message: st
 
 
 @pytest.mark.parametrize(
-    "other",
-    [cascade(unsure=(0.2, 0.8)), cascade(disagreement=1.0), cascade(cutoff=3.0)],
+    "other", [cascade(unsure=(0.2, 0.8)), cascade(disagreement=1.0), cascade(cutoff=3.0)]
 )
 def test_every_number_is_in_the_signature(other: Cascade) -> None:
     assert other.signature != cascade().signature

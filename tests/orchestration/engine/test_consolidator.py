@@ -51,8 +51,7 @@ def verdict(**seats: list[ErrorSpan]) -> Verdict:
         )
         for name, spans in seats.items()
     )
-    segment = Segment(segment_id="1", output=TEXT)
-    return Verdict(segment=segment, aspect=ASPECT, seats=reports)
+    return Verdict(segment=Segment(segment_id="1", output=TEXT), aspect=ASPECT, seats=reports)
 
 
 VERDICT = verdict(a=[span("1923", 4), span("green")], b=[span("in 1923", 2)])
@@ -193,11 +192,7 @@ async def test_one_span_or_none_asks_no_model() -> None:
 def test_its_signature_names_all_options() -> None:
     agent = AgentConsolidator(model=ScriptedModel())
     assert isinstance(agent, Consolidator)
-    others = (
-        replace(agent, max_spans=5),
-        replace(agent, retries=5),
-        replace(agent, max_tokens=5),
-    )
+    others = (replace(agent, max_spans=5), replace(agent, retries=5), replace(agent, max_tokens=5))
     assert len({it.signature for it in (agent, *others)}) == 4
 
 

@@ -74,9 +74,7 @@ def decided(
         ([1.0, 0.001], 0.5),  # who is certain does not overrule who doubts it as much
     ],
 )
-def test_probabilities_are_combined_by_the_mean_of_their_logits(
-    stated: list[float], combined: float | None
-) -> None:
+def test_probabilities_combine_by_mean_logits(stated: list[float], combined: float | None) -> None:
     assert combined_probability(stated) == pytest.approx(combined)
 
 
@@ -213,9 +211,7 @@ def test_of_thresholds_those_for_the_most_judges_hold() -> None:
 
 
 @pytest.mark.parametrize(("probability", "decision"), [(0.39, "ok"), (0.4, "unsure")])
-def test_a_probability_without_thresholds_makes_a_text_unsure_at_most(
-    probability: float, decision: str
-) -> None:
+def test_a_bare_probability_makes_a_text_unsure_at_most(probability: float, decision: str) -> None:
     found = decided(seat("reader", probability), thresholds=())
     assert (found.decision.value, found.basis.false_alarms) == (decision, None)
 
@@ -275,9 +271,7 @@ def test_thresholds_on_the_score_of_other_seats_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(("severity", "decision"), [(4, "faulty"), (2, "unsure")])
-def test_errors_of_a_judge_that_was_not_measured_decide_beside_the_thresholds(
-    severity: int, decision: str
-) -> None:
+def test_errors_of_an_unmeasured_judge_decide_by_themselves(severity: int, decision: str) -> None:
     span = replace(mark(TEXT, "bridge", severity=severity), found_by=("annotator",))
     found = decided(seat("reader", 0.1), seat("annotator"), spans=[span, MILD])
     assert (found.decision.value, found.basis.false_alarms) == (decision, None)
@@ -304,10 +298,7 @@ SHARES = st.none() | st.floats(0, 1)
 
 
 @given(
-    st.tuples(SHARES, SHARES, SHARES),
-    st.lists(SPANS, max_size=4),
-    st.floats(1, 5),
-    st.booleans(),
+    st.tuples(SHARES, SHARES, SHARES), st.lists(SPANS, max_size=4), st.floats(1, 5), st.booleans()
 )
 def test_what_never_happens(
     stated: tuple[float | None, ...], spans: list[ErrorSpan], score: float, measured: bool

@@ -268,9 +268,7 @@ async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> Non
 
 
 @pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
-async def test_unreadable_memories_are_asked_for_again_with_one_warning(
-    value: bytes,
-) -> None:
+async def test_unreadable_memories_are_asked_for_again_with_one_warning(value: bytes) -> None:
     memory = BrokenMemory(value, full=False)
     judge = RememberedJudge(FixedJudge(says=REPORT), memory)
     model = RememberedModel(ScriptedModel("a", "b"), memory)

@@ -229,10 +229,8 @@ def test_a_metric_is_measured_again_for_its_texts_its_scale_and_its_code_alone()
 def test_a_metric_of_another_package_is_known_by_its_own_signature() -> None:
     card = open_metric_judge("f1", {}).card
     judges = [MetricJudge(metric=Length(name), card=card) for name in ("length", "length 2")]
-    keys = {report_key(judge, segment(), ASPECT) for judge in judges}
-    assert len(keys) == 2
-    codes = {judge.signature.rpartition("|code:")[2] for judge in judges}
-    assert len(codes) == 1
+    assert len({report_key(judge, segment(), ASPECT) for judge in judges}) == 2
+    assert len({judge.signature.rpartition("|code:")[2] for judge in judges}) == 1
 
 
 def test_a_judge_inside_another_is_known_by_its_signature_if_it_says_no_more() -> None:

@@ -216,8 +216,7 @@ async def test_other_stages_and_another_budget_have_other_signatures() -> None:
         panel(*judges, budget=parse_budget("5calls")),
         panel(*judges, budget=parse_budget("6calls")),
     ]
-    signatures = {panel(*judges).signature, *(one.signature for one in others)}
-    assert len(signatures) == 4
+    assert len({panel(*judges).signature, *(one.signature for one in others)}) == 4
     assert panel(*judges).signature == panel(*three()).signature
 
 

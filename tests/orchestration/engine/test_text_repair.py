@@ -229,9 +229,7 @@ def marked_texts(draw: st.DrawFn) -> tuple[str, list[Marked], dict[int, str]]:
 
 
 @given(marked_texts())
-def test_nothing_outside_the_marked_characters_ever_changes(
-    case: tuple[str, list[Marked], dict[int, str]],
-) -> None:
+def test_nothing_unmarked_ever_changes(case: tuple[str, list[Marked], dict[int, str]]) -> None:
     text, errors, texts = case
     places = passages_in(text, errors)
     marked = {n for error in errors for n in range(error.span.start or 0, error.span.end or 0)}

@@ -1,11 +1,11 @@
 """The face of the frameworks loads none that is not named, and says which extra is missing."""
 
-import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 from fakes.installed import skip_without
+from fakes.processes import completed
 
 import spanjury.frameworks
 from spanjury.judges.core import ConfigError
@@ -51,7 +51,5 @@ def test_naming_an_adapter_loads_its_framework_only(name: str, framework: str, _
         f"import sys; from spanjury.frameworks import {name};"
         f"print(*sorted({set(FRAMEWORKS)!r} & sys.modules.keys()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = completed([sys.executable, "-c", script])
     assert done.stdout.split() == [framework]

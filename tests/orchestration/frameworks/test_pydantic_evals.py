@@ -34,8 +34,7 @@ def evaluated(aspects: str | Sequence[str], *inputs: object) -> list[ReportCase]
     evaluator = SpanjuryEvaluator(aspects=aspects, judges=["grounding"])
     cases = [Case(name=str(number), inputs=one) for number, one in enumerate(inputs)]
     given = Given(name="bridges", cases=cases, evaluators=[evaluator])
-    report = given.evaluate_sync(write, progress=False)
-    return sorted(report.cases, key=lambda case: case.name)
+    return sorted(given.evaluate_sync(write, progress=False).cases, key=lambda case: case.name)
 
 
 def test_a_sound_text_has_the_best_score_and_is_ok() -> None:

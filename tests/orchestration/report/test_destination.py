@@ -59,9 +59,7 @@ def test_a_report_that_is_written_already_lends_its_first_page(tmp_path: Path) -
         ("a.html", None, r"--output names a folder; one page is --html a\.html"),
     ],
 )
-def test_a_wrong_name_is_refused_before_anything_is_computed(
-    folder: str | None, page: str | None, problem: str
-) -> None:
+def test_a_wrong_name_fails_at_once(folder: str | None, page: str | None, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         Destination(folder=Path(folder) if folder else None, page=Path(page) if page else None)
 

@@ -102,8 +102,7 @@ def test_a_printed_page_cuts_nothing_off(report: Path, chromium: Chromium) -> No
     with chromium.open(report, width=800, scheme="dark") as page:
         page.emulate_media(media="print")
         frame = page.locator(".scroll.long")
-        hidden = frame.evaluate("frame => frame.scrollHeight - frame.clientHeight")
-        assert hidden <= 1
+        assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") <= 1
         assert not page.locator("nav").is_visible()
         ground = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
         assert ground == "rgb(255, 255, 255)"

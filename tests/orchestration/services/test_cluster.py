@@ -1,7 +1,6 @@
 """The work of a cluster's worker, without a cluster."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import anyio
 import pytest
 from fakes.judges import FixedJudge
 from fakes.noting_judge import NotingJudge
+from fakes.processes import completed
 
 from spanjury.judges.core import (
     Aspect,
@@ -126,8 +126,7 @@ def test_a_shard_holds_what_any_run_writes(tmp_path: Path, job: ClusterJob, judg
 
 def test_a_present_shard_is_not_judged(job: ClusterJob, judge: NotingJudge, judged: Judged) -> None:
     first = judged(job)
-    second = judged(job)
-    assert second == [replace(record, judged=0) for record in first]
+    assert judged(job) == [replace(record, judged=0) for record in first]
     assert len(judge.judged()) == len(ROWS)
 
 
@@ -138,8 +137,7 @@ def test_a_changed_row_has_its_chunk_judged_again(
     job: ClusterJob, judged: Judged, change: dict[str, str]
 ) -> None:
     judged(job)
-    records = judged(job, [*ROWS[:-1], {**ROWS[-1], **change}])
-    assert [record.judged for record in records] == [0, 4]
+    assert [record.judged for record in judged(job, [*ROWS[:-1], {**ROWS[-1], **change}])] == [0, 4]
 
 
 def test_parts_that_no_judge_sees_may_change(job: ClusterJob, judged: Judged) -> None:
@@ -148,9 +146,7 @@ def test_parts_that_no_judge_sees_may_change(job: ClusterJob, judged: Judged) ->
     assert [record.judged for record in judged(job, rows)] == [0, 0]
 
 
-def test_another_panel_or_aspect_has_everything_judged_again(
-    tmp_path: Path, job: ClusterJob, judged: Judged
-) -> None:
+def test_another_panel_or_aspect_runs_all(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
     judged(job)
     file = tmp_path / "aspects.toml"
     file.write_text(
@@ -161,8 +157,7 @@ def test_another_panel_or_aspect_has_everything_judged_again(
         {"aspects_files": (file,)},
         {"aspects": ("coherence",)},
     ):
-        records = judged(replace(job, **change))
-        assert [record.judged for record in records] == [4, 4]
+        assert [record.judged for record in judged(replace(job, **change))] == [4, 4]
 
 
 def test_only_unanswered_rows_are_judged_again(
@@ -242,9 +237,7 @@ def test_our_errors_end_the_run_as_themselves(
     assert type(raised.value) is kind
 
 
-def test_rows_that_were_judged_when_another_failed_are_kept(
-    job: ClusterJob, judge: NotingJudge, judged: Judged
-) -> None:
+def test_rows_beside_a_failed_are_kept(job: ClusterJob, judge: NotingJudge, judged: Judged) -> None:
     full = replace(job, panel=panel_of(FullDisk(judge=judge, at="2")))
     with pytest.raises(StoreError, match="disk full"):
         judged(full)
@@ -342,5 +335,5 @@ print(read_end(worker(chunk_json(chunk))).record.judged)
 def test_a_worker_closes_its_panel_when_its_process_ends(job: ClusterJob) -> None:
     Path(job.data).write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     command = [sys.executable, "-c", WORKER, job.data, job.folder]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = completed(command, code=None, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\nclosed\n", "")

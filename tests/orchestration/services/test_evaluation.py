@@ -172,10 +172,7 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
     columns = {"inputs.Article": ["It is 5.", None], "output": ["It is 6.", "It is 7."]}
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
         reports = spanjury.evaluate(frame, judges=RULES)
-        assert [report.decision and report.decision.value for report in reports] == [
-            "faulty",
-            None,
-        ]
+        assert [report.decision and report.decision.value for report in reports] == ["faulty", None]
         table = reports.to_pandas()
         assert table["aspect"].tolist() == ["consistency", "fluency"] * 2
         assert table["output"].tolist() == ["It is 6."] * 2 + ["It is 7."] * 2
@@ -195,9 +192,7 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
         ([{"id": "a", "output": "x"}] * 2, DataError, "line 2: the id 'a' is that of line 1"),
     ],
 )
-def test_bad_data_are_refused_before_anything_is_judged(
-    data: object, error: type[Exception], message: str
-) -> None:
+def test_bad_data_fail_before_any_judge(data: object, error: type[Exception], message: str) -> None:
     judge = FixedJudge(says=AssertionError("it was asked"))
     with pytest.raises(error, match=message):
         spanjury.evaluate(data, judges=[judge])

@@ -1,7 +1,6 @@
 """Exams from Python: the same findings as the commands', in hand."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from fakes.command import call
 from fakes.judges import FixedJudge
+from fakes.processes import completed
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -107,8 +107,7 @@ def test_tables_are_rows_that_a_data_frame_takes() -> None:
     report = exams.robustness(
         demo(2), judges="form", attacks=["authority-claim"], aspects="fluency"
     )
-    by_judge = pd.DataFrame(report.tables["By judge"].to_dicts())
-    assert [*by_judge["judge"]] == ["whole panel"]
+    assert [*pd.DataFrame(report.tables["By judge"].to_dicts())["judge"]] == ["whole panel"]
     measure = report.measures["robustness.attack_success"]
     assert measure.value == report.to_dict()["card"]["measures"][0]["value"]  # type: ignore[index]
     assert repr(report).startswith("<StudyReport 'Robustness': robustness.attack_success ")
@@ -355,9 +354,7 @@ def test_the_face_loads_nothing_until_an_exam_is_named() -> None:
         "import sys; import spanjury.exams;"
         "print(sorted({'anyio', 'numpy', 'pydantic', 'rich', 'scipy'} & sys.modules.keys()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = completed([sys.executable, "-c", script])
     assert done.stdout.strip() == "[]"
 
 

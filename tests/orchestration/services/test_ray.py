@@ -89,9 +89,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return read
 
 
-def test_a_run_that_loses_a_node_has_the_results_of_one_that_does_not(
-    disturbed: Disturbed, tmp_path: Path
-) -> None:
+def test_a_run_that_loses_a_node_has_the_same_results(disturbed: Disturbed, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     judge = NotingJudge(notes=tmp_path / "notes")
     output = tmp_path / "results.jsonl"

@@ -54,7 +54,8 @@ def test_the_text_that_the_judges_put_half_a_step_higher_is_better(
     a: tuple[float, ...], b: tuple[float, ...], better: str, difference: float
 ) -> None:
     comparison = compared(result(*a), result(*b))
-    assert (comparison.better, comparison.difference) == (better, pytest.approx(difference))
+    assert comparison.difference == pytest.approx(difference)
+    assert comparison.better == better
 
 
 def test_only_judges_that_scored_both_texts_are_compared() -> None:

@@ -124,9 +124,7 @@ async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
         (Reply(text=GRAVER, finish=Finish.LENGTH), "the reply is not complete (length)"),
     ],
 )
-async def test_a_reply_that_is_not_such_a_note_is_sent_back_with_the_reason(
-    reply: Reply | str, reason: str
-) -> None:
+async def test_a_reply_in_another_form_is_sent_back(reply: Reply | str, reason: str) -> None:
     (result,), model = await reworded(reply, GRAVER)
     assert result.explanation == GRAVER
     first, second = model.requests

@@ -5,13 +5,7 @@ import json
 import pytest
 from fakes.chat_model import ScriptedModel
 
-from spanjury.judges.core import (
-    ConfigError,
-    Finish,
-    PerturbationError,
-    Reply,
-    TransientModelError,
-)
+from spanjury.judges.core import ConfigError, Finish, PerturbationError, Reply, TransientModelError
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.generated.request import cleaned
@@ -88,9 +82,7 @@ async def test_blanks_around_the_text_stay() -> None:
         (INSERTION, f"{TEXT} We like to eat bread and butter here. Ok.", "nothing to do with"),
     ],
 )
-async def test_a_reply_with_another_change_is_sent_back_with_the_reason(
-    kind: str, reply: str, reason: str
-) -> None:
+async def test_another_change_goes_back_with_the_reason(kind: str, reply: str, reason: str) -> None:
     model = ScriptedModel(reply, repeat_last=True)
     with pytest.raises(PerturbationError):
         await generated_perturbation(kind).damage(Case(text=TEXT), model, k=2)

@@ -178,11 +178,7 @@ CONTRADICTORY = (
         "The vaccine reduced admissions to hospital by 40 percent.",
         "antonym",
     ),
-    (
-        "No students passed the exam in June.",
-        "All students passed the exam in June.",
-        "negation",
-    ),
+    ("No students passed the exam in June.", "All students passed the exam in June.", "negation"),
     (
         "The council did not adopt the plan.",
         "After six hours of talks on Monday the council adopted the plan of the mayor by one vote.",

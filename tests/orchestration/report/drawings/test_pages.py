@@ -93,8 +93,7 @@ def test_a_page_is_utf_8_and_the_same_each_time(
     tmp_path: Path, hostile_page: str, request: pytest.FixtureRequest
 ) -> None:
     write_page(tmp_path / "a.html", hostile_page)
-    written = (tmp_path / "a.html").read_bytes()
-    assert written.decode() == hostile_page
+    assert (tmp_path / "a.html").read_bytes().decode() == hostile_page
     for hidden in ("\x00", "\u202e", "\u2028", "\ud800"):
         assert hidden not in hostile_page
     assert "\\ufffdtxt.exe" in hostile_page or "\ufffdtxt.exe" in hostile_page
@@ -201,10 +200,7 @@ FLOWING = partial(TokenFlow, title="t", output=("a", "b"), reference=("c",))
             partial(FLOWING, flows=(Flow(output=0, reference=1, mass=1, cost=1),)),
             "between two tokens",
         ),
-        (
-            partial(FLOWING, flows=(Flow(output=0, reference=0, mass=0, cost=1),)),
-            "positive mass",
-        ),
+        (partial(FLOWING, flows=(Flow(output=0, reference=0, mass=0, cost=1),)), "positive mass"),
         (partial(SharedNgrams, title="t", output=ABC, references=(), longest=1, ngrams=()), "none"),
         (
             partial(

@@ -69,9 +69,7 @@ def test_the_innermost_span_is_meant_and_others_named(chromium: Chromium, tmp_pa
         expect(card).to_be_hidden()
 
 
-def test_spans_are_walked_by_keyboard_and_those_without_a_place_are_among_them(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_spans_are_walked_by_keyboard_placed_or_not(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         pieces(page)
         walked = []
@@ -190,9 +188,7 @@ def test_offsets_are_code_points(chromium: Chromium, tmp_path: Path) -> None:
         assert start > 100  # the first letter stands at the right
 
 
-def test_a_text_of_100_kb_with_400_spans_is_cut_at_their_borders_only(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_100_kb_with_400_spans_are_cut_at_their_borders(chromium: Chromium, tmp_path: Path) -> None:
     sentence = "The 😀 number is 00000, and it is wrong. "
     out = "".join(sentence.replace("00000", f"{number:05}") for number in range(2600))
     assert len(out.encode()) > 100_000

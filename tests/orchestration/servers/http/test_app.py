@@ -311,9 +311,7 @@ async def test_a_batch_of_another_tenant_is_as_one_that_is_not_there(tmp_path: P
         assert (await client.get(url, headers=ann)).is_success
 
 
-async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(
-    tmp_path: Path,
-) -> None:
+async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(tmp_path: Path) -> None:
     async with open_service(tmp_path) as client:
         page = (await client.get("/openapi.json")).json()
         validate(page)

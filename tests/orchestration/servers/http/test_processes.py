@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO
 
 import httpx
 import pytest
+from fakes.processes import completed
 from fakes.service import rows, serving, started
 from loopback.answers import HELD, chat
 from loopback.chaos import ChaosServer, judged_text
@@ -182,9 +182,7 @@ def test_a_cancelled_batch_does_not_go_on_after_the_service_was_killed(tmp_path:
     assert judge.asked == 0
 
 
-def test_a_check_that_would_have_to_wait_for_too_long_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_check_that_would_have_to_wait_for_too_long_is_refused(tmp_path: Path) -> None:
     with (
         LoopbackServer(HELD) as judge,
         serving(
@@ -435,8 +433,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
         "import sys; sys.modules['uvicorn'] = None; from spanjury.orchestration.cli import main"
     )
     command = [sys.executable, "-c", f"{without}; main()", "serve", "--state-dir", "state"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = completed(command, code=2, cwd=tmp_path)
     assert "pip install 'spanjury[serve]'" in done.stderr
 
 

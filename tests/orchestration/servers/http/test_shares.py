@@ -78,9 +78,7 @@ async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: P
     assert answered["bob"] == [200] * 50
 
 
-async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(
-    tmp_path: Path,
-) -> None:
+async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(tmp_path: Path) -> None:
     with ChaosServer() as judge:
         judge.may_answer.clear()
         opening = open_service(
@@ -146,9 +144,7 @@ async def test_half_open_connections_do_not_hide_that_the_service_is_up(tmp_path
                 assert (await client.post("/v1/check", json=CHECK)).status_code == 200
 
 
-async def test_a_quota_of_calls_holds_for_checks_and_batches_together_and_over_restarts(
-    tmp_path: Path,
-) -> None:
+async def test_a_quota_of_calls_holds_for_checks_batches_and_restarts(tmp_path: Path) -> None:
     tokens = tenants(tmp_path, ann="calls=4")
     with ChaosServer() as judge:
         panel = asking(judge.base_url)

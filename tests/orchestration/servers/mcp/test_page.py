@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
 from fakes.mcp_process import environment, over_http
+from fakes.processes import completed
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -34,12 +34,9 @@ def path_with_the_command(tmp_path: Path) -> str:
 
 
 def test_the_example_prints_the_report_that_stands_above_it(path_with_the_command: str) -> None:
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", block("python")],
         env=environment(PATH=path_with_the_command),
-        capture_output=True,
-        text=True,
-        check=True,
         timeout=60,
     )
     assert done.stdout == block("text")

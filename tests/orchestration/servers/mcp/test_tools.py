@@ -95,9 +95,7 @@ async def test_no_tool_takes_a_judge_a_model_a_file_or_an_address() -> None:
         ("list_aspects", {}),
     ],
 )
-async def test_the_structured_answer_is_of_the_schema_that_the_tool_names(
-    tool: str, arguments: Mapping[str, Any]
-) -> None:
+async def test_structured_answers_fit_the_schema(tool: str, arguments: Mapping[str, Any]) -> None:
     async with connected() as client:
         schemas = {one.name: one.output_schema for one in (await client.list_tools()).tools}
         result = await called(client, tool, **arguments)

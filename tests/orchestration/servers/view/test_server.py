@@ -51,8 +51,7 @@ def test_the_page_gets_all_that_it_asks_for(asking: httpx.Client, view: View, ru
     assert (columns["rows"], columns["done"]) == (8, True)
     details = asking.get("/api/rows", params={"numbers": "3,0"}).json()
     assert [row["results"] for row in details["rows"]] == [[results(run)[3]], [results(run)[0]]]
-    found = asking.get("/api/search", params={"text": "Harbour-T5"}).json()
-    assert found == {"numbers": [6, 7]}
+    assert asking.get("/api/search", params={"text": "Harbour-T5"}).json() == {"numbers": [6, 7]}
     systems = {"first": "system:bart", "second": "system:t5"}
     compared = asking.get("/api/comparison", params=systems).json()
     assert {row["texts"] for row in compared["rows"]} == {2}
@@ -174,11 +173,7 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         *(web.get("/api/mark", refuse), web.put("/api/mark", refuse)),
         *(web.get("/api/full", fail), web.get("/api/broken", break_down)),
     ]
-    with (
-        capture_logs() as logs,
-        served(view, routes=routes) as address,
-        client(address) as asking,
-    ):
+    with capture_logs() as logs, served(view, routes=routes) as address, client(address) as asking:
         assert httpx.put(f"{address}/api/mark").status_code == 401
         response = asking.get("/api/mark")
         assert response.status_code == 409

@@ -111,8 +111,7 @@ def test_a_span_of_a_run_beside_it_counts_where_both_are_at_one_place(run: Marke
 )
 def test_verdicts_on_other_results_are_left_out_and_counted(run: MarkedRun, mark: Mark) -> None:
     put_marks(run, {("anna", 0, ASPECT): mark, ("anna", 1, ASPECT): done(rejected=origins(0))})
-    judged = judges_spans(run)
-    assert judged.stale == 1
+    assert judges_spans(run).stale == 1
     assert counts(run) == {"s1": (2, 0, 0, 1), "s2": (2, 0, 0, 0)}
 
 

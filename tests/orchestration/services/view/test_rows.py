@@ -33,7 +33,7 @@ def test_the_head_says_what_was_judged_by_whom(run: Path) -> None:
     assert (said["name"], said["is_done"], said["judges"]) == ("run", True, ["grounding", "form"])
     assert [aspect["name"] for aspect in decoded(head)["aspects"]] == ["consistency", "fluency"]
     assert decoded(head)["aspects"][0]["labels"] == [
-        *("Unacceptable", "Poor", "Fair", "Good", "Excellent"),
+        *("Unacceptable", "Poor", "Fair", "Good", "Excellent")
     ]
     assert (head["rows"], head["has_texts"], head["has_replies"], head["notes"]) == (
         *(8, True, False, []),

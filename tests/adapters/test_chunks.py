@@ -8,6 +8,7 @@ import fsspec  # type: ignore[import-untyped]  # it brings no types
 import pyarrow as pa  # type: ignore[import-untyped]  # likewise
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # likewise
 import pytest
+from fakes.rows import summary
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,13 +17,7 @@ from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import ConfigError, DataError, Segment
 
 ROWS: list[dict[str, Any]] = [
-    {
-        "id": f"r{number}",
-        "task": "summarization",
-        "inputs": {"Article": "x"},
-        "output": "é" * number,
-    }
-    for number in range(23)
+    summary(f"r{number}", "é" * number, article="x") for number in range(23)
 ]
 GOOD = b'{"output": "\xc3\xa9"}'
 LINES = [

@@ -73,7 +73,6 @@ def test_a_mark_is_read_as_it_was_put_with_its_revision(tmp_path: Path) -> None:
         assert store.get(KEY) is None
         assert store.put(KEY, "one", based_on=0) == 1
         assert store.put(KEY, "two", based_on=1) == 2
-
     (mark,) = read_marks(tmp_path / "marks.sqlite3").marks
     assert (mark.key, mark.revision, mark.content) == (KEY, 2, "two")
 
@@ -85,7 +84,6 @@ def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark(tmp_path: P
             tab.put(replace(KEY, segment="2"), "other", based_on=1)
         with pytest.raises(MarkConflictError, match="it has the revision 1 now") as conflict:
             other_tab.put(KEY, "second", based_on=0)
-
         assert conflict.value.current is not None
         assert conflict.value.current.content == "first"
         assert other_tab.put(KEY, "second", based_on=1) == 2
@@ -98,7 +96,6 @@ def test_another_version_of_the_text_has_a_mark_of_its_own(tmp_path: Path) -> No
     with MarksStore(tmp_path / "m") as store:
         store.put(KEY, "of the first text", based_on=0)
         store.put(replace(KEY, version="w"), "of the second", based_on=0)
-
         assert [mark.content for mark in store.all().marks] == [
             "of the first text",
             "of the second",
@@ -111,7 +108,6 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
         assert process.stdout is not None
         answered = [process.stdout.readline() for _ in range(20)]
         os.kill(process.pid, signal.SIGKILL)
-
     assert answered[-1] == "19\n"
     kept = read_marks(path)
     assert [mark.content for mark in kept.marks] == [f"mark {number}" for number in range(20)]
@@ -122,7 +118,6 @@ def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     with putting(path, "anna", then="end") as mark, putting(path, "ben", then="end") as other:
         assert (mark.wait(), other.wait()) == (0, 0)
-
     kept = read_marks(path)
     assert (len(kept.marks), {mark.key.annotator for mark in kept.marks}) == (40, {"anna", "ben"})
 
@@ -158,10 +153,8 @@ def test_a_foreign_or_newer_file_is_refused(tmp_path: Path, statement: str, prob
         store.put(KEY, "kept", based_on=0)
     edit(path, statement)
     before = path.read_bytes()
-
     with pytest.raises(StoreError, match=problem) as refused:
         read_marks(path)
-
     assert "\n" not in str(refused.value)
     assert path.read_bytes() == before
 
@@ -205,7 +198,6 @@ def test_a_mark_that_is_changed_on_disk_is_mended_from_the_backup(tmp_path: Path
         assert conflict.value.current is not None
         assert conflict.value.current.content == "one"
     edit(path, "UPDATE marks SET content = 'forged'")
-
     assert [mark.content for mark in read_marks(path).marks] == ["one"]
 
 
@@ -216,7 +208,6 @@ def test_a_mark_that_is_nowhere_else_costs_only_itself_and_can_return(tmp_path: 
         store.put(replace(KEY, segment="2"), "two", based_on=0)
     edit(path, "UPDATE marks SET content = 'forged' WHERE segment = '1'")
     backup_of(path).unlink()
-
     with MarksStore(path) as store:
         assert [mark.content for mark in store.all().marks] == ["two"]
         assert store.all().damaged == ("anna: 1, bart, fluency",)
@@ -258,7 +249,6 @@ def test_a_file_without_a_backup_has_one_from_its_next_mark_on(tmp_path: Path) -
     with MarksStore(path) as store:
         store.put(numbered(60), content_of(60), based_on=0)
     path.unlink()
-
     with pytest.raises(StoreError, match="is gone, but its backup is not; save what can be read"):
         read_marks(path)
     assert repair(path).saved == 61
@@ -273,7 +263,6 @@ def test_half_a_line_in_the_backup_costs_no_other_mark(tmp_path: Path) -> None:
     with MarksStore(path) as store:
         store.put(numbered(2), content_of(2), based_on=0)
     path.unlink()
-
     assert repair(path).saved == 3
     assert is_whole(path, 3)
 

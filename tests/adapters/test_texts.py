@@ -126,7 +126,6 @@ def test_dates_numbers_and_bytes_of_a_parquet_file_are_texts_of_its_inputs(tmp_p
         "Record": {"days": [day], "name": "bridge"},
     }
     pq.write_table(pa.Table.from_pylist([{"id": "a", "output": "x", "inputs": inputs}]), path)
-
     (read,) = segments(path)
     assert read.inputs == {
         "Day": "2024-05-01",
@@ -146,7 +145,6 @@ def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path:
         for number, picture in enumerate((b"\xff\xd8", b"no picture"))
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
-
     fault, sound = read_parquet_file(path)
     assert "line 1: an input holds bytes that are no text, expected a text" in str(fault)
     assert isinstance(sound, Segment)

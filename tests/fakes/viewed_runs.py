@@ -8,6 +8,7 @@ from pathlib import Path
 from aiohttp import web
 from anyio.from_thread import start_blocking_portal
 from fakes.command import call
+from fakes.rows import summary
 
 from spanjury.orchestration.servers.view.app import create_app
 from spanjury.orchestration.services.viewing.sources import find_runs
@@ -19,15 +20,14 @@ OTHER = "The harbour froze in March. Two ships were held in the ice for a week."
 
 
 def _row(name: str, system: str, article: str, output: str) -> dict[str, object]:
-    return {
-        "id": name,
-        "task": "summarization",
-        "system": system,
-        "inputs": {"Article": article},
-        "output": output,
-        "references": ["It opened in 1932."],
-        "human": {"consistency": {"anna": 2}},
-    }
+    return summary(
+        name,
+        output,
+        article=article,
+        system=system,
+        references=["It opened in 1932."],
+        human={"consistency": {"anna": 2}},
+    )
 
 
 ROWS: Sequence[Mapping[str, object]] = (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 
 CODE = '''
 class Sync:
@@ -41,12 +42,7 @@ STRANGE = {
     "spanjury.aggregations": ["mean = strange:no_test"],
     "spanjury.sources": ["jsonl = strange:no_test"],
 }
-ROW = {
-    "id": "a",
-    "task": "summarization",
-    "output": "It is is 503 m long.",
-    "inputs": {"Article": "."},
-}
+ROW = summary("a", "It is is 503 m long.", article=".")
 
 
 def install(folder: Path, package: str, groups: dict[str, list[str]]) -> None:

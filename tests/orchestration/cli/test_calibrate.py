@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
+from fakes.rows import summary
 
 from spanjury.orchestration.services.people.marks.mark import Mark
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
@@ -23,16 +24,13 @@ def row(number: int, **more: object) -> dict[str, object]:
     day = DAYS[number % 6]
     wrong = number % 2
     named = DAYS[(number + 1) % 6] if wrong else day
-    return {
-        "id": f"text-{number}",
-        "task": "summarization",
-        "inputs": {
-            "Article": f"The mill at No. {number + 20} burnt down on {day}. No one was hurt."
-        },
-        "output": f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}.",
-        "human": {"consistency": {"anna": 2 if wrong else 5}},
+    return summary(
+        f"text-{number}",
+        f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}.",
+        article=f"The mill at No. {number + 20} burnt down on {day}. No one was hurt.",
+        human={"consistency": {"anna": 2 if wrong else 5}},
         **more,
-    }
+    )
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:
@@ -69,7 +67,6 @@ def test_a_run_is_calibrated_and_its_panel_judges_by_it(tmp_path: Path) -> None:
     (about,) = found["aspects"]
     assert (about["texts"], about["sources"], about["clean"]) == (24, 24, 12)
     assert "thresholds" in about["kept"]
-
     said = judge(tmp_path, "texts.jsonl", "--calibration", "calibration.toml", "-o", "new.jsonl")
     assert "far from" not in said
     before, after = (results(tmp_path / name) for name in ("run/results.jsonl", "new.jsonl"))
@@ -250,7 +247,6 @@ def test_only_marked_texts_of_bare_results_need_an_input(tmp_path: Path, run: Pa
     command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
     assert not [one for one in notes if "no input id" in one]
-
     write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
     assert notes[0].startswith("20 texts: they have no input id")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 from typer.testing import Result
@@ -33,12 +34,11 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPANJURY_RUNS", "home")
     rows = [
-        {
-            "id": f"r{number}",
-            "task": "summarization",
-            "inputs": {"Article": f"{ARTICLE} This was report {number}."},
-            "output": f"The bridge opened in {YEARS[number % 2]}.",
-        }
+        summary(
+            f"r{number}",
+            f"The bridge opened in {YEARS[number % 2]}.",
+            article=f"{ARTICLE} This was report {number}.",
+        )
         for number in range(TEXTS)
     ]
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))

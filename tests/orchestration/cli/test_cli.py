@@ -8,19 +8,16 @@ from typing import Any
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 
 from spanjury.judges.core import VERSION
 
 Row = dict[str, Any]
 
 ARTICLE = "The bridge opened in 1932. It is 503 metres long and was painted grey by the city."
-GOOD: Row = {
-    "id": "good",
-    "task": "summarization",
-    "inputs": {"Article": ARTICLE},
-    "output": "The bridge opened in 1932. It is 503 metres long.",
-    "system": "a",
-}
+GOOD: Row = summary(
+    "good", "The bridge opened in 1932. It is 503 metres long.", article=ARTICLE, system="a"
+)
 BAD: Row = {
     **GOOD,
     "id": "bad",

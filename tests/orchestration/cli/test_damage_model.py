@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
 
@@ -47,12 +48,7 @@ class Inventing(LoopbackServer):
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {
-            "id": str(number),
-            "task": "summarization",
-            "inputs": {"Article": "Anna opened a school. It is in Oslo."},
-            "output": text,
-        }
+        summary(str(number), text, article="Anna opened a school. It is in Oslo.")
         for number, text in enumerate(TEXTS)
     ]
     Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -9,6 +9,7 @@ import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
+from fakes.rows import summary
 
 from spanjury import exams
 from spanjury.orchestration.services.people.marked_texts import (
@@ -39,14 +40,13 @@ def score(number: int) -> int:
 
 def row(number: int, **more: object) -> dict[str, object]:
     """Return a text: each article has one of two systems."""
-    return {
-        "id": f"text-{number}",
-        "task": "summarization",
-        "system": ("ant", "bee")[number % 2],
-        "inputs": {"Article": f"Article {number // 2}."},
-        "output": "",
+    return summary(
+        f"text-{number}",
+        "",
+        article=f"Article {number // 2}.",
+        system=("ant", "bee")[number % 2],
         **more,
-    }
+    )
 
 
 def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
@@ -96,11 +96,9 @@ def test_marks_outside_a_sample_are_left_out_and_counted(
     drawn = draw(tmp_path)
     outside = [one for one in range(TEXTS) if one not in drawn][:2]
     mark(run, [*drawn, *outside])
-
     words = said(tmp_path, *command, "--sample", "s.jsonl")
     assert "2 marked texts are left out: others have a chance" in words
     assert "are left out: others" not in said(tmp_path, *command)
-
     if command is not RANK:  # whose estimates weigh texts by their chances
         weights = [1 / one for one in drawn.values()]
         effective = sum(weights) ** 2 / sum(one**2 for one in weights)
@@ -124,7 +122,6 @@ def test_a_mark_has_the_chance_that_the_sample_names(tmp_path: Path, run: Marked
     mark(run, [*drawn, outside])
     results, data = tmp_path / "results.jsonl", tmp_path / "texts.jsonl"
     found = read_marked(MarkedSource(results=(results,), sample=tmp_path / "s.jsonl", data=data))
-
     assert {int(one.row.id[5:]): one.chance for one in found.marked} == drawn
     (left,) = found.left_out
     assert (left.row.id, left.human) == (f"text-{outside}", score(outside))
@@ -142,7 +139,6 @@ def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) 
     found = read_marked(
         MarkedSource(results=(tmp_path / "results.jsonl",), human=tmp_path / "human.jsonl")
     )
-
     assert [one.chance for one in found.marked] == [0.5] * 6
     assert [one.row.id for one in found.left_out] == ["text-6", "text-7"]
     assert "2 marked texts are left out: others have a chance" in " ".join(found.notes())
@@ -193,7 +189,6 @@ def test_texts_without_an_input_are_reported_once(
     rows = [row(number, inputs={}, human={ASPECT: score(number)}) for number in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)
     without = [one for one in command if one not in {"--data", "texts.jsonl"}]
-
     words = said(tmp_path, *without, "--human", "human.jsonl")
     assert words.count("they have no input id, so each id counts as one input") == 1
 
@@ -231,7 +226,6 @@ def test_python_and_the_command_measure_the_same_texts(tmp_path: Path, run: Mark
     )
     flags = ("--human", "human.jsonl", "--sample", "s.jsonl", "--json")
     shown = json.loads(call(tmp_path, *META, *flags).stdout)
-
     assert [one.items for one in found.result.agreements] == [len(drawn)] * 3
     assert shown["notes"] == list(found.result.notes)
     assert shown["notes"][0].startswith(f"{TEXTS - DRAWN} marked texts are left out")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 
 from spanjury.orchestration.cli import exam_session
 from spanjury.orchestration.cli.progress import ProgressLines
@@ -23,12 +24,7 @@ ROWS: list[dict[str, object]] = [
     {"before": 3, "after": 2, "by": 1, "push": "falls", "treatment": "severity+1"},
 ]
 TEXTS: list[dict[str, object]] = [
-    {
-        "id": name,
-        "task": "summarization",
-        "inputs": {"Article": "The bridge opened in 1932."},
-        "output": output,
-    }
+    summary(name, output, article="The bridge opened in 1932.")
     for name, output in (("good", "It opened in 1932."), ("bad", "It it opened opened in in 1932"))
 ]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
 
@@ -42,12 +43,7 @@ class Mute(Author):
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {
-            "id": name,
-            "task": "summarization",
-            "inputs": {"Article": "The bridge opened in 1932."},
-            "output": output,
-        }
+        summary(name, output, article="The bridge opened in 1932.")
         for name, output in (("good", "It opened in 1932."), ("bad", OUTPUT))
     ]
     Path("texts.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, evaluate
+from fakes.rows import summary
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 
@@ -145,13 +146,12 @@ def test_a_complaint_does_not_steer_the_terminal(tmp_path: Path) -> None:
 def test_names_are_text_on_the_page_of_a_meta_evaluation(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> [x](http://evil) | `a` " + TITLE
     segments = [
-        {
-            "id": str(number),
-            "system": f"{hostile} {number % 3}",
-            "task": "summarization",
-            "output": f"The bridge is is open{'.' * (number % 4)}",
-            "human": {"fluency": number % 5 + 1},
-        }
+        summary(
+            str(number),
+            f"The bridge is is open{'.' * (number % 4)}",
+            system=f"{hostile} {number % 3}",
+            human={"fluency": number % 5 + 1},
+        )
         for number in range(12)
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in segments))

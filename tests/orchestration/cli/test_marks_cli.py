@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
+from fakes.rows import summary
 
 from spanjury.adapters.runs.marks_store import backup_of
 from spanjury.orchestration.services.people.marks.mark import Mark
@@ -22,13 +23,9 @@ GOOD, BAD = "The mill burnt down on Monday.", "The mill burnt down on Friday."
 def run(tmp_path: Path) -> MarkedRun:
     """Judge six texts on consistency, of which every second has an error."""
     rows = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "system": f"system-{number}",
-            "inputs": {"Article": SOURCE},
-            "output": BAD if number % 2 else GOOD,
-        }
+        summary(
+            f"text-{number}", BAD if number % 2 else GOOD, article=SOURCE, system=f"system-{number}"
+        )
         for number in range(6)
     ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -52,7 +49,6 @@ def agreeing(texts: int, who: str = "anna") -> dict[tuple[str, int, str], Mark]:
 def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     done = call(tmp_path, "meta", "run", *QUICK, "--json")
-
     found = json.loads(done.stdout)
     (scores,) = (one for one in found["agreements"] if one["scorer"] == "grounding")
     assert scores["value"] == pytest.approx(1.0)
@@ -70,7 +66,6 @@ def test_meta_counts_texts_read_in_another_version(tmp_path: Path, run: MarkedRu
     call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl")
     command = ("meta", "run", "--human", "marks.jsonl", *QUICK)
     assert "other versions" not in call(tmp_path, *command).stdout
-
     rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
     for row in rows[::2][:2]:  # people found no error in these
         row["output"] += " It was old."
@@ -91,7 +86,6 @@ def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: Mar
 def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun) -> None:
     del run
     done = call(tmp_path, "meta", "run", *QUICK, code=2)
-
     said = complaint(done.stderr)
     assert "no finished marks" in said
     assert "spanjury view run" in said
@@ -102,7 +96,6 @@ def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun
 def test_meta_on_too_few_marks_counts_them_and_omits_judges(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(4))
     done = call(tmp_path, "meta", "run", *QUICK, code=1)
-
     assert "4 texts of consistency; an aspect needs at least 5" in complaint(done.stderr)
     assert done.stdout == ""
 
@@ -110,7 +103,6 @@ def test_meta_on_too_few_marks_counts_them_and_omits_judges(tmp_path: Path, run:
 def test_unfinished_marks_count_nowhere(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | {("anna", 0, "consistency"): Mark(score=1)})
     assert "5 texts of consistency" in call(tmp_path, "meta", "run", *QUICK).stderr
-
     call(tmp_path, "marks", "export", "run", "-o", "done.jsonl")
     call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
     counts = [
@@ -125,9 +117,7 @@ def test_marks_go_out_and_in_by_the_same_names(tmp_path: Path, run: MarkedRun, n
     assert "8 marks are in" in call(tmp_path, "marks", "export", "run", "-o", name).stderr
     for path in (run.marks, backup_of(run.marks)):
         path.unlink()
-
     back = call(tmp_path, "marks", "import", "run", name)
-
     assert "8 marks were imported into" in back.stderr
     listed = call(tmp_path, "marks", "list", "run")
     rows = [line.split("│")[1:5] for line in listed.stdout.splitlines() if "│" in line]
@@ -143,7 +133,6 @@ def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun)
         {"consistency": {"ben": 5.0}},
         {"consistency": {"ben": 2.0}},
     ]
-
     unknown = call(
         tmp_path, "marks", "export", "run", "-o", "c.jsonl", "--annotator", "carl", code=1
     )
@@ -158,7 +147,6 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
         "one annotator, anna, has finished marks of run: agreement needs two annotators"
         in alone.stderr
     )
-
     put_marks(run, agreeing(6, who="ben"))
     both = call(tmp_path, "marks", "agreement", "run", "--draws", "20", "--json")
     (found,) = json.loads(both.stdout)["aspects"]
@@ -166,7 +154,6 @@ def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
     assert found["scores"]["alpha"]["value"] == 1.0
     (pair,) = found["spans"]
     assert (pair["texts"], pair["figures"]["exact.micro"]["value"]) == (6, 1.0)
-
     table = call(tmp_path, "marks", "agreement", "run", "--draws", "20")
     assert "consistency" in table.stdout
     assert "Agreement on scores, pair by pair" in table.stdout
@@ -178,7 +165,6 @@ def test_bare_results_take_their_texts_from_a_file(tmp_path: Path, run: MarkedRu
     bare.write_bytes(run.results.read_bytes())
     put_marks(MarkedRun(bare, data=tmp_path / "texts.jsonl"), agreeing(6))
     assert (tmp_path / "bare.jsonl.marks.sqlite3").is_file()
-
     lacking = call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", code=2)
     assert "--data FILE" in complaint(lacking.stderr)
     call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", "--data", "texts.jsonl")
@@ -212,7 +198,6 @@ def test_marks_left_out_are_named_and_exit_with_1(tmp_path: Path, run: MarkedRun
     for studying in (("marks", "agreement", "run"), ("meta", "run", *QUICK)):
         refused = call(tmp_path, *studying, code=1)
         assert f"1 marks are damaged: {NAME}; save what can be read by" in refused.stderr
-
     repaired = call(tmp_path, "runs", "repair", "run", code=1)
     assert "marks.sqlite3: 5 marks are saved, 1 are known to be lost" in repaired.stderr
     assert f"1 marks are lost:\n  {NAME}" in repaired.stderr
@@ -227,7 +212,6 @@ def test_marks_in_a_torn_file_come_back_from_their_backup(tmp_path: Path, run: M
     before = (tmp_path / "out.jsonl").read_bytes()
     torn = run.marks.read_bytes()[:5000]
     run.marks.write_bytes(torn)
-
     assert "spanjury runs repair run" in complaint(call(tmp_path, *export, code=1).stderr)
     call(tmp_path, "runs", "repair", "run")
     call(tmp_path, *export)

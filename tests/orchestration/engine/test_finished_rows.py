@@ -70,12 +70,10 @@ async def test_a_row_comes_back_byte_for_byte_and_counts_as_its_result_did() -> 
     row = recalled(memory, panel(*two()))
     assert row is not None
     assert row.line == line
-
     of_result, of_row = Summary(), Summary()
     of_result.add(Result(segment=TEXT, aspect=ASPECT, report=await made.assess(TEXT, ASPECT)))
     of_row.count(row.figures)
     assert (of_row, of_row.usage["a"]) == (of_result, MARKED.usage)
-
     report = await made.assess(TEXT, ASPECT)
     assert report.spans
     assert row.result() == Result(
@@ -190,7 +188,6 @@ async def test_rows_of_a_judge_that_may_depend_on_more_than_the_row_are_made_aga
     await kept(memory, panel(looking))
     await kept(memory, panel(FromSpans(judge=looking)))
     assert memory.values == {}
-
     await kept(memory, panel(RememberedJudge(looking, DictMemory())))
     assert memory.values == {}
     await kept(memory, panel(RememberedJudge(two()[0], DictMemory())))

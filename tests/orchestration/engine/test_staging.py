@@ -350,7 +350,6 @@ async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took
         assert row.result().report.unasked == result.report.unasked
         summary.count(row.figures)
     assert summary.unasked == {"dear": 4, "dearer": 4}
-
     other = panel(*judges, budget=parse_budget("4calls"))
     for text in TEXTS:
         row = rows.recall(rows.key(text, ASPECT), text, ASPECT)

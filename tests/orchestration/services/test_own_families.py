@@ -13,6 +13,7 @@ from fakes.command import call
 from fakes.faithful_judge import Faithful
 from fakes.http_app import NDJSON, ended, open_service
 from fakes.logs import capture_logs
+from fakes.rows import summary
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -58,13 +59,12 @@ def warned(*expected: tuple[str, str, str]) -> Iterator[None]:
 
 def rows(systems: Sequence[str] = SYSTEMS) -> list[dict[str, object]]:
     return [
-        {
-            "id": str(number),
-            "task": "summarization",
-            "system": system,
-            "inputs": {"Article": "The bridge opened in 1932. It is long."},
-            "output": "The bridge opened in 1932. It is long and old.",
-        }
+        summary(
+            str(number),
+            "The bridge opened in 1932. It is long and old.",
+            article="The bridge opened in 1932. It is long.",
+            system=system,
+        )
         for number, system in enumerate(systems)
     ]
 

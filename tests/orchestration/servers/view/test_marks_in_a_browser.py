@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, environment, start
+from fakes.rows import summary
 from loopback.browser import Chromium, contrast, sideways
 from playwright.sync_api import Page, expect
 
@@ -51,14 +52,13 @@ class Served:
 def run(tmp_path: Path) -> Path:
     """Judge three texts on two aspects; return the folder above the run."""
     rows = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "system": f"system-{number}",
-            "inputs": {"Article": SOURCE},
-            "output": output,
-            "human": {"consistency": {"earlier": 2.5}},
-        }
+        summary(
+            f"text-{number}",
+            output,
+            article=SOURCE,
+            system=f"system-{number}",
+            human={"consistency": {"earlier": 2.5}},
+        )
         for number, output in enumerate(OUTPUTS)
     ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -177,7 +177,6 @@ def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run:
             page.locator("[data-mark='done']").click()
         saved(anna)
         saved(ben)
-
     (row,) = exported(run)
     assert row["human"] == {"consistency": {"anna": 5.0, "ben": 1.0}}
 
@@ -196,7 +195,6 @@ def test_the_later_of_two_windows_with_the_same_name_chooses(chromium: Chromium,
         other.locator("[data-mark='mine']").click()
         saved(other)
         expect(other.locator("[data-mark='score 2']")).to_be_checked()
-
     (row,) = exported(run, "--unfinished")
     assert row["human"] == {"consistency": {"anna": 2.0}}
 
@@ -235,7 +233,6 @@ def test_a_mark_that_cannot_be_saved_is_kept_and_sent_again(chromium: Chromium, 
         page.locator("#trouble button").click()
         saved(page)
         expect(page.locator("#trouble")).to_be_hidden()
-
     (row,) = exported(run, "--unfinished")
     assert row["human"] == {"consistency": {"anna": 4.0}}
 
@@ -286,7 +283,6 @@ def test_spans_of_judges_are_rejected_and_edited_by_keys(chromium: Chromium, run
         page.keyboard.press("d")
         expect(page.locator("#row h2")).to_have_text("text-1")
         saved(page)
-
     (row,) = exported(run)
     spans = row["spans"]
     assert isinstance(spans, list)

@@ -57,7 +57,6 @@ def test_a_mark_is_given_back_as_it_was_put(asking: httpx.Client) -> None:
     span = {**BRIDGE, "category": "", "explanation": "", "verdict": "own", "origin": None}
     mark = NOTHING | {"score": 2.5, "is_done": True, "spans": [span]}
     assert put(asking, mark).json() == {"revision": 1}
-
     assert asking.get("/api/mark", params=ANNA).json() == mark | {"revision": 1}
     marked = asking.get("/api/marks", params={"annotator": "anna"}).json()
     assert marked == {"marked": {"0": {"is_done": True, "spans": 1, "score": 2.5}}}
@@ -141,7 +140,6 @@ def test_a_blind_reader_gets_neither_results_nor_others_scores_early(asking: htt
     before = asking.get("/api/rows", params=query).json()
     assert [row["results"] for row in before["rows"]] == [[None], [None]]
     assert [text["human"] for text in before["texts"]] == [{}]
-
     put(asking, NOTHING | {"is_done": True})
     after = asking.get("/api/rows", params=query).json()
     assert [row["results"] == [None] for row in after["rows"]] == [False, True]
@@ -154,7 +152,6 @@ def test_agreement_takes_two_who_are_done(asking: httpx.Client) -> None:
     alone = asking.get("/api/agreement").json()
     assert alone["aspects"] == []
     assert "agreement needs two annotators" in alone["note"]
-
     for number in (0, 2):
         for who, score in (("anna", 4), ("ben", 4 - number)):
             at: dict[str, str | int] = {"annotator": who, "number": number}

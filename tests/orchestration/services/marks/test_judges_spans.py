@@ -10,6 +10,7 @@ from fakes.command import call
 from fakes.judges import located
 from fakes.marked_runs import put_marks
 from fakes.result_files import result, write_results
+from fakes.rows import summary
 
 from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, Origin
@@ -45,13 +46,7 @@ def origins(*numbers: int) -> tuple[Origin, ...]:
 def run(tmp_path: Path) -> MarkedRun:
     """Write four texts for two articles, in each of which judges marked three spans."""
     rows = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "system": "bart",
-            "inputs": {"Article": f"Article {number // 2}."},
-            "output": OUTPUT,
-        }
+        summary(f"text-{number}", OUTPUT, article=f"Article {number // 2}.", system="bart")
         for number in range(4)
     ]
     data = tmp_path / "texts.jsonl"

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from fakes.command import call
+from fakes.rows import summary
 from fakes.viewed_runs import ROWS, TOKEN, open_run, served, write_rows
 from loopback.answers import chat
 from loopback.server import LoopbackServer
@@ -103,13 +104,12 @@ def test_prompts_of_a_later_run_stay_off_other_rows(tmp_path: Path, server: Loop
 def test_the_calls_of_a_calibrated_panel_are_shown(tmp_path: Path, server: LoopbackServer) -> None:
     years = (1932, 1935)
     texts = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "inputs": {"Article": f"The bridge No. {number + 20} was opened in 1932."},
-            "output": f"The bridge No. {number + 20} was opened in {years[number % 2]}.",
-            "human": {"consistency": 5 - 3 * (number % 2)},
-        }
+        summary(
+            f"text-{number}",
+            f"The bridge No. {number + 20} was opened in {years[number % 2]}.",
+            article=f"The bridge No. {number + 20} was opened in 1932.",
+            human={"consistency": 5 - 3 * (number % 2)},
+        )
         for number in range(24)
     ]
     write_rows(tmp_path / "texts.jsonl", texts)

@@ -93,7 +93,6 @@ async def test_a_key_that_is_withdrawn_ends_the_run_after_so_many_refusals_alike
     key_is_good = [True]
 
     def answer(now: float) -> Exception | None:
-        del now
         return None if key_is_good[0] else WRONG_KEY
 
     server = Server(answer, answer, clock)

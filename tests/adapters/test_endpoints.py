@@ -49,7 +49,6 @@ class Server:
         self.open.set()
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked += 1
         await self.open.wait()
         await checkpoint()
@@ -305,7 +304,6 @@ class Fickle:
         self.under_way = self.most_under_way = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         failure = self.script.pop() if self.script else None
         self.under_way += 1
         self.most_under_way = max(self.under_way, self.most_under_way)

@@ -49,7 +49,6 @@ class HeldModel:
         self.release = anyio.Event()
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked += 1
         await self.release.wait()
         return Reply(text="at last")
@@ -145,7 +144,6 @@ async def test_a_call_that_waits_to_try_again_leaves_its_place_to_another() -> N
     waiting, go_on = anyio.Event(), anyio.Event()
 
     async def sleep(seconds: float) -> None:
-        del seconds
         waiting.set()
         await go_on.wait()
 
@@ -287,7 +285,6 @@ async def test_a_caller_cancelled_by_the_rate_limit_gives_its_place_back() -> No
     clock, held = FakeClock(), anyio.Event()
 
     async def sleep(seconds: float) -> None:
-        del seconds
         await held.wait()
 
     gate = Gateway(model, options=options, clock=clock, sleep=sleep)

@@ -56,7 +56,6 @@ class Replies:
 
 @pytest.fixture(scope="module")
 async def model(anyio_backend: str) -> AsyncIterator[ChatModel]:
-    del anyio_backend
     async with open_embedded("embedded", options=ModelOptions()) as opened:
         yield opened
 

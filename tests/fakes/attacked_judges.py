@@ -47,7 +47,6 @@ class AttackedJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         for wording, report in self.deceived.items():
             if wording in self.reads(segment):
                 return report(segment)
@@ -62,5 +61,4 @@ def honest(segment: Segment) -> Report:
 
 
 def denied(segment: Segment) -> Report:
-    del segment
     return Report(outcome=Outcome.TRUNCATED, reason="the reply broke off")

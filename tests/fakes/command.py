@@ -64,9 +64,11 @@ def spanjury(
     return done
 
 
-def call(folder: Path, *arguments: object, code: int | Collection[int] | None = 0) -> Result:
+def call(
+    folder: Path, *arguments: object, code: int | Collection[int] | None = 0, **variables: str
+) -> Result:
     """Run `spanjury` in `folder`, and without the variables that set flags."""
-    usual = environment(folder)
+    usual = {**environment(folder), **variables}
     changed = {name: usual.get(name) for name in {*os.environ, *usual}}
     with contextlib.chdir(folder):
         return spanjury(*arguments, code=code, env=changed)

@@ -32,14 +32,12 @@ class Faithful:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         spans = (mark(segment.output, "1935"),) if "1935" in segment.output else ()
         return Report(score=_score(spans), spans=spans)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        del segment, aspect
         self.asked.append(len(spans))
         if self.fails is not None and len(spans) == self.fails_on:
             raise self.fails
@@ -57,7 +55,6 @@ def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]
 
     @asynccontextmanager
     async def open_panel(draw: str) -> AsyncIterator[Panel]:
-        del draw
         yield panel
 
     return open_panel

@@ -55,7 +55,6 @@ class FixedJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         if isinstance(self.says, Exception):
             raise self.says
         return self.says  # type: ignore[return-value]  # a broken judge returns anything
@@ -65,6 +64,7 @@ class FixedJudge:
 class WaitingJudge:
     """Scores 3, but only once the event for the segment is set; notes what began."""
 
+    signature = "waiting"
     events: dict[str, Event] = field(default_factory=dict)
     began: list[str] = field(default_factory=list)
 
@@ -72,12 +72,7 @@ class WaitingJudge:
     def holding(cls, names: Sequence[str]) -> "WaitingJudge":
         return cls(events={name: Event() for name in names})
 
-    @property
-    def signature(self) -> str:
-        return "waiting"
-
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         self.began.append(segment.segment_id)
         if segment.segment_id in self.events:
             await self.events[segment.segment_id].wait()

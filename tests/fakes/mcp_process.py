@@ -61,7 +61,6 @@ async def assert_text_is_checked(connected: Client) -> None:
     seen: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        del total, message
         seen.append(progress)
 
     asked = {"output": WRONG, "source": SOURCE, "task": "summarization"}

@@ -27,7 +27,6 @@ class MarkingJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         text = segment.output
         spans = [
             mark(text, quote, explanation=f"{quote} is wrong", severity=severity)
@@ -47,12 +46,9 @@ class ScriptedWriter:
     `seen` are the versions that it was asked about.
     """
 
+    signature = "scripted"
     answers: list[Mapping[int, str] | Callable[[Version], Mapping[int, str]] | Exception]
     seen: list[Version] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "scripted"
 
     async def replacements(self, version: Version) -> Replacements:
         self.seen.append(version)

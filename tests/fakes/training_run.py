@@ -27,7 +27,6 @@ def job(base: str, folder: Path) -> TrainingJob:
 
 
 def _wait_at_the_fifth(progress: Progress, steps: int, line: str) -> None:
-    del steps, line
     if progress.step == 5:
         sys.stdout.write("waiting\n")
         sys.stdout.flush()

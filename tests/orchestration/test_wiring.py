@@ -41,7 +41,6 @@ class Asking:
         return f"asking|{self.model.signature}"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         return Report(score=3)
 
 
@@ -95,7 +94,6 @@ async def test_judges_of_your_own_need_no_plugin() -> None:
 
 
 async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
-    del opened
     async with open_panel(
         judges=["asking", "asking:seed=9", "form"], models=["m"], seed=5
     ) as panel:
@@ -105,7 +103,6 @@ async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
 async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_otherwise(
     opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del opened
     names = Registry.names
     monkeypatch.setattr(
         Registry, "names", lambda r: () if r.group == "spanjury.models" else names(r)
@@ -137,7 +134,6 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
 async def test_invalid_input_is_refused_with_the_choices(
     opened: list[str], options: dict[str, object], problem: str
 ) -> None:
-    del opened
     with pytest.raises(ConfigError, match=problem):
         async with open_panel(**options):  # type: ignore[arg-type]  # options by each case
             pytest.fail("it was opened")

@@ -24,7 +24,6 @@ def cut(
     text: str, rng: Generator, *, start: int = 0, end: int = 1, instead: str = ""
 ) -> list[Edit]:
     """Take out what stands from `start` to `end`."""
-    del text, rng
     return [Edit(start=start, end=end, text=instead)]
 
 
@@ -38,7 +37,6 @@ def number_it(text: str, rng: Generator) -> str:
 
 @text_perturbation(family="bad", level="word")
 def broken(text: str, rng: Generator) -> str:
-    del rng
     raise RuntimeError(f"cannot read {text!r}")
 
 
@@ -143,7 +141,6 @@ def test_a_rule_is_shown_texts_for_other_inputs_of_the_same_task_from_the_next_o
 
     @case_perturbation(family="mismatch", level="sentence")
     def watch(case: Case, rng: Generator) -> str:
-        del rng
         cases.append(case)
         return case.text + "!"
 
@@ -171,7 +168,6 @@ def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(result: object, wron
 
     @case_perturbation(family="mismatch", level="sentence")
     def watch(case: Case, rng: Generator) -> str:
-        del rng
         cases.append(case)
         return case.text + "!"
 

@@ -68,7 +68,6 @@ def test_a_change_of_anything_else_does_not_count(folder: Path) -> None:
 
 
 def test_without_source_the_version_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    del folder
     find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 
     def without_source(name: str) -> ModuleSpec | None:
@@ -84,7 +83,6 @@ def test_without_source_the_version_is_used(folder: Path, monkeypatch: pytest.Mo
 def test_a_loader_without_a_way_to_the_source_changes_no_digest(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del folder
     before = fresh("rulebook.judge")
     find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 

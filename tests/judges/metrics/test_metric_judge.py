@@ -60,13 +60,10 @@ SEGMENT = Segment(
 class Length:
     """Measures letters of the output, or how many more they are than the reference's."""
 
+    signature = "length"
     compares: bool = False
     seen: list[Sample] = field(default_factory=list)
     threads: list[int] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "length"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         self.seen.extend(samples)

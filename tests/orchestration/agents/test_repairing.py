@@ -46,7 +46,6 @@ async def panel() -> AsyncIterator[Panel]:
 
 def corrects(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     """Put 1932 into the first part, whatever it is asked."""
-    del messages, info
     return ModelResponse(parts=[TextPart('{"edits": [{"part": 1, "text": "1932"}]}')])
 
 
@@ -137,7 +136,6 @@ async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
 )
 async def test_server_failures_become_our_own_errors(status: int, kind: type[ModelError]) -> None:
     def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages, info
         raise ModelHTTPError(status_code=status, model_name="large", body="key sk-123 is wrong")
 
     with pytest.raises(kind) as caught:

@@ -40,7 +40,6 @@ class Caller:
         self.offered: dict[str, dict[str, object]] = {}
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages
         self.offered = {tool.name: tool.parameters_json_schema for tool in info.function_tools}
         if self.calls:
             name, arguments = self.calls.pop(0)

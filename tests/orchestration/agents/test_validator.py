@@ -43,7 +43,6 @@ class Script:
         self.outputs = list(outputs)
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages
         output = self.outputs.pop(0)
         if info.output_tools:
             call = ToolCallPart(info.output_tools[0].name, {"title": "A bridge", "body": output})
@@ -191,7 +190,6 @@ async def test_a_report_that_fails_without_an_error_says_why() -> None:
 
 async def test_a_stream_is_judged_when_it_is_whole(panel: Panel) -> None:
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        del messages, info
         for word in ("The bridge", " opened in", " 1932."):
             yield word
 

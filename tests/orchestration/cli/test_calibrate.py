@@ -24,13 +24,10 @@ def row(number: int, **more: object) -> dict[str, object]:
     day = DAYS[number % 6]
     wrong = number % 2
     named = DAYS[(number + 1) % 6] if wrong else day
-    return summary(
-        f"text-{number}",
-        f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}.",
-        article=f"The mill at No. {number + 20} burnt down on {day}. No one was hurt.",
-        human={"consistency": {"anna": 2 if wrong else 5}},
-        **more,
-    )
+    text = f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}."
+    article = f"The mill at No. {number + 20} burnt down on {day}. No one was hurt."
+    marked = {"human": {"consistency": {"anna": 2 if wrong else 5}}}
+    return {**summary(f"text-{number}", text, article=article), **marked, **more}
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:

@@ -40,13 +40,11 @@ def score(number: int) -> int:
 
 def row(number: int, **more: object) -> dict[str, object]:
     """Return a text: each article has one of two systems."""
-    return summary(
-        f"text-{number}",
-        "",
-        article=f"Article {number // 2}.",
-        system=("ant", "bee")[number % 2],
+    system = ("ant", "bee")[number % 2]
+    return {
+        **summary(f"text-{number}", "", article=f"Article {number // 2}.", system=system),
         **more,
-    )
+    }
 
 
 def write(path: Path, rows: Iterable[dict[str, object]]) -> None:
@@ -131,7 +129,6 @@ def test_a_mark_has_the_chance_that_the_sample_names(tmp_path: Path, run: Marked
 
 
 def test_chances_in_peoples_rows_need_no_sample(tmp_path: Path, run: MarkedRun) -> None:
-    del run
     chance = {"meta": {"sampling": {"inclusion": 0.5}}}
     human = {"human": {ASPECT: 3}}
     rows = [row(number, **human, **(chance if number < 6 else {})) for number in range(8)]
@@ -163,7 +160,6 @@ def test_a_run_of_drawn_texts_keeps_chances_for_its_marks(tmp_path: Path, run: M
 def test_texts_that_the_run_judged_say_what_is_of_one_article(
     tmp_path: Path, run: MarkedRun, command: tuple[str, ...], header: str
 ) -> None:
-    del run
     rows = [
         row(
             number,
@@ -185,7 +181,6 @@ def test_texts_that_the_run_judged_say_what_is_of_one_article(
 def test_texts_without_an_input_are_reported_once(
     tmp_path: Path, run: MarkedRun, command: tuple[str, ...]
 ) -> None:
-    del run
     rows = [row(number, inputs={}, human={ASPECT: score(number)}) for number in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)
     without = [one for one in command if one not in {"--data", "texts.jsonl"}]
@@ -194,7 +189,6 @@ def test_texts_without_an_input_are_reported_once(
 
 
 def test_a_run_without_marks_has_the_inputs_of_its_texts(tmp_path: Path, run: MarkedRun) -> None:
-    del run
     results = tmp_path / "results.jsonl"
     found = read_unmarked(results, data=tmp_path / "texts.jsonl")
     assert len({one.source for one in found.texts}) == TEXTS // 2
@@ -216,7 +210,6 @@ def test_a_study_weighs_agreement_on_all_texts_by_chances(tmp_path: Path, run: M
 
 
 def test_python_and_the_command_measure_the_same_texts(tmp_path: Path, run: MarkedRun) -> None:
-    del run
     drawn = draw(tmp_path)
     rows = [row(number, human={ASPECT: score(number)}) for number in range(TEXTS)]
     write(tmp_path / "human.jsonl", rows)

@@ -58,16 +58,10 @@ class CountingServer(LoopbackServer):
         return self._by_kind[kind](number, asked)
 
 
-def done(folder: Path, *arguments: str, key: str = "sk-of-a-test-0123456789") -> tuple[int, str]:
+def done(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run the command in `folder` to its end; return its exit code and standard error."""
-    ended = completed(
-        [*SPANJURY, *arguments],
-        code=None,
-        cwd=folder,
-        env={**environment(folder), "OPENAI_API_KEY": key},
-        timeout=120,
-    )
-    return ended.returncode, ended.stderr
+    ended = call(folder, *arguments, code=None, OPENAI_API_KEY="sk-of-a-test-0123456789")
+    return ended.exit_code, ended.stderr
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -109,10 +103,11 @@ def test_an_unusable_model_costs_a_call_and_no_row(tmp_path: Path, status: int, 
 def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=2000)
     flags = ("--model", "openai/gpt-4o-mini", "--run-dir", "run", "--no-progress")
-    code, errors = done(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags, key="")
-    assert code == 1
-    assert "model openai/gpt-4o-mini cannot be used: " in complaint(errors)
-    assert "OPENAI_API_KEY" in errors
+    command = [*SPANJURY, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags]
+    keyless = {**environment(tmp_path), "OPENAI_API_KEY": ""}
+    ended = completed(command, code=1, cwd=tmp_path, env=keyless)
+    assert "model openai/gpt-4o-mini cannot be used: " in complaint(ended.stderr)
+    assert "OPENAI_API_KEY" in ended.stderr
     assert (tmp_path / "run" / "results.jsonl.part").read_text() == ""
 
 

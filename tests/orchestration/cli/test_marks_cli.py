@@ -84,7 +84,6 @@ def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: Mar
 
 
 def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun) -> None:
-    del run
     done = call(tmp_path, "meta", "run", *QUICK, code=2)
     said = complaint(done.stderr)
     assert "no finished marks" in said

@@ -103,7 +103,6 @@ class Swallowing:
     signature: str = "swallowing"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         try:
             message = Message(role="user", content=segment.output)
             await self.model.complete(ChatRequest(messages=(message,)))

@@ -179,7 +179,6 @@ class Looking(FixedJudge):
     """A plugin's judge, whose reports depend on a file of its own, too."""
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        del segment, aspect
         return "digest of the file"
 
 

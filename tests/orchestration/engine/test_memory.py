@@ -80,7 +80,6 @@ class CountedJudge:
     asked: int = 0
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         self.asked += 1
         said = self.says[min(self.asked, len(self.says)) - 1]
         if isinstance(said, Exception):
@@ -97,11 +96,9 @@ class BrokenMemory:
     puts: list[str] = field(default_factory=list)
 
     def get(self, key: str) -> bytes | None:
-        del key
         return self.value
 
     async def put(self, key: str, value: bytes) -> None:
-        del value
         self.puts.append(key)
         if self.full:
             raise StoreError("memory.db: the disk is full")
@@ -303,7 +300,6 @@ class SamplingJudge:
         return f"sampling {self.version}"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         replies: list[str] = []
 
         async def ask() -> None:

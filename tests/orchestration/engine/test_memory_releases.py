@@ -66,7 +66,6 @@ class Named:
     asked: int = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked += 1
         return Reply(text=f"reply {self.asked}")
 
@@ -80,7 +79,6 @@ class Reading:
     signature: str = "counted"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         reply = await self.model.complete(REQUEST)
         return self.reads.get(reply.text, Report(score=3))
 

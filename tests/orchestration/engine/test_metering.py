@@ -235,7 +235,6 @@ async def test_a_model_is_handed_the_reports_for_which_it_was_asked_and_no_other
         signature: str = "asking"
 
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-            del segment, aspect
             for ask in self.asks:
                 await ask(REQUEST)
             return Report(score=3)

@@ -169,7 +169,6 @@ async def test_seats_judge_side_by_side() -> None:
         signature = "noting"
 
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-            del segment, aspect
             order.append("begins")
             await checkpoint()
             order.append("ends")

@@ -57,7 +57,6 @@ class CountingJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         await checkpoint()
         self.asked.append(segment.segment_id)
         return Report(score=self.scores(segment), usage=self.usage)
@@ -137,7 +136,6 @@ async def test_seats_of_a_stage_are_asked_at_once() -> None:
         signature: str
 
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-            del segment, aspect
             begun.append(self.signature)
             await go_on.wait()
             return Report(score=3)
@@ -412,7 +410,6 @@ class PayingJudge:
     asked: list[str] = field(default_factory=list)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         account = self.meter.account(name=self.signature, price=PRICE)
         message = Message(role="user", content=segment.output)
         reservation = await account.reserve(ChatRequest(messages=(message,)))

@@ -29,15 +29,11 @@ OFFLINE = ["grounding", "form"]
 class StuckJudge:
     """Never ends; counts what was cancelled."""
 
+    signature = "stuck"
     began: list[str] = field(default_factory=list)
     cancelled: int = 0
 
-    @property
-    def signature(self) -> str:
-        return "stuck"
-
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment
         self.began.append(aspect.name)
         try:
             await anyio.sleep_forever()

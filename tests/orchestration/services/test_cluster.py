@@ -290,7 +290,6 @@ class Failing:
     signature: str = "failing"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         failures = (
             None,
             ModelTimeoutError("too late"),

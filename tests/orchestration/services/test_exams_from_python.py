@@ -235,7 +235,6 @@ def test_stopping_an_exam_loses_nothing_with_a_memory(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def enough(result: object) -> None:
-        del result
         seen.append("result")
         if len(seen) == 3:
             stop.request("enough was seen")

@@ -41,7 +41,6 @@ class NamedJudge:
     signature: str = "mine|model:gemma2:27b"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment
         return Report(score=aspect.scale.high)
 
 
@@ -122,11 +121,9 @@ class CopyingView:
     copied = 0
 
     def wants(self, segment: Segment) -> bool:
-        del segment
         return False
 
     def count(self, row: FinishedRow) -> None:
-        del row
         self.copied += 1
 
 

@@ -28,7 +28,7 @@ pytestmark = ON_RAY
 
 ROWS = [
     {"id": f"r{number}", "task": "summarization", "output": f"Text {number * number}."}
-    for number in range(600)
+    for number in range(240)
 ]
 CHUNK_ROWS = 20
 CHUNKS = len(ROWS) // CHUNK_ROWS

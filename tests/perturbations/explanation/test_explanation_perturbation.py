@@ -26,7 +26,6 @@ EMPTY = ErrorList(output=OUTPUT, spans=())
 @explanation_perturbation(push="falls", family="addition")
 def repeat(errors: ErrorList, rng: Generator, *, times: int = 2) -> Sequence[ErrorSpan]:
     """Say everything `times` times."""
-    del rng
     return errors.spans * times
 
 

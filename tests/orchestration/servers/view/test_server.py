@@ -163,7 +163,6 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         return answer({"revision": 1})
 
     async def fail(request: web.Request) -> web.Response:
-        del request
         raise StoreError("the disk is full")
 
     async def break_down(request: web.Request) -> web.Response:

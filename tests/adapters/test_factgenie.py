@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from fakes.result_files import result, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from spanjury.adapters.files.annotations.factgenie import read_factgenie, write_factgenie
 from spanjury.adapters.files.annotations.mqm import write_mqm
 from spanjury.adapters.files.results.exports import marked_segments
-from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Evidence, Segment
 
 OUTPUT = {
     "dataset": "wx",
@@ -27,15 +28,8 @@ ANNA = {
     "metadata": {"annotator_id": "anna", "annotation_span_categories": CATEGORIES},
     "annotations": [{"type": 1, "text": "rains", "start": 3, "reason": "It snows."}],
 }
-RAINS = ErrorSpan(
-    text="rains",
-    start=3,
-    end=8,
-    explanation="It snows.",
-    severity=None,
-    category="Misleading",
-    located=Located.EXACT,
-    found_by=("anna",),
+RAINS = located(
+    "rains", 3, explanation="It snows.", severity=None, category="Misleading", found_by=("anna",)
 )
 OMISSION = ErrorSpan(
     text="", explanation="no wind", severity=3, category="Incorrect", found_by=("ben",)

@@ -3,12 +3,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.reading import checked_rows, rows
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 TEXTS = st.text(max_size=20)
 SCORES = st.floats(allow_nan=False, allow_infinity=False)
@@ -28,14 +29,12 @@ def segments(draw: st.DrawFn) -> Segment:
     output = draw(st.text(min_size=1, max_size=40))
     start = draw(st.integers(0, len(output) - 1))
     end = draw(st.integers(start + 1, len(output)))
-    placed = ErrorSpan(
-        text=output[start:end],
+    placed = located(
+        output[start:end],
+        start,
         explanation=draw(TEXTS),
         severity=draw(st.none() | st.integers(1, 5)),
-        start=start,
-        end=end,
         category=draw(TEXTS),
-        located=Located.EXACT,
         found_by=tuple(draw(st.lists(NAMES, max_size=1))),
     )
     omission = ErrorSpan(text="", explanation=draw(TEXTS), severity=1)

@@ -1,11 +1,12 @@
 """Perturbed pairs: which texts are damaged, under which names, and where the damage is marked."""
 
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
+from spanjury.judges.core import ErrorSpan, PerturbationError, Segment
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import (
@@ -101,11 +102,9 @@ def test_the_damage_is_marked_with_what_was_there() -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=4, end=8, instead="flew"))
     assert shown.damaged.output == "Ann flew."
     assert shown.damaged.gold == (
-        ErrorSpan(
-            text="flew",
-            start=4,
-            end=8,
-            located=Located.EXACT,
+        located(
+            "flew",
+            4,
             explanation="done: 'sang' was replaced by 'flew'.",
             severity=4,
             category="cuts",

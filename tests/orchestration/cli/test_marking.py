@@ -1,8 +1,8 @@
-from fakes.judges import mark
+from fakes.judges import located, mark
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import ErrorSpan, Located
+from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.cli.segment_view import marked_text
 
 
@@ -49,11 +49,9 @@ def test_without_its_marks_a_marked_text_is_the_text(text: str, data: st.DataObj
         start = data.draw(st.integers(0, len(text) - 1))
         end = data.draw(st.integers(start + 1, len(text)))
         spans.append(
-            ErrorSpan(
-                text=text[start:end],
-                start=start,
-                end=end,
-                located=Located.EXACT,
+            located(
+                text[start:end],
+                start,
                 explanation="",
                 severity=data.draw(st.none() | st.integers(1, 5)),
             )

@@ -4,16 +4,14 @@ from dataclasses import replace
 
 import pytest
 from anyio.lowlevel import checkpoint
-from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
+from fakes.judges import ASPECT, FixedJudge, located, mark, panel_of, segment
 from fakes.logs import capture_logs
 
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
-    ErrorSpan,
     EventLog,
     JudgeError,
-    Located,
     ModelRefusedError,
     ModelTimeoutError,
     Outcome,
@@ -71,14 +69,7 @@ async def test_an_unreadable_reply_is_kept() -> None:
         None,
         Report(score=7),
         Report(score=math.nan),
-        Report(
-            score=3,
-            spans=(
-                ErrorSpan(
-                    text="xxxx", start=0, end=4, located=Located.EXACT, explanation="", severity=1
-                ),
-            ),
-        ),
+        Report(score=3, spans=(located("xxxx", 0, explanation="", severity=1),)),
     ],
 )
 async def test_a_report_that_does_not_fit_is_no_score(says: object) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.judges import located
 
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
     Finish,
-    Located,
     PerturbationError,
     Reply,
     Task,
@@ -39,9 +39,7 @@ CONSISTENCY = Aspect(
     definition="Whether the source bears out what is said.",
     kind="grounding",
 )
-OSLO = ErrorSpan(
-    text="Oslo", start=29, end=33, located=Located.EXACT, explanation=REASON, severity=3
-)
+OSLO = located("Oslo", 29, explanation=REASON)
 OMITTED = ErrorSpan(text="", explanation="The year is missing.", severity=5)
 
 

@@ -115,8 +115,7 @@ def test_the_time_to_drain_is_bounded_and_a_second_signal_ends_it_at_once(tmp_pa
             served = started(tmp_path, *flags, judges=model(judge.base_url))
             known = len(judge.requests)
             under_way = pool.submit(served.check, CHECK)
-            while len(judge.requests) == known:
-                served.process.poll()
+            until(lambda at=known: len(judge.requests) > at)
             served.process.terminate()
             served.wait_until("running work has")
             if again:

@@ -107,7 +107,7 @@ def test_a_condition_that_no_report_meets_lets_the_run_pass(folder: Path, condit
 
 
 def test_the_line_of_a_failing_row_says_where_and_why(folder: Path) -> None:
-    done = call(folder, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
+    done = call(folder, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4", code=5)
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("failing: r1"))
     assert "severity 4" in line
     assert "'1930'" in line
@@ -184,7 +184,7 @@ def test_a_sample_and_a_cluster_have_no_demands(folder: Path, elsewhere: tuple[s
 
 
 def test_remembered_rows_are_held_alike(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4")
+    first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4", code=5)
     names = [line for line in first.stderr.splitlines() if line.startswith("failing: ")]
     for command in ("resume", "rescore"):
         again = call(
@@ -280,7 +280,7 @@ def test_a_workflow_sees_no_text_that_may_command_it(tmp_path: Path) -> None:
     row = {"task": "summarization", "output": f"{WRONG}\n::error::forged", "inputs": {"A": SOURCE}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     held = (*JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
-    assert "::error::forged" in call(tmp_path, *held, "--show", "all").stdout
+    assert "::error::forged" in call(tmp_path, *held, "--show", "all", code=5).stdout
     done = call(tmp_path, *held, "--show", "all", "--annotations", "github", code=5)
     assert "forged" not in done.stdout
 
@@ -303,7 +303,7 @@ def test_table_lines_are_where_rows_begin(tmp_path: Path, name: str, text: str, 
         "inputs.Article=Article",
     )
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(tmp_path, "evaluate", name, *JUDGES, *named, *held)
+    done = call(tmp_path, "evaluate", name, *JUDGES, *named, *held, code=5)
     assert f"::error file={name},line={line},title=" in done.stderr
 
 
@@ -325,7 +325,7 @@ def test_a_text_without_a_row_is_annotated_where_it_stands(
         (tmp_path / name).write_text(text)
     named = ("--task", "summarization", "--aspect", "fluency", "--judge", "form")
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(tmp_path, "evaluate", data, *named, *held)
+    done = call(tmp_path, "evaluate", data, *named, *held, code=5)
     assert f"::error {place}" in done.stderr
 
 
@@ -333,14 +333,14 @@ def test_a_packed_file_has_no_lines(folder: Path) -> None:
     packed = gzip.compress((folder / "rows.jsonl").read_bytes())
     (folder / "rows.jsonl.gz").write_bytes(packed)
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(folder, "evaluate", "rows.jsonl.gz", *JUDGES, *BOTH, *held)
+    done = call(folder, "evaluate", "rows.jsonl.gz", *JUDGES, *BOTH, *held, code=5)
     assert "::error file=rows.jsonl.gz,title=consistency" in done.stderr
 
 
 def test_paths_are_from_the_checkout_root(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(folder, *JUDGE, *BOTH, *held)
+    done = call(folder, *JUDGE, *BOTH, *held, code=5)
     assert f"::error file={folder.name}/rows.jsonl,line=2," in done.stderr
 
 

@@ -416,7 +416,7 @@ def test_a_number_that_json_lacks_costs_no_other_row(tmp_path: Path, score: floa
 
 FULL_DISK = """
 import pathlib, resource, sys
-sys.path.append({folder!r})
+sys.path += {folders!r}
 from test_results import RESULT
 from spanjury.adapters.files.results.results import ResultWriter
 
@@ -433,7 +433,8 @@ except Exception as error:
 
 def test_a_full_disk_is_reported_and_leaves_whole_rows(tmp_path: Path) -> None:
     size = 10_000
-    code = FULL_DISK.format(folder=str(Path(__file__).parent), size=size)
+    folders = [str(folder) for folder in Path(__file__).parents[:2]]
+    code = FULL_DISK.format(folders=folders, size=size)
     run = completed([sys.executable, "-c", code], cwd=tmp_path)
     row = len(json.dumps(ROW, ensure_ascii=False).encode()) + 1
     rows = size // row

@@ -27,8 +27,10 @@ def test_pairs_are_counted_as_one_by_one(items: list[tuple[int, int]]) -> None:
     rows, other = np.triu_indices(len(items), k=1)
     moves = first[rows] - first[other], second[rows] - second[other]
     counts = pair_counts(ranks(first), ranks(second))
-    assert (counts.pairs, counts.discordant) == (rows.size, np.sum(moves[0] * moves[1] < 0))
-    assert (counts.tied_first, counts.tied_second) == (np.sum(moves[0] == 0), np.sum(moves[1] == 0))
+    assert counts.pairs == rows.size
+    assert counts.discordant == np.sum(moves[0] * moves[1] < 0)
+    assert counts.tied_first == np.sum(moves[0] == 0)
+    assert counts.tied_second == np.sum(moves[1] == 0)
     assert counts.tied_both == np.sum((moves[0] == 0) & (moves[1] == 0))
 
 

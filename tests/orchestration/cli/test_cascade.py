@@ -228,7 +228,7 @@ def test_a_budget_without_a_cascade_is_refused() -> None:
     assert "--budget needs a cascade" in " ".join(done.output.split())
 
 
-def fit(server: LoopbackServer, *more: str, also: str = "", code: int = 0) -> Result:
+def fit(server: LoopbackServer, *more: str, also: str = "", code: int | set[int] = 0) -> Result:
     """Judge the rows by all seats, and fit a cascade to that; `also` is a seat before the model."""
     again = Path("rows.jsonl").read_text()
     twice = [json.loads(line) for line in again.splitlines() for _ in range(2)]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -115,7 +116,7 @@ def test_the_time_to_drain_is_bounded_and_a_second_signal_ends_it_at_once(tmp_pa
             served = started(tmp_path, *flags, judges=model(judge.base_url))
             known = len(judge.requests)
             under_way = pool.submit(served.check, CHECK)
-            until(lambda at=known: len(judge.requests) > at)
+            until(partial(lambda before: len(judge.requests) > before, known))
             served.process.terminate()
             served.wait_until("running work has")
             if again:

@@ -11,7 +11,7 @@ from spanjury.judges.core import ModelOptions
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_server() -> Iterator[None]:
-    """Keep the model served, since each test would load it anew."""
+    """Keep the model served, which each test would load again."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(open_embedded("embedded", options=ModelOptions())),

@@ -67,7 +67,7 @@ async def assert_text_is_checked(connected: Client) -> None:
     result = await connected.call_tool("check_text", asked, progress_callback=note)
     assert isinstance(result, CallToolResult)
     assert result.structured_content is not None
-    assert [one["text"] for one in result.structured_content["errors"]] == ["1935"]
+    assert [error["text"] for error in result.structured_content["errors"]] == ["1935"]
     assert seen == [1, 2]
 
 

@@ -34,18 +34,13 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
 from spanjury.orchestration.wiring.models import open_generator
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FLUENCY = find_aspect("summarization", "fluency")
 BROKEN = "harbour-bridge/system-c"
 """A text in which `form` finds several errors, whatever the model finds."""
 SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.segment_id == BROKEN)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assess(*judges: str, consolidate: str = "rules") -> PanelReport:
@@ -123,8 +118,7 @@ async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
     assert annotator.report.outcome in {Outcome.UNPARSEABLE, Outcome.TRUNCATED}
     assert annotator.report.reason
     assert annotator.report.reply
-    assert annotator.report.usage.calls == 2
-    assert report.score == form.report.score
+    assert (annotator.report.usage.calls, report.score) == (2, form.report.score)
 
 
 async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:
@@ -189,10 +183,7 @@ async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_h
     question = Message(role="user", content=f"Grade this text: {SEGMENT.output}")
     async with open_generator(ModelConfig(name=EMBEDDED), memory=None, meter=meter) as model:
         typed = await ask_for(
-            reply_type=Grade,
-            model=model,
-            messages=[question],
-            decoding=Decoding(max_tokens=300),
+            reply_type=Grade, model=model, messages=[question], decoding=Decoding(max_tokens=300)
         )
     assert typed.value is not None, typed.text
     assert typed.value.label in {"good", "bad"}

@@ -10,12 +10,13 @@ from typing import ParamSpec
 from anyio import CancelScope, to_thread
 
 from spanjury.judges.core import Segment
-from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.progress import Progress
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging.batch_thread import BatchThread, Terms, Text
+from spanjury.orchestration.services.judging.check import RubricLike
 from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.judging.likely_task import likely_task
 from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
@@ -33,6 +34,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     *,
     task: str | None = None,
     aspects: str | Sequence[str] = (),
+    rubric: RubricLike | None = None,
     panel: PanelConfig | Path | str | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -58,6 +60,9 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         The task of every row; None for the row's own, or what `likely_task` says of its inputs.
     aspects
         Names of aspects; empty for those that are usual in the task, ``"all"`` for every one.
+    rubric
+        Weighted criteria that each text is judged on besides, or alone where no aspects are named:
+        a `Rubric`, the path of its file, or what such a file would hold.
     panel, judges, models
         As in `open_panel`; judges of your own run in the thread of the batch.
     aspects_files, columns, limit, skip_bad_rows
@@ -90,13 +95,15 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         limits=limits,
         failures=failures,
     )
-    catalogue = Catalogue.load(*aspects_files)
+    weighed = None if rubric is None else Rubric.of(rubric)
+    catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
+    named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
     read = partial(
         _texts,
         _opener(data, columns=columns, limit=limit, skip_bad_rows=skip_bad_rows),
         catalogue,
         task=task,
-        aspects=(aspects,) if isinstance(aspects, str) else aspects,
+        aspects=(*named, *(weighed.aspects if weighed else ())),
     )
     total = await to_thread.run_sync(_count, read)
     batch = BatchThread(terms, read, total=total)

@@ -7,6 +7,7 @@ from pathlib import Path
 from anyio import Event
 
 from spanjury.judges.core import ConfigError, DataError, Result, Segment
+from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
@@ -47,6 +48,7 @@ class Submission:
     panel: str
     task: str | None = None
     aspects: tuple[str, ...] = ()
+    rubric: Rubric | None = None
     skip_bad_rows: bool = False
 
 

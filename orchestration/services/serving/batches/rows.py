@@ -42,9 +42,9 @@ def examined(job: Job) -> Examined:
         segments = readable(open_source(job.data), bad, skip=True)
         seen: set[str] = set()
         assessments = 0
-        catalogue = Catalogue.load(*job.aspects_files)
+        catalogue = job.catalogue
         named = segments if job.task else _naming_tasks(segments, catalogue)
-        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.aspects):
+        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.asked_aspects):
             seen.add(segment.segment_id)
             assessments += 1
     except DataError as error:

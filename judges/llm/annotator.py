@@ -10,6 +10,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import median
 from typing import Literal
 
 from spanjury.judges.core import (
@@ -44,7 +45,7 @@ from spanjury.judges.llm.expected_score import expected_label
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, SEVERITY_WORDS, located_errors, parse
-from spanjury.judges.llm.parsed import ParsedReply
+from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.prompt import (
     Prompt,
     PromptOptions,
@@ -64,6 +65,7 @@ from spanjury.judges.llm.verdict import (
     read_verdict,
     verdict_line,
 )
+from spanjury.judges.llm.votes import Voted, voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +93,9 @@ class Annotator:
     verdict
         Where it stands: "after" the list of errors (the default) or "before" it.
     samples
-        How many assessments are made where the probability of an error does not come with the
-        verdict: the share of them that find an error then states it. 1 (the default) for none
-        besides the one that is reported.
+        How many assessments are made, the further ones by chance; 1 by default. Errors that more
+        than half of them report are kept, and the score is their median. The share of them that
+        find an error states its probability where that does not come with the verdict.
     reasoning
         How much the model is to think before it replies: "none", "low", "medium", "high" or a
         number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
@@ -205,14 +207,15 @@ class Annotator:
         if self._has_verdict:
             likely = error_probability(answer.reply.logprobs, mark=prompt.mark, material=material)
         if likely is not None:
-            return replace(report, error_probability=likely)
+            report = replace(report, error_probability=likely)
         if self.samples == 1:
             return report
         further = [
             await self._answer(_drawn_again(request, number), read=read, mark=prompt.mark)
             for number in range(1, self.samples)
         ]
-        return _agreed(report, [answer, *further])
+        locate = partial(located_errors, output=segment.output, inputs=Inputs(shown))
+        return _agreed(report, [answer, *further], locate=locate, is_expected=self.expected)
 
     async def _answer(
         self, request: ChatRequest, *, read: Callable[[Reply], ParsedReply], mark: str
@@ -385,17 +388,41 @@ def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
     return redrawn(request, drawn)
 
 
-def _agreed(report: Report, answers: Sequence[Answer[ParsedReply]]) -> Report:
-    """Return `report` with the probability of an error that several assessments state."""
-    scored = [answer for answer in answers if answer.outcome is Outcome.SCORED]
-    verdicts = [_finds_error(answer.reading) for answer in scored]
-    note = f"{sum(verdicts)} of {len(verdicts)} assessments find an error."
+def _agreed(
+    report: Report,
+    answers: Sequence[Answer[ParsedReply]],
+    *,
+    locate: Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]],
+    is_expected: bool,
+) -> Report:
+    """Return `report` with what several assessments agree on.
+
+    A score that is expected, by the probabilities of the labels, stays.
+    """
+    scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]
+    votes = voted([locate(reading.errors) for reading in scored])
+    scores = [reading.score for reading in scored if reading.score is not None]
+    verdicts = list(map(_finds_error, scored))
+    stated = report.error_probability
     return replace(
         report,
-        error_probability=agreed_probability(verdicts),
-        rationale=f"{note} {report.rationale}".rstrip(),
+        score=report.score if is_expected else float(median(scores)),
+        spans=votes.spans,
+        error_probability=agreed_probability(verdicts) if stated is None else stated,
+        rationale=f"{_agreement(verdicts, votes, scores)} {report.rationale}".rstrip(),
         usage=sum((answer.usage for answer in answers), Usage()),
     )
+
+
+def _agreement(verdicts: Sequence[bool], votes: Voted, scores: Sequence[int]) -> str:
+    """Say how far assessments agree."""
+    notes = [f"{sum(verdicts)} of {len(verdicts)} assessments find an error."]
+    if votes.left_out:
+        errors = "1 error is" if votes.left_out == 1 else f"{votes.left_out} errors are"
+        notes.append(f"{errors} left out, reported by half of them at most.")
+    if min(scores) < max(scores):
+        notes.append(f"Their scores are {min(scores)} to {max(scores)}.")
+    return " ".join(notes)
 
 
 def _finds_error(reading: ParsedReply) -> bool:

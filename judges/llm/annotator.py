@@ -41,6 +41,7 @@ from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask, redrawn
 from spanjury.judges.llm.error_list import cue, render_errors
+from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.expected_score import expected_label
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
@@ -96,6 +97,10 @@ class Annotator:
         How many assessments are made, the further ones by chance; 1 by default. Errors that more
         than half of them report are kept, and the score is their median. The share of them that
         find an error states its probability where that does not come with the verdict.
+    examples
+        Texts that people marked, of which the nearest to the text are shown; None for none.
+    shots
+        The most of them that are shown.
     reasoning
         How much the model is to think before it replies: "none", "low", "medium", "high" or a
         number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
@@ -135,6 +140,8 @@ class Annotator:
     samples: int = 1
     expected: bool = False
     reasoning: Reasoning | None = None
+    examples: Examples | None = None
+    shots: int = 3
     _options: PromptOptions = field(init=False, repr=False, compare=False)
     _prompts: PromptWriter = field(init=False, repr=False, compare=False)
     _decoding: Decoding = field(init=False, repr=False, compare=False)
@@ -144,8 +151,10 @@ class Annotator:
             raise ValueError(
                 f"prompt must be 1 or 2, verdict before or after: {self.prompt!r}, {self.verdict!r}"
             )
-        if self.samples < 1:
-            raise ValueError(f"samples must be positive, got {self.samples!r}")
+        if self.samples < 1 or self.shots < 1:
+            raise ValueError(
+                f"samples and shots must be positive, got {self.samples!r}, {self.shots!r}"
+            )
         options = PromptOptions(
             score=self.score,
             severity=self.severity,
@@ -157,7 +166,10 @@ class Annotator:
         decoding = self._drawn()
         replace(decoding, logprobs=self._rivals)  # a bad number is refused now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
-        object.__setattr__(self, "_prompts", PromptWriter(options, in_json=self._in_json))
+        near = None if self.examples is None else self.examples.texts_near
+        examples = partial(near, shots=self.shots) if near else None
+        prompts = PromptWriter(options, in_json=self._in_json, examples=examples)
+        object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_decoding", decoding)
 
     @property
@@ -171,6 +183,9 @@ class Annotator:
             "reasoning": None,
         }
         options = {name: getattr(self, name) for name in defaults}
+        shown = (
+            {} if self.examples is None else {"examples": self.examples.digest, "shots": self.shots}
+        )
         return signature(
             "annotator",
             model=self.model.signature,
@@ -182,6 +197,7 @@ class Annotator:
             parser=PARSER_VERSION,
             code=code_digest(__name__),
             **{name: value for name, value in options.items() if value != defaults[name]},
+            **shown,
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
@@ -192,7 +208,7 @@ class Annotator:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
         prompt = self._prompts.write(segment, aspect)
-        material = Material(prompt.texts.values())
+        material = Material(prompt.shown)
         request = self._request(prompt, aspect)
         read = partial(self._read, prompt=prompt, scale=aspect.scale, material=material)
         answer = await self._answer(request, read=read, mark=prompt.mark)
@@ -346,7 +362,7 @@ class Annotator:
             conversation=prompt.messages,
             text=self._written(spans, mark=prompt.mark),
             form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
-            material=Material(prompt.texts.values()),
+            material=Material(prompt.shown),
             decoding=replace(asked, logprobs=self._rivals),
         )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
-from spanjury.judges.core import Aspect, ErrorSpan, Segment, fingerprint
+from spanjury.judges.core import Aspect, ErrorSpan, Scale, Segment, fingerprint
 from spanjury.judges.text import folded_words, read_template
 
 ROOM = 12_000
@@ -149,21 +149,26 @@ def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
     inputs = aspect.view(example.segment.inputs).values()
     texts = {f"{head}, input {place}": text for place, text in enumerate(inputs, start=1)}
     texts[f"{head}, text"] = example.segment.output
-    texts[f"{head}, review"] = "\n".join(_review(example, aspect))
+    score = example.segment.human_score(aspect.name)
+    texts[f"{head}, review"] = review(example.spans, score, scale=aspect.scale)
     return texts
 
 
-def _review(example: _Example, aspect: Aspect) -> Iterator[str]:
-    for span in example.spans:
+def review(spans: Sequence[ErrorSpan], score: float | None, *, scale: Scale) -> str:
+    """Return a review in words: a line for each error, and the label of a score on the scale."""
+    return "\n".join(_review(spans, score, scale))
+
+
+def _review(spans: Sequence[ErrorSpan], score: float | None, scale: Scale) -> Iterator[str]:
+    for span in spans:
         quote = f'"{_line(span.text)}"' if span.text else "something is missing"
         severity = "" if span.severity is None else f" [{span.severity} of 5]"
         why = f": {_line(span.explanation)}" if span.explanation else ""
         yield f"- {quote}{severity}{why}"
-    if not example.spans:
+    if not spans:
         yield "There is no problem."
-    score = example.segment.human_score(aspect.name)
-    if score is not None and score in aspect.scale:
-        yield f"As a whole: {aspect.scale.label(score)}."
+    if score is not None and score in scale:
+        yield f"As a whole: {scale.label(score)}."
 
 
 def _line(text: str) -> str:

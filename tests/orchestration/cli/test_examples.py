@@ -13,7 +13,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 REPLY = chat("No Error\n\nOverall score: Good\nExplanation of the score: Nothing.")
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {
         "id": name,
         "inputs": {"Article": f"The {name} was opened in {year}."},
@@ -22,7 +22,7 @@ ROWS = [
     }
     for name, year in (("bridge", 1932), ("dam", 1950), ("tower", 1960))
 ]
-MARKED = [
+MARKED: list[dict[str, object]] = [
     {
         **row,
         "human": {"consistency": 2},

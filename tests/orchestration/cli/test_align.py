@@ -13,7 +13,7 @@ from spanjury.judges.tasks import Catalogue
 
 SHARPER = "A year that the article does not give is a grave error."
 PROPOSAL = {"definition": SHARPER, "worst": "Every year is wrong.", "best": "Every year is right."}
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {
         "id": f"row-{number}",
         "task": "summarization",
@@ -22,7 +22,7 @@ ROWS = [
     }
     for number in range(24)
 ]
-MARKS = [
+MARKS: list[dict[str, object]] = [
     {**row, "human": {"consistency": 1 if number % 2 else 5}} for number, row in enumerate(ROWS)
 ]
 

@@ -22,6 +22,7 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import (
+    Fenced,
     Template,
     fence,
     fence_apart,
@@ -47,6 +48,9 @@ _VERDICT_TEMPLATES = (
     *("verdict-before.gbnf", "verdict-after.gbnf", "verdict.gbnf", "reask-verdict.txt"),
 )
 _VERDICT_PLACE = re.compile(r"\$verdict_[a-z]+")
+_REWORDED = frozenset(
+    {"annotate", "form-text", "form-json", "rules", "severity-numeric", "severity-verbal"}
+)
 _NOTHING = Template(("",))
 ExamplesNear = Callable[[Segment, Aspect], Mapping[str, str]]
 """Returns the texts of the examples for a prompt, by names that no text of the prompt has."""
@@ -147,39 +151,14 @@ class PromptWriter:
     def _written(self, segment: Segment, aspect: Aspect) -> Prompt:
         texts = shown_texts(segment, aspect)
         examples = self._examples(segment, aspect) if self._examples else {}
-        if examples:
-            return self._written_after(examples, texts, aspect)
-        fenced, mark = fence(texts), field_mark(texts.values())
-        about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
-        system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
-        in_lines, in_json = (
-            (system, Message(role="user", content=self._frame(aspect, layout, names).fill(about)))
-            if layout == "text" or self._in_json
-            else ()
-            for layout in get_args(Layout)
-        )
-        quotable = _inputs(texts, aspect) if self._options.evidence else ()
-        return Prompt(texts=texts, mark=mark, messages=in_lines, in_json=in_json, quotable=quotable)
-
-    def _written_after(
-        self, examples: Mapping[str, str], texts: Mapping[str, str], aspect: Aspect
-    ) -> Prompt:
-        """Return the prompt on `texts` with examples before it; no mark stands in either."""
-        shown, fenced = fence_apart(examples, texts)
+        fenced, head = _fenced(texts, examples, aspect)
         mark = field_mark([*examples.values(), *texts.values()])
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
-        head = _fill(
-            "examples.txt",
-            {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark},
-        )
         system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
         in_lines, in_json = (
             (
                 system,
-                Message(
-                    role="user",
-                    content=f"{head}\n\n{self._frame(aspect, layout, names).fill(about)}",
-                ),
+                Message(role="user", content=head + self._frame(aspect, layout, names).fill(about)),
             )
             if layout == "text" or self._in_json
             else ()
@@ -204,6 +183,17 @@ class PromptWriter:
         return frame
 
 
+def _fenced(
+    texts: Mapping[str, str], examples: Mapping[str, str], aspect: Aspect
+) -> tuple[Fenced, str]:
+    """Return the fenced texts, and the section that shows the examples before them, if any."""
+    if not examples:
+        return fence(texts), ""
+    shown, fenced = fence_apart(examples, texts)
+    about = {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark}
+    return fenced, f"{_fill('examples.txt', about)}\n\n"
+
+
 def _asking(
     aspect: Aspect, options: PromptOptions, names: tuple[str, ...], *, layout: Layout
 ) -> Template:
@@ -213,7 +203,7 @@ def _asking(
         "description": describe(aspect),
         "everything": everything(names),
         "output": aspect.task.output_header,
-        "severity": _read(f"severity-{options.severity}.txt"),
+        "severity": _read(_worded(f"severity-{options.severity}", options)),
         "severity_form": _severity_form(options),
         "score": _score(aspect, options),
         "score_form": " | ".join(score_words(aspect, options)),
@@ -221,9 +211,12 @@ def _asking(
     }
     inputs = _inputs(names, aspect) if options.evidence else ()
     copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
-    rules = f"{_fill('rules.txt', {**about, 'copying': copying})}\n\n" if options.rules else ""
+    rules = ""
+    if options.rules:
+        rules = f"{_fill(_worded('rules', options), {**about, 'copying': copying})}\n\n"
     about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
-    asking = template(_PACKAGE, "annotate.txt").with_part("form", _form(options, layout=layout))
+    asking = template(_PACKAGE, _worded("annotate", options))
+    asking = asking.with_part("form", _form(options, layout=layout))
     if not inputs:
         return asking.filled_in_part({**about, "evidence_form": ""})
     about["evidence_note"] = f"\n{_fill(f'evidence-note-{layout}.txt', about)}"
@@ -233,7 +226,7 @@ def _asking(
 
 def _form(options: PromptOptions, *, layout: Layout) -> Template:
     """Return the form of the answer, with the verdict in its place."""
-    form = template(_PACKAGE, f"form-{layout}.txt")
+    form = template(_PACKAGE, _worded(f"form-{layout}", options))
     verdict, end = template(_PACKAGE, f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
     note = template(_PACKAGE, f"verdict-note-{layout}.txt")
     return _with_verdict(
@@ -368,10 +361,17 @@ def prompt_fingerprint(options: PromptOptions) -> str:
         f"severity-{options.severity}.txt",
         f"score-{options.score}.txt",
     )
-    texts = map(_read, named)
+    texts = (_read(_worded(name.removesuffix(".txt"), options)) for name in named)
     if not has_verdict:
         return fingerprint(repr(options), *(_VERDICT_PLACE.sub("", text) for text in texts))
     return fingerprint(repr(options), options.verdict, *texts)
+
+
+def _worded(name: str, options: PromptOptions) -> str:
+    """Return the file that holds the words called `name`: the first prompt keeps its own."""
+    if name.endswith(".gbnf"):
+        return name
+    return f"{name}-1.txt" if name in _REWORDED and options.verdict == "none" else f"{name}.txt"
 
 
 def _read(name: str) -> str:

@@ -46,7 +46,7 @@ class RowFlags(DataFlags):
     rubric: Annotated[
         Path | None,
         Flag(
-            "TOML or JSON file of weighted criteria to judge by; ends with one result per text.",
+            "TOML or JSON file of weighted criteria, summed up in one result.",
             "FILE",
             env=True,
         ),

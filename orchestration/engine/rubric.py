@@ -66,17 +66,18 @@ def concluded(aspect: Aspect, reports: Mapping[str, PanelReport]) -> PanelReport
     share = sum(part.criterion.weight * (part.grade or 0.0) for part in closed) / weight
     scale = aspect.scale
     decision = _decision(judged, share=share)
+    reason = f"{share:.0%} of the weight is met: {words}"
     missed = tuple(_span(part) for part in closed if not part.is_met)
     return PanelReport(
         score=scale.low + (scale.high - scale.low) * share,
         spans=missed,
-        rationale=f"{share:.0%} of the weight is met: {words}",
+        rationale=reason,
         signature=signature,
         aggregation=_AGGREGATION,
         decision=decision,
         basis=DecisionBasis(
             ground=Ground.SCORE if decision is Decision.OK else Ground.SPANS,
-            reason=f"{share:.0%} of the weight is met: {words}",
+            reason=reason,
         ),
     )
 
@@ -114,6 +115,8 @@ class TextCriteria(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
+    """A criterion with the report on it."""
+
     criterion: Criterion
     report: PanelReport
 

@@ -6,8 +6,11 @@ from itertools import groupby
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
+from spanjury.orchestration.services.people.marks.marked_run import (
+    MarkedRun,
+    Reading,
+    read_readings,
+)
 from spanjury.orchestration.wiring.marks import (
     ANNOTATORS,
     FORMS,

@@ -86,13 +86,22 @@ class Exchange:
     """One call, and why its answer was refused.
 
     `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
-    error of its own of a `refusal`, which says less.
+    error of its own of a `refusal`, which says less. If the call `is_unsent`, its `body` is kept
+    and nothing is sent.
     """
 
     decoding: Decoding
     source: str
     key: str = field(default="", repr=False)
     refusal: ModelError | None = None
+    is_unsent: bool = False
+    body: bytes = b""
+
+    def require_sending(self, request: httpx.Request) -> None:
+        """Keep the body of a call that must not be sent, and raise `UnsentError`."""
+        if self.is_unsent:
+            self.body = request.content
+            raise UnsentError
 
     def receive(self, response: httpx.Response) -> None:
         """Bound the body of `response`, which has not been read.
@@ -129,6 +138,10 @@ class Exchange:
         except ModelError as error:
             self.refusal = error
             raise
+
+
+class UnsentError(Exception):
+    """A call was written down and not sent."""
 
 
 _EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
@@ -203,6 +216,7 @@ def _guarded_async(send: Any) -> Any:  # noqa: ANN401  httpx's own, with its man
         if exchange is None:
             whole: httpx.Response = await send(self, request, stream=stream, **options)
             return whole
+        exchange.require_sending(request)
         request.headers.update(IDENTITY)
         options["follow_redirects"] = False
         async with AsyncExitStack() as closing:
@@ -226,6 +240,7 @@ def _guarded_sync(send: Any) -> Any:  # noqa: ANN401  as above
         if exchange is None:
             whole: httpx.Response = send(self, request, stream=stream, **options)
             return whole
+        exchange.require_sending(request)
         request.headers.update(IDENTITY)
         options["follow_redirects"] = False
         with ExitStack() as closing:

@@ -8,6 +8,7 @@ import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
+from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import Aspects
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
@@ -32,6 +33,7 @@ def resume(
     aspect: Aspects = (),
     output: OtherOutput = None,
     judges: PanelFlags,
+    batch: BatchFlags,
     limits: LimitFlags,
     gate: GateFlags,
     show: ShowFlags,
@@ -51,6 +53,7 @@ def resume(
         aspects=aspect or before.aspects,
         limits=limits.limits(before.limits),
         failures=limits.failures(before.failures),
+        batch_api=batch.batch_api or before.batch_api,
     )
 
     def keep_change() -> None:
@@ -71,6 +74,7 @@ def resume(
         folder=folder,
         results_of=None if output else folder,
         begun=keep_change,
+        batches=batch.batches(batch_api=job.batch_api, folder=folder),
     )
 
 

@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import AskedBy, Meter
@@ -58,6 +59,7 @@ async def open_configured_panel(
     draw: str = "",
     guard: Guard | None = None,
     recorder: Recorder | None = None,
+    deferral: Deferral | None = None,
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -83,6 +85,8 @@ async def open_configured_panel(
         The run's, which is ended where a model fails every call; None outside of runs.
     recorder
         Notes each call to a model; reports are then made again of the replies that are remembered.
+    deferral
+        As in `Models`; it needs a memory.
     """
     async with AsyncExitStack() as stack:
         tracing = find_tracing()
@@ -94,6 +98,7 @@ async def open_configured_panel(
             tracing=tracing,
             guard=guard,
             recorder=recorder,
+            deferral=deferral,
         )
         named = named_seats(config)
         seats = tuple([await _seat(seat, config, models) for seat in named])

@@ -25,6 +25,8 @@ _STATES: dict[str, BatchState] = {
 }
 _LARGE = Decoding(max_tokens=2**22)
 """Bounds a file that comes back: a gigabyte."""
+_NO_COST: dict[str, Any] = {"litellm_metadata": {"batch_ignore_default_logging": True}}
+"""Has LiteLLM not download the output of a batch to price it."""
 _PAGE, _MOST_PAGES = 100, 50
 _ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _SECONDS = 600.0
@@ -64,7 +66,9 @@ class LiteLLMBatches:
 
     async def retrieve(self, batch_id: str) -> BatchStatus:
         """Return the state of a batch."""
-        return _status(await self._call(partial(litellm.aretrieve_batch, batch_id=batch_id)))
+        return _status(
+            await self._call(partial(litellm.aretrieve_batch, batch_id=batch_id, **_NO_COST))
+        )
 
     async def download(self, file_id: str) -> bytes:
         """Return the content of a file."""
@@ -75,7 +79,9 @@ class LiteLLMBatches:
     # LiteLLM's functions and what they return have few types.
     async def _call(self, ask: Callable[..., Awaitable[Any]]) -> Any:  # noqa: ANN401
         access = self._access
-        exchange = Exchange(decoding=_LARGE, source=access.source, key=access.api_key or "")
+        exchange = Exchange(
+            decoding=_LARGE, source=access.source, key=access.api_key or "", is_last=True
+        )
         given = {
             "custom_llm_provider": access.provider,
             "api_base": access.base_url,

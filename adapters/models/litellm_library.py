@@ -87,7 +87,7 @@ class Exchange:
 
     `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
     error of its own of a `refusal`, which says less. If the call `is_unsent`, its `body` is kept
-    and nothing is sent.
+    and nothing is sent. If it `is_last`, its connection is closed: nobody keeps its client.
     """
 
     decoding: Decoding
@@ -96,12 +96,16 @@ class Exchange:
     refusal: ModelError | None = None
     is_unsent: bool = False
     body: bytes = b""
+    is_last: bool = False
 
-    def require_sending(self, request: httpx.Request) -> None:
-        """Keep the body of a call that must not be sent, and raise `UnsentError`."""
+    def send(self, request: httpx.Request) -> None:
+        """Prepare a request; keep the body of one that must not be sent, and raise `UnsentError`."""
         if self.is_unsent:
             self.body = request.content
             raise UnsentError
+        request.headers.update(IDENTITY)
+        if self.is_last:
+            request.headers["Connection"] = "close"
 
     def receive(self, response: httpx.Response) -> None:
         """Bound the body of `response`, which has not been read.
@@ -216,8 +220,7 @@ def _guarded_async(send: Any) -> Any:  # noqa: ANN401  httpx's own, with its man
         if exchange is None:
             whole: httpx.Response = await send(self, request, stream=stream, **options)
             return whole
-        exchange.require_sending(request)
-        request.headers.update(IDENTITY)
+        exchange.send(request)
         options["follow_redirects"] = False
         async with AsyncExitStack() as closing:
             response: httpx.Response = await send(self, request, stream=True, **options)
@@ -240,8 +243,7 @@ def _guarded_sync(send: Any) -> Any:  # noqa: ANN401  as above
         if exchange is None:
             whole: httpx.Response = send(self, request, stream=stream, **options)
             return whole
-        exchange.require_sending(request)
-        request.headers.update(IDENTITY)
+        exchange.send(request)
         options["follow_redirects"] = False
         with ExitStack() as closing:
             response: httpx.Response = send(self, request, stream=True, **options)

@@ -129,7 +129,7 @@ class BatchesServer:
         """Keep the file in a form."""
         part = _PART.search(body)
         assert part is not None, body[:300]
-        name = f"file-{len(self.files) + 1}"
+        name = f"file-{self.steps['upload']}"
         self.files[name] = part[1]
         return _json({"id": name, "object": "file", **_FILE, "bytes": len(part[1])})
 

@@ -78,7 +78,7 @@ class WrittenModel(ChatModel, Protocol):
 
     @property
     def batch_access(self) -> BatchAccess | None:
-        """Where its batches are sent; None if its provider takes none in OpenAI's form."""
+        """Server of its batches; None if its provider takes none in OpenAI's form."""
         ...
 
     async def body(self, request: ChatRequest) -> bytes:

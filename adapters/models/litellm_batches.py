@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from anyio import to_thread
+
 from spanjury.adapters.models.batch_files import BatchAccess, BatchState, BatchStatus
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
 from spanjury.adapters.models.litellm_model import model_error
@@ -40,7 +42,7 @@ class LiteLLMBatches:
 
     async def upload(self, path: Path) -> str:
         """Upload a file of requests, and return its id."""
-        content = path.read_bytes()
+        content = await to_thread.run_sync(path.read_bytes)
         file = (path.name, content, "application/jsonl")
         uploaded = await self._call(partial(litellm.acreate_file, file=file, purpose="batch"))
         return str(uploaded.id)
@@ -92,9 +94,9 @@ class LiteLLMBatches:
         try:
             with guarded(exchange):
                 return await ask(**{name: part for name, part in given.items() if part is not None})
+        except ModelError:
+            raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
-            if isinstance(error, ModelError):
-                raise
             # Not chained: the foreign message may hold a key, and a traceback prints it.
             failure = exchange.refusal or model_error(
                 error, source=access.source, key=access.api_key or ""

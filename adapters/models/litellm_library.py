@@ -87,7 +87,7 @@ class Exchange:
 
     `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
     error of its own of a `refusal`, which says less. If the call `is_unsent`, its `body` is kept
-    and nothing is sent. If it `is_last`, its connection is closed: nobody keeps its client.
+    and nothing is sent. If it `is_last`, its connection is closed: its client is not kept.
     """
 
     decoding: Decoding
@@ -99,7 +99,7 @@ class Exchange:
     is_last: bool = False
 
     def send(self, request: httpx.Request) -> None:
-        """Prepare a request; keep the body of one that must not be sent, and raise `UnsentError`."""
+        """Prepare a request; keep the body of an unsent one, and raise `UnsentError`."""
         if self.is_unsent:
             self.body = request.content
             raise UnsentError

@@ -6,7 +6,7 @@ One call is one request: retries, limits of time and of concurrency are the gate
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import openai
@@ -14,6 +14,7 @@ import openai
 from spanjury.adapters.models.batch_files import BatchAccess
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
+from spanjury.adapters.models.marked_sources import MarkedSources
 from spanjury.adapters.models.model_errors import (
     error_by_status,
     names_policy,
@@ -88,6 +89,9 @@ class LiteLLMModel:
     backend: Backend
     timeout: float
     signature: str
+    _sources: MarkedSources = field(
+        default_factory=MarkedSources, init=False, repr=False, compare=False
+    )
 
     @property
     def price(self) -> TokenPrice | None:
@@ -137,7 +141,7 @@ class LiteLLMModel:
 
     @property
     def batch_access(self) -> BatchAccess | None:
-        """Where LiteLLM sends batches of the model; None if not in OpenAI's form."""
+        """The server of the model's batches; None if not in OpenAI's form."""
         backend = self.backend
         if backend.provider not in BATCHING:
             return None
@@ -173,6 +177,9 @@ class LiteLLMModel:
         if unsent:
             key = key or PLACEHOLDER_KEY
             base_url = base_url or (_NOWHERE if backend.provider not in _WITH_ADDRESS else None)
+        arguments = _arguments(request, backend=backend)
+        if backend.keeps_marked:
+            self._sources.mark(arguments["messages"], request.messages)
         return await litellm.acompletion(
             model=backend.name,
             base_url=base_url,
@@ -182,7 +189,7 @@ class LiteLLMModel:
             max_retries=0,
             caching=False,
             drop_params=True,
-            **_arguments(request, backend=backend),
+            **arguments,
         )
 
 

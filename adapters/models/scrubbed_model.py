@@ -78,6 +78,7 @@ class ScrubbedModel:
 
 
 def scrubbed_reply(reply: Reply, secrets: SecretFinder) -> Reply:
+    """Return `reply` with the secrets in it masked; itself if there are none."""
     text, reasoning = secrets.hide(reply.text), secrets.hide(reply.reasoning)
     calls = tuple(_scrubbed_call(call, secrets) for call in reply.tool_calls)
     logprobs = _scrubbed_tokens(reply.logprobs, secrets)

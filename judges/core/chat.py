@@ -85,13 +85,15 @@ class Message:
     """One message of a conversation.
 
     An assistant's message may carry `tool_calls`; a tool's message answers the call
-    named by `call_id`.
+    named by `call_id`. The first `shared` characters of a prompt are those of every prompt about
+    the same source: a server may be asked to keep them.
     """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    shared: int = field(default=0, compare=False, metadata={"in_keys": False})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import (
+    Fenced,
     Template,
     fence,
     field_mark,
@@ -131,7 +132,7 @@ class PromptWriter:
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
         system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
         in_lines, in_json = (
-            (system, Message(role="user", content=self._frame(aspect, layout, names).fill(about)))
+            (system, shown(self._frame(aspect, layout, names).fill(about), fenced))
             if layout == "text" or self._in_json
             else ()
             for layout in get_args(Layout)
@@ -147,6 +148,11 @@ class PromptWriter:
                 frames.clear()
             frame = frames[key] = _asking(aspect, self._options, names, layout=layout)
         return frame
+
+
+def shown(prompt: str, fenced: Fenced) -> Message:
+    """Return the message that shows fenced texts, sources first."""
+    return Message(role="user", content=prompt, shared=fenced.shared_in(prompt))
 
 
 def _asking(

@@ -92,12 +92,8 @@ def run_job(
     try:
         with session.view:
             session.run(session.judge)
-    except DeferredError as deferred:
-        session.close_deferred(deferred)
-        raise typer.Exit(0 if deferred.is_written else ERROR) from None
     except RunStoppedError as stopped:
-        session.close_early(str(stopped))
-        raise typer.Exit(session.exit_code) from None
+        raise typer.Exit(session.close_stopped(stopped)) from None
     except KeyboardInterrupt:
         session.close_early("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -245,13 +241,17 @@ class JobSession(Session):
         self._close_gate_early()
         self.say_how_to_go_on()
 
-    def close_deferred(self, deferred: DeferredError) -> None:
-        """Say that replies are awaited, and how the run goes on once they are there."""
-        say(f"{deferred}: there are no results yet")
+    def close_stopped(self, stopped: RunStoppedError) -> int:
+        """Say why the run was stopped, and how it goes on; return the exit code."""
+        if not isinstance(stopped, DeferredError):
+            self.close_early(str(stopped))
+            return self.exit_code
+        say(f"{stopped}: there are no results yet")
         self._close_gate_early()
         if self._folder is not None:
             name = shlex.quote(_named(self._folder))
             say(f"continue with: spanjury resume {name} --batch-in FILE")
+        return 0 if stopped.is_written else ERROR
 
     def close_early(self, reason: str) -> None:
         """Say why the run was stopped, and where its results are."""

@@ -26,7 +26,7 @@ OtherOutput = Annotated[
 ]
 
 
-def resume(
+def resume(  # noqa: PLR0913  groups of flags
     *,
     run: Run,
     retry_failed: RetryFailed = False,

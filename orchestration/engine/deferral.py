@@ -125,7 +125,7 @@ class Deferral:
         self.asked: set[str] = set()
         """Keys of all requests that were not remembered when they were asked for."""
         self.requests: list[Requests] = []
-        """What this round has written."""
+        """Files of this round."""
         self.lacking = 0
         """Requests of this round that have no reply, those among them that no limit allows for."""
         self._open_file = open_file

@@ -81,7 +81,7 @@ def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
 
 @asynccontextmanager
 async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
-    """Open the server to which batches of `model` are sent; raise `ConfigError` as `batch_model`."""
+    """Open the server that gets the batches of `model`; raise `ConfigError` as `batch_model`."""
     async with open_model(model) as gateway:
         access = batch_model(gateway, model).model.batch_access
         assert access is not None, "a model without a server is none for batches"

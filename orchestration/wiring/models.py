@@ -12,8 +12,9 @@ From the server upwards, `Models.get` puts before a model
 6. `DefusedModel`, above the memory, so that keys are made of what is sent. It knows the model's own
    special tokens by the operator's file, by the memory, or by the model's tokenizer.
 
-A silent model has a `SilentModel` in place of the first three, and so has one that batches ask: the
-memory then gets its replies by their keys (`orchestration.engine.deferral`). `open_model` opens the first two.
+A silent model has a `SilentModel` in place of the first three. So has one that batches ask: the
+memory then gets its replies by their keys (`orchestration.engine.deferral`). `open_model` opens the
+first two.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping

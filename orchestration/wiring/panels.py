@@ -49,7 +49,7 @@ with lazily():
 
 
 @asynccontextmanager
-async def open_configured_panel(
+async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaults
     config: PanelConfig,
     *,
     memory: Memory | None = None,

@@ -65,7 +65,7 @@ _NAMED = 3
 
 
 class Batches(Protocol):
-    """What becomes of the requests of a round."""
+    """Take the requests of each round, and return with answers."""
 
     async def open(self, session: RunSession, panel: PanelConfig) -> Deferral:
         """Take up what an earlier go at the run has left, and begin."""
@@ -231,7 +231,7 @@ class Files:
             return
         unasked = self._deferral.unasked(self._file.lines)
         foreign = [key for key in unasked if session.memory.get(key) is None]
-        _note_file(self._note, self._file, known=len(unasked) - len(foreign), foreign=foreign)
+        _note_file(self._note, self._file, kept=len(unasked) - len(foreign), foreign=foreign)
 
 
 class _Batch(msgspec.Struct, kw_only=True):
@@ -500,11 +500,11 @@ def _finish(requests: Requests) -> None:
 
 
 def _note_file(
-    note: Note, file: AnswerFile, *, known: int = 0, foreign: Sequence[str] = ()
+    note: Note, file: AnswerFile, *, kept: int = 0, foreign: Sequence[str] = ()
 ) -> None:
     """Say what came back in a file, and name what is of no use."""
     replies = sum(line.reply is not None for line in file.lines.values())
-    note(f"{file.path}: {replies:,} replies" + (f", {known:,} of them kept before" * bool(known)))
+    note(f"{file.path}: {replies:,} replies" + (f", {kept:,} of them kept before" * bool(kept)))
     for code, count in file.errors.most_common():
         note(f"  {count:,} requests without a reply: {code}")
     _note_some(note, "damaged lines", list(map(str, file.damaged)))

@@ -132,7 +132,7 @@ class JudgedRow:
     seen: Result | FinishedRow
 
 
-async def judge_pairs(
+async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     session: RunSession,
     read: Callable[[], Iterator[tuple[Segment, Aspect]]],
     *,

@@ -60,12 +60,12 @@ def killed_at(step: Step, server: BatchesServer, folder: Path, *arguments: str) 
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("create", "look"), ("upload", "download"), ("look", "download")]
+    ("rows", "first", "second"),
+    [(1000, "create", "download"), (40, "upload", "look"), (40, "look", "download")],
 )
-def test_a_thousand_rows_killed_twice_are_sent_once_and_equal_the_live_run(
-    tmp_path: Path, first: Step, second: Step
+def test_a_run_that_is_killed_twice_sends_its_rows_once_and_equals_the_live_run(
+    tmp_path: Path, rows: int, first: Step, second: Step
 ) -> None:
-    rows = 1000
     judged_rows(tmp_path, count=rows)
     with ChaosServer() as model, BatchesServer(model) as server:
         live = call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))

@@ -499,9 +499,7 @@ def _finish(requests: Requests) -> None:
     requests.file.finish()
 
 
-def _note_file(
-    note: Note, file: AnswerFile, *, kept: int = 0, foreign: Sequence[str] = ()
-) -> None:
+def _note_file(note: Note, file: AnswerFile, *, kept: int = 0, foreign: Sequence[str] = ()) -> None:
     """Say what came back in a file, and name what is of no use."""
     replies = sum(line.reply is not None for line in file.lines.values())
     note(f"{file.path}: {replies:,} replies" + (f", {kept:,} of them kept before" * bool(kept)))

@@ -74,7 +74,7 @@ class BatchesServer:
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, _Batch] = {}
         self.failures: dict[Step, list[Answer]] = {}
-        self._looks = looks
+        self.looks = looks
         self._ends = iter(ends)
         self._expired = expired
         self._hold: Step | None = None
@@ -150,7 +150,7 @@ class BatchesServer:
         """Return a batch, which may be over now."""
         batch = self.batches[batch_id]
         batch.looks += 1
-        if batch.looks == self._looks:
+        if batch.status == "in_progress" and batch.looks >= self.looks:
             self._end(batch, next(self._ends, "completed"))
         return _json(_written(batch))
 

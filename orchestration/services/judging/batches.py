@@ -217,7 +217,8 @@ class Files:
         self._say_answers(session)
         for requests in self._deferral.requests:
             await to_thread.run_sync(_finish, requests)
-            self._note(f"{len(requests.keys):,} requests are in {requests.file.path}")
+            count, path = len(requests.keys), requests.file.path
+            self._note(f"{count:,} requests to {requests.model} are in {path}")
         deferred = DeferredError(f"{self._deferral.lacking:,} replies are lacking")
         deferred.is_written = self._out is not None
         raise deferred

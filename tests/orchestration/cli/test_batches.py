@@ -205,7 +205,7 @@ def test_a_file_is_written_and_its_answers_equal_the_live_run(tmp_path: Path) ->
         first = evaluate(model.base_url, *QUIET, "--batch-out", "requests.jsonl")
         written = call(tmp_path, *first)
         assert written.exit_code == 0, written.output
-        assert "12 requests are in requests.jsonl" in written.output
+        assert "12 requests to openai-compatible/judge are in requests.jsonl" in written.output
         assert "12 replies are lacking" in written.output
         assert not model.requests
         answer(tmp_path / "requests.jsonl", tmp_path / "answers.jsonl", model)
@@ -246,7 +246,7 @@ def test_lines_of_no_use_are_named_and_the_next_file_asks_for_what_is_lacking(
             "2 damaged lines: 4, 5",
             "1 second answers to a request, at lines: 2",
             "1 answers to no request of this run: of-another-run",
-            "3 requests are in more.jsonl",
+            "3 requests to openai-compatible/judge are in more.jsonl",
         ):
             assert words in more.output
         asked = [
@@ -288,6 +288,36 @@ def test_no_more_is_sent_than_a_limit_allows_for(tmp_path: Path) -> None:
         done = call(tmp_path, "resume", "run", "--max-calls", "5", *QUIET)
         assert done.exit_code == 0, done.output
         assert model.asked == 9
+
+
+def test_a_batch_that_is_not_over_in_time_is_left_and_collected_later(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=3)
+    with ChaosServer() as model, BatchesServer(model, looks=10**6) as server:
+        left = call(
+            tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api", "--max-seconds", "4")
+        )
+        assert left.exit_code == 4, left.output
+        assert "4 seconds are over" in left.output
+        server.looks = 1
+        done = call(tmp_path, "resume", "run", "--max-seconds", "600", *QUIET)
+        assert done.exit_code == 0, done.output
+        assert server.steps["create"] == 1
+
+
+def test_two_models_have_a_batch_each(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=4)
+    with ChaosServer() as model, BatchesServer(model) as server:
+        more = ("--model", "openai/second", *QUIET)
+        done = call(tmp_path, *evaluate(server.base_url, *more, "--batch-api"))
+        assert done.exit_code == 0, done.output
+        asked = [
+            Counter(json.loads(line)["body"]["model"] for line in server.files[name].splitlines())
+            for name in ("file-1", "file-2")
+        ]
+        assert sorted(map(dict, asked), key=str) == [{"judge": 4}, {"second": 4}]
+        files = ("--batch-out", "requests.jsonl")
+        call(tmp_path, *evaluate(server.base_url, *more, *files, run="other"))
+    assert [(tmp_path / name).exists() for name in ("requests.jsonl", "requests-2.jsonl")]
 
 
 @pytest.mark.parametrize(

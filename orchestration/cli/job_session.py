@@ -137,6 +137,7 @@ class JobSession(Session):
         self._total = planned.assessments
         self._folder = folder
         self._begun = begun
+        self._has_begun = False
         self._batches = batches
         self.view = View(
             total=self._total,
@@ -167,6 +168,7 @@ class JobSession(Session):
             stop_token=self.stop_token,
             meter=self.meter,
             batches=self._batches,
+            begun=self._begin,
         )
 
     def wants(self, segment: Segment) -> bool:
@@ -187,8 +189,9 @@ class JobSession(Session):
             self._gated.gate.add(result)
 
     def _begin(self) -> None:
-        """Say at the first result that the run has begun."""
-        if not self.done:
+        """Say at the first result, or before a batch is sent, that the run has begun."""
+        if not self._has_begun:
+            self._has_begun = True
             if self._folder is not None:
                 self._folder.mark(done=False)
             self._begun()

@@ -21,6 +21,10 @@ with lazily():
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
 RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
+Live = Annotated[
+    bool,
+    Flag("Ask models themselves in a run that was begun with --batch-api.", env=True, rare=True),
+]
 OtherOutput = Annotated[
     Path | None, Flag("File for the results; by default the run's own.", also="-o")
 ]
@@ -30,6 +34,7 @@ def resume(  # noqa: PLR0913  groups of flags
     *,
     run: Run,
     retry_failed: RetryFailed = False,
+    live: Live = False,
     aspect: Aspects = (),
     output: OtherOutput = None,
     judges: PanelFlags,
@@ -53,8 +58,10 @@ def resume(  # noqa: PLR0913  groups of flags
         aspects=aspect or before.aspects,
         limits=limits.limits(before.limits),
         failures=limits.failures(before.failures),
-        batch_api=batch.batch_api or before.batch_api,
+        batch_api=batch.batch_api or (before.batch_api and not live),
     )
+    if live:
+        batch.require_none(folder)
 
     def keep_change() -> None:
         if job != before and output is None:  # elsewhere goes what is tried beside the run

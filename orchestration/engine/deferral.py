@@ -126,6 +126,7 @@ class Deferral:
         """Keys of all requests that were not remembered when they were asked for."""
         self.requests: list[Requests] = []
         """Files of this round."""
+        self.rounds = 0
         self.lacking = 0
         """Requests of this round that have no reply, those among them that no limit allows for."""
         self._open_file = open_file
@@ -137,6 +138,7 @@ class Deferral:
 
     def begin_round(self) -> None:
         """Forget what the last round wrote: it is sent."""
+        self.rounds += 1
         self.requests = []
         self.lacking = 0
         self._open = {}

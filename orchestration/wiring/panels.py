@@ -116,7 +116,8 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             )
             stack.enter_context(stages.holding_budget())
         families = None
-        if not draw and recorder is None:  # what is judged once more was warned of before
+        is_first = deferral is None or deferral.rounds == 1
+        if not draw and recorder is None and is_first:  # what is judged once more was warned of
             families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
             families.check_seats()
         reports = memory if recorder is None else NoMemory()

@@ -52,17 +52,31 @@ class BatchFlags(Flags, title="Batches"):
         """True if any of the flags is given."""
         return self.batch_api or self.by_file
 
+    def require_none(self, folder: "run_folders.RunFolder") -> None:
+        """Raise `ConfigError` if a batch of the run in `folder` is not collected.
+
+        What it asks would be paid twice if the models were asked themselves.
+        """
+        if self.batch_api or (folder.path / batches.FOLDER).exists():
+            raise ConfigError(
+                "--live does not go with a batch that is sent or under way: resume the run without"
+                f" it first, or give the batch up by deleting {folder.path / batches.FOLDER}"
+            )
+
     def batches(
         self, *, batch_api: bool, folder: "run_folders.RunFolder | None"
     ) -> "batches.Batches | None":
         """Return what answers the requests of a run in `folder`; None for the models themselves.
 
-        Raise `ConfigError` if the run keeps no folder.
+        Raise `ConfigError` if the run keeps no folder, or its requests are the provider's and files
+        are named.
         """
+        if batch_api and self.by_file:
+            raise ConfigError("the run asks by --batch-api: collect that first, then use --live")
         if not (batch_api or self.by_file):
             return None
         if folder is None:
             raise ConfigError("batches need a run that is kept: leave out --no-memory")
         if self.by_file:
             return batches.Files(out=self.batch_out, answered=self.batch_in, note=say)
-        return batches.Sending(folder.path / "batches", note=say)
+        return batches.Sending(folder.path / batches.FOLDER, note=say)

@@ -53,6 +53,8 @@ T = TypeVar("T")
 Note = Callable[[str], None]
 """Takes a line for the user."""
 
+FOLDER = "batches"
+"""Name of the folder, in that of the run, that holds the files of batches under way."""
 _KEY = digest("batches")
 _ATTEMPTS = 3
 _FIRST_WAIT, _LONGEST_WAIT, _GROWTH = 1.0, 60.0, 1.5
@@ -90,6 +92,7 @@ async def ask_in_rounds(
     *,
     panel: PanelConfig,
     again: frozenset[Outcome],
+    begun: Callable[[], None],
 ) -> Deferral:
     """Ask for all that the rows need, until nothing is lacking; return what answered.
 
@@ -106,6 +109,8 @@ async def ask_in_rounds(
         Begins to read the pairs, in a thread.
     panel, again
         As in `judge_pairs`.
+    begun
+        Called before anything is sent.
     """
     if session.memory is None:
         raise ConfigError("batches need the memory of a run: leave out --no-memory")
@@ -128,6 +133,7 @@ async def ask_in_rounds(
             is_stuck = True
             continue
         is_stuck = False
+        begun()
         await batches.send(session)
 
 

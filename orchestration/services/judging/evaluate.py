@@ -65,6 +65,7 @@ async def run(
     stop_token: StopToken | None = None,
     meter: Meter | None = None,
     batches: "rounds.Batches | None" = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> None:
     """Judge; every result is on disk before `show` sees it.
 
@@ -84,6 +85,8 @@ async def run(
         have been given those of the job.
     batches
         Answer what is not remembered, in place of the models; None to ask the models.
+    begun
+        Called before the first batch is sent: a run that is killed then must know of it.
 
     Raises
     ------
@@ -100,7 +103,8 @@ async def run(
         session = stack.enter_context(open_session(job, stop_token=stop_token, meter=meter))
         if batches is not None:
             asking = partial(rounds.ask_in_rounds, batches, session, read)
-            deferral = await session.run(partial(asking, panel=job.panel, again=again))
+            asking = partial(asking, panel=job.panel, again=again, begun=begun)
+            deferral = await session.run(asking)
         results = stack.enter_context(open_results(job.output))
 
         def write(row: JudgedRow) -> None:

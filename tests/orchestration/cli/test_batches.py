@@ -304,6 +304,39 @@ def test_a_batch_that_is_not_over_in_time_is_left_and_collected_later(tmp_path: 
         assert server.steps["create"] == 1
 
 
+def test_a_live_run_is_resumed_by_batches_and_remembers_it(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=6)
+    with ChaosServer() as model, BatchesServer(model) as server:
+        stopped = call(tmp_path, *evaluate(server.base_url, *QUIET, "--max-calls", "3"))
+        assert stopped.exit_code == 4
+        asked = model.asked
+        resume = ("resume", "run", "--max-calls", "9", "--no-progress", *QUIET)
+        killed_at("create", server, tmp_path, *resume, "--batch-api")
+        live = call(tmp_path, *resume, "--live")
+        assert live.exit_code == 2
+        assert "--live does not go with a batch" in live.output
+        assert model.asked == asked
+        done = call(tmp_path, *resume)
+        assert done.exit_code == 0, done.output
+        assert (server.steps["create"], model.asked) == (1, 6)
+        assert call(tmp_path, *resume, "--live").exit_code == 0
+
+
+def test_judges_that_failed_are_asked_again_by_a_batch(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=4)
+    with LoopbackServer(chat("I like it.")) as model:
+        failed = call(tmp_path, *evaluate(model.base_url, *QUIET, "--min-usable", "0"))
+        assert failed.exit_code in {1, 3}
+    with ChaosServer() as model, BatchesServer(model) as server:
+        again = ("--retry-failed", "--model-base-url", server.base_url, "--batch-api")
+        done = call(tmp_path, "resume", "run", *again, *QUIET)
+        assert done.exit_code == 0, done.output
+        assert model.asked == 4
+        call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
+    assert results(tmp_path) == results(tmp_path, "live")
+    assert "this run: 4 calls" in done.output
+
+
 def test_two_models_have_a_batch_each(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=4)
     with ChaosServer() as model, BatchesServer(model) as server:

@@ -17,7 +17,7 @@ from spanjury.adapters.models.batch_files import BatchAccess, BatchState, BatchS
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
 from spanjury.adapters.models.litellm_model import model_error
 from spanjury.adapters.models.model_errors import short_line
-from spanjury.judges.core import Decoding, ModelError
+from spanjury.judges.core import Decoding, ModelError, StoreError
 
 _STATES: dict[str, BatchState] = {
     "completed": "completed",
@@ -41,8 +41,11 @@ class LiteLLMBatches:
         self._access = access
 
     async def upload(self, path: Path) -> str:
-        """Upload a file of requests, and return its id."""
-        content = await to_thread.run_sync(path.read_bytes)
+        """Upload a file of requests, and return its id; raise `StoreError` if it is unreadable."""
+        try:
+            content = await to_thread.run_sync(path.read_bytes)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
         file = (path.name, content, "application/jsonl")
         uploaded = await self._call(partial(litellm.acreate_file, file=file, purpose="batch"))
         return str(uploaded.id)

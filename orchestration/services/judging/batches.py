@@ -25,6 +25,7 @@ from spanjury.judges.core import (
     Memory,
     ModelError,
     Outcome,
+    PermanentModelError,
     RunFailedError,
     RunStoppedError,
     Segment,
@@ -302,6 +303,10 @@ class Sending:
         assert self._memory is not None
         self._models = asked_models(panel)
         self._state = _STATES.decode(self._memory.get(_KEY) or b"{}")
+        # Without its file, a batch was given up.
+        self._state.batches = [
+            batch for batch in self._state.batches if self._requests_of(batch).exists()
+        ]
         self._deferral = deferral = Deferral(
             meter=session.meter,
             open_file=self._open_file,
@@ -320,6 +325,9 @@ class Sending:
         assert self._deferral is not None
         number = self._state.count + len(self._deferral.requests) + 1
         return RequestFile(self._folder / f"{number:04}.jsonl")
+
+    def _requests_of(self, batch: _Batch) -> Path:
+        return self._folder / f"{batch.name}.jsonl"
 
     async def send(self, session: RunSession) -> None:
         """Send the files of the round, and return once all batches are collected."""
@@ -378,8 +386,7 @@ class Sending:
     async def _collected(self, sent: "_Sent") -> None:
         """Bring a batch to its end, take up its answers, and raise if it has failed as a whole."""
         batch, session = sent.batch, sent.session
-        path = self._folder / f"{batch.name}.jsonl"
-        status = await sent.ended(path)
+        status = await sent.ended(self._requests_of(batch))
         if status.state == "failed":
             self._state.batches.remove(batch)
             session.meter.release_deferred(Spending(*batch.reserved))
@@ -468,9 +475,17 @@ class _Sent:
     async def _begin(self) -> BatchStatus:
         """Begin the batch, unless it was begun by a call whose answer was lost."""
         batch = self.batch
-        if batch.may_be_begun and (begun := await self._server.find(batch.file_id)):
-            return begun
-        if not batch.may_be_begun:
+        if batch.may_be_begun:
+            try:
+                begun = await self._server.find(batch.file_id)
+            except PermanentModelError as error:
+                raise RunFailedError(
+                    f"the server does not say whether it has begun a batch of {batch.model}: delete"
+                    f" the folder {FOLDER}/ of the run to send its requests again ({error})"
+                ) from error
+            if begun is not None:
+                return begun
+        else:
             batch.may_be_begun = True
             await self._keep()
         return await self._server.create(batch.file_id)

@@ -1,6 +1,7 @@
 """Batches answer a run as live calls would, each request is sent once, and each reply is paid."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -320,6 +321,27 @@ def test_a_live_run_is_resumed_by_batches_and_remembers_it(tmp_path: Path) -> No
         assert done.exit_code == 0, done.output
         assert (server.steps["create"], model.asked) == (1, 6)
         assert call(tmp_path, *resume, "--live").exit_code == 0
+
+
+def test_a_batch_whose_files_are_deleted_is_given_up(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=3)
+    with ChaosServer() as model, BatchesServer(model, looks=10**6) as server:
+        killed_at("look", server, tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
+        shutil.rmtree(tmp_path / "run" / "batches")
+        done = call(tmp_path, "resume", "run", "--live", *QUIET)
+        assert done.exit_code == 0, done.output
+        assert model.asked == 3
+
+
+def test_a_server_that_lists_no_batches_is_not_sent_one_twice(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=3)
+    with ChaosServer() as model, BatchesServer(model) as server:
+        killed_at("create", server, tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
+        server.failures = {"list": [failure(404)]}
+        unknown = call(tmp_path, "resume", "run", *QUIET)
+        assert unknown.exit_code == 1
+        assert "does not say whether it has begun a batch" in unknown.output
+        assert server.steps["create"] == 1
 
 
 def test_judges_that_failed_are_asked_again_by_a_batch(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ class LiteLLMModel:
         request asks.
         """
         backend, request = self.backend, unforced(request)
+        arguments = _arguments(request, backend=backend)
         if backend.base_url is None and (missing := missing_key(backend.provider)):
             raise UnusableModelError(f"{backend}: {missing}")
         exchange = Exchange(
@@ -128,7 +129,7 @@ class LiteLLMModel:
         )
         try:
             with guarded(exchange):
-                response = await self._asked(request)
+                response = await self._asked(request, arguments)
             return _reply(response, request, source=str(backend))
         except ModelError:
             raise
@@ -157,10 +158,11 @@ class LiteLLMModel:
         backend, request = self.backend, unforced(request)
         if backend.provider not in BATCHING:
             raise PermanentModelError(f"{backend}: {backend.provider} takes no files of requests")
+        arguments = _arguments(request, backend=backend)
         exchange = Exchange(decoding=request.decoding, source=str(backend), is_unsent=True)
         try:
             with guarded(exchange):
-                await self._asked(request, unsent=True)
+                await self._asked(request, arguments, unsent=True)
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM makes some error of the unsent call
@@ -169,7 +171,7 @@ class LiteLLMModel:
         return exchange.body
 
     async def _asked(
-        self, request: ChatRequest, *, unsent: bool = False
+        self, request: ChatRequest, arguments: dict[str, Any], *, unsent: bool = False
     ) -> "litellm.ModelResponse":
         """Make LiteLLM's call; one that is not sent needs no address and no key."""
         backend = self.backend
@@ -177,7 +179,6 @@ class LiteLLMModel:
         if unsent:
             key = key or PLACEHOLDER_KEY
             base_url = base_url or (_NOWHERE if backend.provider not in _WITH_ADDRESS else None)
-        arguments = _arguments(request, backend=backend)
         if backend.keeps_marked:
             self._sources.mark(arguments["messages"], request.messages)
         return await litellm.acompletion(

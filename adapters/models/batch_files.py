@@ -39,10 +39,14 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAccess:
-    """The server at which batches of a model are sent, as LiteLLM names and reaches it."""
+    """The server at which batches of a model are sent, as LiteLLM names and reaches it.
+
+    Without `model` its batches may ask several models.
+    """
 
     provider: str
     source: str
+    model: str = ""
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
 

@@ -39,6 +39,7 @@ class LiteLLMBatches:
 
     def __init__(self, access: BatchAccess) -> None:
         self._access = access
+        self._model = {"model": access.model} if access.model else {}
 
     async def upload(self, path: Path) -> str:
         """Upload a file of requests, and return its id; raise `StoreError` if it is unreadable."""
@@ -53,7 +54,7 @@ class LiteLLMBatches:
     async def create(self, file_id: str) -> BatchStatus:
         """Begin a batch of an uploaded file."""
         create = partial(litellm.acreate_batch, completion_window="24h", endpoint=_ENDPOINT)
-        return _status(await self._call(partial(create, input_file_id=file_id)))
+        return _status(await self._call(partial(create, input_file_id=file_id), **self._model))
 
     async def find(self, file_id: str) -> BatchStatus | None:
         """Return the batch of an uploaded file; None if none was begun."""
@@ -71,9 +72,8 @@ class LiteLLMBatches:
 
     async def retrieve(self, batch_id: str) -> BatchStatus:
         """Return the state of a batch."""
-        return _status(
-            await self._call(partial(litellm.aretrieve_batch, batch_id=batch_id, **_NO_COST))
-        )
+        retrieve = partial(litellm.aretrieve_batch, batch_id=batch_id, **_NO_COST)
+        return _status(await self._call(retrieve, **self._model))
 
     async def download(self, file_id: str) -> bytes:
         """Return the content of a file."""
@@ -82,7 +82,7 @@ class LiteLLMBatches:
         return content
 
     # LiteLLM's functions and what they return have few types.
-    async def _call(self, ask: Callable[..., Awaitable[Any]]) -> Any:  # noqa: ANN401
+    async def _call(self, ask: Callable[..., Awaitable[Any]], **more: str) -> Any:  # noqa: ANN401
         access = self._access
         exchange = Exchange(
             decoding=_LARGE, source=access.source, key=access.api_key or "", is_last=True
@@ -96,7 +96,9 @@ class LiteLLMBatches:
         }
         try:
             with guarded(exchange):
-                return await ask(**{name: part for name, part in given.items() if part is not None})
+                return await ask(
+                    **more, **{name: part for name, part in given.items() if part is not None}
+                )
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong

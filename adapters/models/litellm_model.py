@@ -41,8 +41,9 @@ from spanjury.judges.core import (
     signature,
 )
 
-BATCHING = frozenset({"openai", "azure", "hosted_vllm", "litellm_proxy"})
-"""Providers whose batches LiteLLM sends as they are, in OpenAI's form."""
+_OF_ONE_MODEL = frozenset({"mistral"})
+BATCHING = frozenset({"openai", "azure", "hosted_vllm", "litellm_proxy", *_OF_ONE_MODEL})
+"""Providers whose batches LiteLLM sends in OpenAI's form, and those of them for one model each."""
 _WITH_ADDRESS = frozenset({"openai"})
 _NOWHERE = "http://localhost/v1"
 # LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
@@ -149,6 +150,7 @@ class LiteLLMModel:
         return BatchAccess(
             provider=backend.provider,
             source=str(backend),
+            model=backend.name.partition("/")[2] if backend.provider in _OF_ONE_MODEL else "",
             base_url=backend.base_url,
             api_key=backend.api_key,
         )

@@ -72,7 +72,7 @@ def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
     if not isinstance(opened, WrittenModel) or opened.batch_access is None:
         raise ConfigError(
             f"model {model.name!r} takes no batches in OpenAI's form: those of OpenAI, Azure,"
-            " vLLM and a LiteLLM proxy do"
+            " Mistral, vLLM and a LiteLLM proxy do"
         )
     urls = ", ".join(without_secrets(url) for url in model.base_urls if url)
     source = f"{model.name} at {urls}" if urls else model.name

@@ -1,11 +1,10 @@
-"""A server of OpenAI's files and batches, whose requests a `LoopbackServer` answers one by one.
+"""A server of OpenAI's and Mistral's batches, whose requests a `LoopbackServer` answers.
 
 A batch is over after `looks` looks at it. It can be held back at any step: the step is done, and
 its answer is not sent, as when the client is killed before it gets it.
 """
 
 import json
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +19,6 @@ from loopback.server import LoopbackServer, Received
 __all__ = ["BatchesServer", "Step", "answered_lines"]
 
 Step = Literal["upload", "create", "list", "look", "download"]
-_PART = re.compile(rb'name="file".*?\r\n\r\n(.*)\r\n--', re.DOTALL)
 
 
 def answered_lines(lines: Iterable[str], model: LoopbackServer) -> list[dict[str, Any]]:
@@ -73,6 +71,8 @@ class BatchesServer:
         self.held = threading.Event()
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, _Batch] = {}
+        self.models: list[str] = []
+        """Models of the batches that Mistral's clients begin."""
         self.failures: dict[Step, list[Answer]] = {}
         self.looks = looks
         self._ends = iter(ends)
@@ -127,11 +127,12 @@ class BatchesServer:
 
     def upload(self, body: bytes) -> Answer:
         """Keep the file in a form."""
-        part = _PART.search(body)
-        assert part is not None, body[:300]
+        boundary, _, _ = body.partition(b"\r\n")
+        (content,) = (part for part in body.split(boundary) if b'name="file"' in part)
+        content = content.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
         name = f"file-{self.steps['upload']}"
-        self.files[name] = part[1]
-        return _json({"id": name, "object": "file", **_FILE, "bytes": len(part[1])})
+        self.files[name] = content
+        return _json({"id": name, "object": "file", **_FILE, "bytes": len(content)})
 
     def create(self, body: bytes) -> Answer:
         """Begin a batch."""
@@ -204,6 +205,38 @@ def _json(value: Mapping[str, Any]) -> Answer:
     return Answer(body=json.dumps(value))
 
 
+_MISTRAL = {
+    "in_progress": "RUNNING",
+    "completed": "SUCCESS",
+    "expired": "TIMEOUT_EXCEEDED",
+    "failed": "FAILED",
+}
+
+
+def _as_mistral(answer: Answer | None) -> Answer | None:
+    """Return a batch as Mistral writes it."""
+    if answer is None or answer.status >= 400:
+        return answer
+    batch = json.loads(answer.body)
+    counts = batch["request_counts"]
+    return _json(
+        {
+            "id": batch["id"],
+            "input_files": [batch["input_file_id"]],
+            "endpoint": batch["endpoint"],
+            "status": _MISTRAL[batch["status"]],
+            "created_at": 1,
+            "output_file": batch["output_file_id"],
+            "error_file": batch["error_file_id"],
+            "total_requests": counts["total"],
+            "completed_requests": counts["completed"] + counts["failed"],
+            "succeeded_requests": counts["completed"],
+            "failed_requests": counts["failed"],
+            "errors": [],
+        }
+    )
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -221,7 +254,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         owner, path = self.server.owner, self.path.partition("?")[0].removeprefix("/v1/")
-        if path == "batches":
+        if path.startswith("batch/jobs/"):
+            job = path.removeprefix("batch/jobs/")
+            self._send(_as_mistral(owner.do("look", lambda: owner.look(job))))
+        elif path == "batches":
             self._send(owner.do("list", owner.listed))
         elif path.startswith("batches/"):
             self._send(owner.do("look", lambda: owner.look(path.removeprefix("batches/"))))
@@ -236,6 +272,12 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         if self.path == "/v1/files":
             self._send(owner.do("upload", lambda: owner.upload(body)))
+        elif self.path == "/v1/batch/jobs":
+            asked = json.loads(body)
+            owner.models.append(asked["model"])
+            (file,) = asked["input_files"]
+            job = json.dumps({"endpoint": asked["endpoint"], "input_file_id": file}).encode()
+            self._send(_as_mistral(owner.do("create", lambda: owner.create(job))))
         elif self.path == "/v1/batches":
             self._send(owner.do("create", lambda: owner.create(body)))
         elif self.path == "/v1/chat/completions":  # a live call

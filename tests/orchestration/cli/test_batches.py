@@ -359,6 +359,22 @@ def test_judges_that_failed_are_asked_again_by_a_batch(tmp_path: Path) -> None:
     assert "this run: 4 calls" in done.output
 
 
+def test_mistral_is_sent_batches_of_its_own_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", "a-key-for-no-server-at-all")
+    judged_rows(tmp_path, count=4)
+    model_name = ("--model", "mistral/mistral-small-latest", "--aspect", "fluency")
+    given = ("evaluate", "rows.jsonl", *model_name, "--no-progress", *QUIET)
+    with ChaosServer() as model, BatchesServer(model, ends=["expired"]) as server:
+        at = ("--model-base-url", server.base_url)
+        done = call(tmp_path, *given, *at, "--batch-api", "--run-dir", "run")
+        assert done.exit_code == 0, done.output
+        assert server.models == ["mistral-small-latest"]
+        call(tmp_path, *given, *at, "--run-dir", "live")
+    assert results(tmp_path) == results(tmp_path, "live")
+
+
 def test_two_models_have_a_batch_each(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=4)
     with ChaosServer() as model, BatchesServer(model) as server:

@@ -46,8 +46,7 @@ def test_the_example_with_files_runs_as_it_stands(tmp_path: Path) -> None:
                 assert arguments.pop(0) == "run-batch"
                 run_batch(arguments, tmp_path, url=server.base_url)
                 continue
-            done = call(tmp_path, *arguments, "--show", "none")
-            assert done.exit_code == 0, done.output
+            call(tmp_path, *arguments, "--show", "none")
     rows = (tmp_path / "runs" / "qwen" / "results.jsonl").read_text().splitlines()
     assert {json.loads(row)["score"] for row in rows} == {4}
     assert len(server.requests) == len(rows) == 30

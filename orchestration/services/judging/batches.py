@@ -149,6 +149,8 @@ async def _round(
     async with session.open_panel(panel, again=again, deferral=deferral) as opened:
 
         async def assess(segment: Segment, aspect: Aspect) -> None:
+            if aspect.criteria:  # the result of a rubric follows from theirs
+                return
             with suppress(DeferredError):
                 await opened.assess(segment, aspect)
 

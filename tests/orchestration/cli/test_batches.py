@@ -69,15 +69,13 @@ def test_a_run_that_is_killed_twice_sends_its_rows_once_and_equals_the_live_run(
 ) -> None:
     judged_rows(tmp_path, count=rows)
     with ChaosServer() as model, BatchesServer(model) as server:
-        live = call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
-        assert live.exit_code == 0, live.output
+        call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
         asked = model.asked
         begin = evaluate(server.base_url, *QUIET, "--batch-api")
         killed_at(first, server, tmp_path, *begin)
         resume = ("resume", "run", "--no-progress", *QUIET)
         killed_at(second, server, tmp_path, *resume)
         done = call(tmp_path, *resume)
-        assert done.exit_code == 0, done.output
         assert model.asked - asked == rows
         assert server.steps["create"] == 1
     assert results(tmp_path) == results(tmp_path, "live")
@@ -88,8 +86,7 @@ def test_a_run_that_is_killed_twice_sends_its_rows_once_and_equals_the_live_run(
 def test_a_reply_that_cannot_be_read_makes_a_second_batch(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=6)
     with Reviewer(text2=chat("I like it.")) as model, BatchesServer(model) as server:
-        done = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
-        assert done.exit_code == 0, done.output
+        call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
         sizes = [len(server.files[f"file-{n}"].splitlines()) for n in (1, 2)]
         assert sizes == [6, 1]
     with Reviewer(text2=chat("I like it.")) as model:
@@ -104,7 +101,6 @@ def test_requests_of_an_expired_batch_are_sent_again(tmp_path: Path) -> None:
         with expired as server:
             done = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
             left = len(server.files["file-2"].splitlines())
-        assert done.exit_code == 0, done.output
         assert model.asked == 8
         assert 0 < left < 8
         assert f"{left} requests without a reply: batch_expired" in done.output
@@ -115,11 +111,9 @@ def test_requests_of_an_expired_batch_are_sent_again(tmp_path: Path) -> None:
 def test_a_batch_that_is_refused_ends_the_run_and_is_sent_again_by_a_resume(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=3)
     with ChaosServer() as model, BatchesServer(model, ends=["failed"]) as server:
-        failed = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
-        assert failed.exit_code == 1
+        failed = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"), code=1)
         assert "has failed: The file is not as it should be." in failed.output
-        done = call(tmp_path, "resume", "run", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", *QUIET)
         assert model.asked == 3
 
 
@@ -127,8 +121,7 @@ def test_a_batch_whose_beginning_got_no_answer_is_not_begun_twice(tmp_path: Path
     judged_rows(tmp_path, count=3)
     with ChaosServer() as model, BatchesServer(model) as server:
         server.failures = {"create": [failure(502)], "look": [failure(503)]}
-        done = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
-        assert done.exit_code == 0, done.output
+        call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
         assert (server.steps["create"], server.steps["list"]) == (1, 1)
         assert model.asked == 3
 
@@ -137,13 +130,11 @@ def test_a_request_that_is_refused_has_no_score_as_in_a_live_run(tmp_path: Path)
     judged_rows(tmp_path, count=5)
     too_long = failure(400, "This model's maximum context length is 4096 tokens.")
     with Reviewer(text1=too_long) as model, BatchesServer(model) as server:
-        done = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
-        assert done.exit_code == 1, done.output
+        done = call(tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"), code=1)
         assert "1 requests without a reply: status 400" in done.output
         rows = [json.loads(row) for row in results(tmp_path).splitlines()]
         assert [row["outcome"] for row in rows].count("backend_failed") == 1
-        resumed = call(tmp_path, "resume", "run", *QUIET)
-        assert resumed.exit_code == 0, resumed.output
+        call(tmp_path, "resume", "run", *QUIET)
         assert len(server.files["file-2"].splitlines()) == 1
 
 
@@ -160,10 +151,8 @@ def test_a_server_that_refuses_the_schema_is_asked_without_it_in_the_next_batch(
 
     with Plain() as model, BatchesServer(model) as server:
         panel = by_panel(tmp_path, server.base_url, "--batch-api")
-        done = call(tmp_path, *panel)
-        assert done.exit_code == 0, done.output
-        live = call(tmp_path, *by_panel(tmp_path, model.base_url, run="live"))
-        assert live.exit_code == 0, live.output
+        call(tmp_path, *panel)
+        call(tmp_path, *by_panel(tmp_path, model.base_url, run="live"))
     assert results(tmp_path) == results(tmp_path, "live")
 
 
@@ -178,15 +167,11 @@ def test_log_probabilities_come_back_with_the_reply(tmp_path: Path, by_file: boo
     with model() as asked, BatchesServer(asked) as server:
         if by_file:
             requests = tmp_path / "requests.jsonl"
-            written = call(
-                tmp_path, *by_panel(tmp_path, server.base_url, "--batch-out", str(requests))
-            )
-            assert written.exit_code == 0, written.output
+            call(tmp_path, *by_panel(tmp_path, server.base_url, "--batch-out", str(requests)))
             answer(requests, tmp_path / "answers.jsonl", asked)
-            done = call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET)
+            call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET)
         else:
-            done = call(tmp_path, *by_panel(tmp_path, server.base_url, "--batch-api"))
-        assert done.exit_code == 0, done.output
+            call(tmp_path, *by_panel(tmp_path, server.base_url, "--batch-api"))
     with model() as asked:
         call(tmp_path, *by_panel(tmp_path, asked.base_url, run="live"))
     rows = [json.loads(row) for row in results(tmp_path).splitlines()]
@@ -205,13 +190,11 @@ def test_a_file_is_written_and_its_answers_equal_the_live_run(tmp_path: Path) ->
     with ChaosServer() as model:
         first = evaluate(model.base_url, *QUIET, "--batch-out", "requests.jsonl")
         written = call(tmp_path, *first)
-        assert written.exit_code == 0, written.output
         assert "12 requests to openai-compatible/judge are in requests.jsonl" in written.output
         assert "12 replies are lacking" in written.output
         assert not model.requests
         answer(tmp_path / "requests.jsonl", tmp_path / "answers.jsonl", model)
-        done = call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET)
         assert model.asked == 12
         call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
     assert results(tmp_path) == results(tmp_path, "live")
@@ -235,12 +218,10 @@ def test_lines_of_no_use_are_named_and_the_next_file_asks_for_what_is_lacking(
         spoilt = [lines[0], lines[0], json.dumps(left), json.dumps(no_choice), lines[3][:-9]]
         mixed = [*spoilt, json.dumps(other), *lines[4:]]
         (tmp_path / "answers.jsonl").write_text("\n".join(mixed) + "\n")
-        half = call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET)
-        assert half.exit_code == 1
+        half = call(tmp_path, "resume", "run", "--batch-in", "answers.jsonl", *QUIET, code=1)
         assert "3 replies are lacking" in half.output
         again = ("--batch-in", "answers.jsonl", "--batch-out", "more.jsonl", *QUIET)
         more = call(tmp_path, "resume", "run", *again)
-        assert more.exit_code == 0
         for words in (
             "8 replies, 7 of them kept before",
             "1 requests without a reply: batch_expired",
@@ -256,8 +237,7 @@ def test_lines_of_no_use_are_named_and_the_next_file_asks_for_what_is_lacking(
         ]
         assert set(asked) == {json.loads(lines[index])["custom_id"] for index in (1, 2, 3)}
         answer(tmp_path / "more.jsonl", tmp_path / "rest.jsonl", model)
-        done = call(tmp_path, "resume", "run", "--batch-in", "rest.jsonl", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", "--batch-in", "rest.jsonl", *QUIET)
         call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
     assert results(tmp_path) == results(tmp_path, "live")
 
@@ -282,45 +262,37 @@ def test_no_more_is_sent_than_a_limit_allows_for(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=9)
     with ChaosServer() as model, BatchesServer(model) as server:
         limited = evaluate(server.base_url, *QUIET, "--batch-api", "--max-calls", "4")
-        stopped = call(tmp_path, *limited)
-        assert stopped.exit_code == 4, stopped.output
+        stopped = call(tmp_path, *limited, code=4)
         assert model.asked == 4
         assert "4 calls are spent, and 4 is the limit" in stopped.output
-        done = call(tmp_path, "resume", "run", "--max-calls", "5", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", "--max-calls", "5", *QUIET)
         assert model.asked == 9
 
 
 def test_a_batch_that_is_not_over_in_time_is_left_and_collected_later(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=3)
     with ChaosServer() as model, BatchesServer(model, looks=10**6) as server:
-        left = call(
-            tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api", "--max-seconds", "4")
-        )
-        assert left.exit_code == 4, left.output
+        limited = evaluate(server.base_url, *QUIET, "--batch-api", "--max-seconds", "4")
+        left = call(tmp_path, *limited, code=4)
         assert "4 seconds are over" in left.output
         server.looks = 1
-        done = call(tmp_path, "resume", "run", "--max-seconds", "600", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", "--max-seconds", "600", *QUIET)
         assert server.steps["create"] == 1
 
 
 def test_a_live_run_is_resumed_by_batches_and_remembers_it(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=6)
     with ChaosServer() as model, BatchesServer(model) as server:
-        stopped = call(tmp_path, *evaluate(server.base_url, *QUIET, "--max-calls", "3"))
-        assert stopped.exit_code == 4
+        call(tmp_path, *evaluate(server.base_url, *QUIET, "--max-calls", "3"), code=4)
         asked = model.asked
         resume = ("resume", "run", "--max-calls", "9", "--no-progress", *QUIET)
         killed_at("create", server, tmp_path, *resume, "--batch-api")
-        live = call(tmp_path, *resume, "--live")
-        assert live.exit_code == 2
+        live = call(tmp_path, *resume, "--live", code=2)
         assert "--live does not go with a batch" in live.output
         assert model.asked == asked
-        done = call(tmp_path, *resume)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, *resume)
         assert (server.steps["create"], model.asked) == (1, 6)
-        assert call(tmp_path, *resume, "--live").exit_code == 0
+        call(tmp_path, *resume, "--live")
 
 
 def test_a_batch_whose_files_are_deleted_is_given_up(tmp_path: Path) -> None:
@@ -328,8 +300,7 @@ def test_a_batch_whose_files_are_deleted_is_given_up(tmp_path: Path) -> None:
     with ChaosServer() as model, BatchesServer(model, looks=10**6) as server:
         killed_at("look", server, tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
         shutil.rmtree(tmp_path / "run" / "batches")
-        done = call(tmp_path, "resume", "run", "--live", *QUIET)
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "resume", "run", "--live", *QUIET)
         assert model.asked == 3
 
 
@@ -338,8 +309,7 @@ def test_a_server_that_lists_no_batches_is_not_sent_one_twice(tmp_path: Path) ->
     with ChaosServer() as model, BatchesServer(model) as server:
         killed_at("create", server, tmp_path, *evaluate(server.base_url, *QUIET, "--batch-api"))
         server.failures = {"list": [failure(404)]}
-        unknown = call(tmp_path, "resume", "run", *QUIET)
-        assert unknown.exit_code == 1
+        unknown = call(tmp_path, "resume", "run", *QUIET, code=1)
         assert "does not say whether it has begun a batch" in unknown.output
         assert server.steps["create"] == 1
 
@@ -347,12 +317,10 @@ def test_a_server_that_lists_no_batches_is_not_sent_one_twice(tmp_path: Path) ->
 def test_judges_that_failed_are_asked_again_by_a_batch(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=4)
     with LoopbackServer(chat("I like it.")) as model:
-        failed = call(tmp_path, *evaluate(model.base_url, *QUIET, "--min-usable", "0"))
-        assert failed.exit_code in {1, 3}
+        call(tmp_path, *evaluate(model.base_url, *QUIET, "--min-usable", "0"), code={1, 3})
     with ChaosServer() as model, BatchesServer(model) as server:
         again = ("--retry-failed", "--model-base-url", server.base_url, "--batch-api")
         done = call(tmp_path, "resume", "run", *again, *QUIET)
-        assert done.exit_code == 0, done.output
         assert model.asked == 4
         call(tmp_path, *evaluate(model.base_url, *QUIET, run="live"))
     assert results(tmp_path) == results(tmp_path, "live")
@@ -368,10 +336,24 @@ def test_mistral_is_sent_batches_of_its_own_kind(
     given = ("evaluate", "rows.jsonl", *model_name, "--no-progress", *QUIET)
     with ChaosServer() as model, BatchesServer(model, ends=["expired"]) as server:
         at = ("--model-base-url", server.base_url)
-        done = call(tmp_path, *given, *at, "--batch-api", "--run-dir", "run")
-        assert done.exit_code == 0, done.output
+        call(tmp_path, *given, *at, "--batch-api", "--run-dir", "run")
         assert server.models == ["mistral-small-latest"]
         call(tmp_path, *given, *at, "--run-dir", "live")
+    assert results(tmp_path) == results(tmp_path, "live")
+
+
+def test_a_rubric_is_asked_no_more_than_its_criteria(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=3)
+    rubric = "\n".join(f'[[criteria]]\ntext = "It is {word}."' for word in ("short", "plain"))
+    (tmp_path / "rubric.toml").write_text(f'name = "style"\n{rubric}\n')
+    given = ("evaluate", "rows.jsonl", "--rubric", "rubric.toml", "--model")
+    given = (*given, "openai-compatible/judge", "--no-progress", *QUIET)
+    with ChaosServer() as model, BatchesServer(model) as server:
+        at = ("--model-base-url", server.base_url)
+        call(tmp_path, *given, *at, "--batch-api", "--run-dir", "run", code=3)
+        asked = model.asked
+        call(tmp_path, *given, *at, "--run-dir", "live", code=3)
+        assert model.asked == 2 * asked
     assert results(tmp_path) == results(tmp_path, "live")
 
 
@@ -379,8 +361,7 @@ def test_two_models_have_a_batch_each(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=4)
     with ChaosServer() as model, BatchesServer(model) as server:
         more = ("--model", "openai/second", *QUIET)
-        done = call(tmp_path, *evaluate(server.base_url, *more, "--batch-api"))
-        assert done.exit_code == 0, done.output
+        call(tmp_path, *evaluate(server.base_url, *more, "--batch-api"))
         asked = [
             Counter(json.loads(line)["body"]["model"] for line in server.files[name].splitlines())
             for name in ("file-1", "file-2")
@@ -404,14 +385,12 @@ def test_flags_that_batches_cannot_follow_are_refused(
     tmp_path: Path, flags: tuple[str, ...], words: str
 ) -> None:
     judged_rows(tmp_path, count=1)
-    refused = call(tmp_path, *evaluate("http://localhost:9/v1", *flags))
-    assert refused.exit_code in {1, 2}
+    refused = call(tmp_path, *evaluate("http://localhost:9/v1", *flags), code={1, 2})
     assert words in refused.output
 
 
 def test_a_model_in_the_process_takes_no_batches(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=1)
     given = ("--aspect", "fluency", "--model", "anthropic/claude-sonnet-4-5", "--run-dir", "run")
-    refused = call(tmp_path, "evaluate", "rows.jsonl", *given, "--batch-out", "x.jsonl")
-    assert refused.exit_code == 2
+    refused = call(tmp_path, "evaluate", "rows.jsonl", *given, "--batch-out", "x.jsonl", code=2)
     assert "takes no batches in OpenAI's form" in refused.output

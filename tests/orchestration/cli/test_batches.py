@@ -346,8 +346,8 @@ def test_a_rubric_is_asked_no_more_than_its_criteria(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=3)
     rubric = "\n".join(f'[[criteria]]\ntext = "It is {word}."' for word in ("short", "plain"))
     (tmp_path / "rubric.toml").write_text(f'name = "style"\n{rubric}\n')
-    given = ("evaluate", "rows.jsonl", "--rubric", "rubric.toml", "--model")
-    given = (*given, "openai-compatible/judge", "--no-progress", *QUIET)
+    model_name = ("--model", "openai-compatible/judge", "--no-progress", *QUIET)
+    given = ("evaluate", "rows.jsonl", "--rubric", "rubric.toml", *model_name)
     with ChaosServer() as model, BatchesServer(model) as server:
         at = ("--model-base-url", server.base_url)
         call(tmp_path, *given, *at, "--batch-api", "--run-dir", "run", code=3)

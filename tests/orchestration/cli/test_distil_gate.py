@@ -13,8 +13,7 @@ from fakes.sealed_set import write_set
 from fakes.tiny_chat import save_judge_base
 
 from spanjury.orchestration.services.training.train import training_data
-from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import read_split
+from spanjury.orchestration.studies.distillation.training_set import Example, read_split
 
 TEXTS = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FORM = ("--judge", "form")

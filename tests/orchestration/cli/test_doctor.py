@@ -13,8 +13,7 @@ from loopback.server import LoopbackServer
 
 from spanjury.judges.core import ConfigError, PluginError
 from spanjury.judges.core.registry import Registry
-from spanjury.orchestration.cli.doctor import _attention
-from spanjury.orchestration.cli.network import forbid_network
+from spanjury.orchestration.cli.doctor import _attention, forbid_network
 from spanjury.orchestration.wiring import models
 
 doctor = partial(spanjury, "doctor", env={"COLUMNS": "200"})

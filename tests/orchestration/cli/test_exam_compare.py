@@ -9,7 +9,7 @@ from fakes.command import spanjury
 from fakes.exam_scores import scored
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.services.exams.exam_scores import ExamScores, read_scores, write_scores
+from spanjury.orchestration.services.exams.study_report import ExamScores, read_scores, write_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fakes.command import spanjury
 
-from spanjury.orchestration.services.judging.metric_scores import read_metric_scores
+from spanjury.orchestration.services.judging.metrics import read_metric_scores
 
 TEXT = "the old bridge was closed because two of its pillars had cracked"
 WORDS = TEXT.split()

@@ -14,8 +14,7 @@ from fakes.rows import summary
 
 from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, Origin
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.verdicts import judges_spans
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, judges_spans
 
 OUTPUT = "The mill burnt down on Friday."
 PLACES = {"mill": (4, 8), "down": (15, 19), "Friday": (23, 29)}

@@ -6,6 +6,7 @@ as outcomes and never as made-up scores is the point.
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +14,7 @@ import pytest
 from fakes.command import spanjury
 from pydantic import BaseModel, Field
 
-from spanjury import PanelReport, find_aspect, open_panel, read_segments
+from spanjury import PanelReport, acheck, find_aspect, open_panel, read_segments
 from spanjury.adapters.models.embedded import open_embedded
 from spanjury.judges.core import (
     ChatModel,
@@ -27,7 +28,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.answer_tokens import field_token
+from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.typed_reply import ask_for
+from spanjury.judges.tasks import Rubric
 from spanjury.judges.text import field_mark
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
@@ -180,3 +183,37 @@ async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_h
     assert typed.value.label in {"good", "bad"}
     report = await assess("geval:form=auto,steps=auto,max_tokens=900")
     assert report.seats[0].report.outcome is Outcome.SCORED
+
+
+async def test_it_judges_by_a_rubric_and_the_result_follows_from_its_criteria() -> None:
+    rubric = Rubric.of(
+        {"criteria": [{"text": "It is short.", "must": True}, {"text": "It is kind.", "weight": 3}]}
+    )
+    async with open_panel(judges=["annotator:max_tokens=300"], models=[EMBEDDED], seed=1) as panel:
+        report = await acheck(SEGMENT.output, rubric=rubric, task="summarization", panel=panel)
+    *criteria, whole = report.results
+    assert [result.aspect.name for result in report.results] == [*rubric.aspects]
+    for result in criteria:
+        (seat,) = result.report.seats
+        holds_together(seat)
+    scored = [result for result in criteria if result.report.score is not None]
+    assert (whole.report.score is None) <= (len(scored) < len(criteria))
+    assert whole.report.seats == ()
+
+
+async def test_its_assessments_vote_and_it_is_shown_examples() -> None:
+    marked = replace(SEGMENT, output="It is is short.", inputs={}, gold=(), meta={"spans": []})
+    async with open_embedded(EMBEDDED, options=ModelOptions()) as model:
+        judge = Annotator(
+            model=model,
+            form="grammar",
+            max_tokens=300,
+            samples=2,
+            seed=1,
+            examples=Examples([marked]),
+        )
+        report = await judge.assess(SEGMENT, FLUENCY)
+    assert report.usage.calls >= 2
+    if report.score is not None:
+        assert "assessments find an error." in report.rationale
+        assert all("assessments report it.)" in span.explanation for span in report.spans)

@@ -72,6 +72,7 @@ from spanjury.judges.core.metric import (
 )
 from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
     BoundedModel,
@@ -84,6 +85,8 @@ from spanjury.judges.core.ports import (
     KeyedJudge,
     Memory,
     ModelOpener,
+    OrderFreePairJudge,
+    PairJudge,
     PricedModel,
     Source,
     TokenizedModel,
@@ -154,6 +157,7 @@ __all__ = [
     "ChatModel",
     "ChatRequest",
     "ClosedModelError",
+    "Comparison",
     "ConfigError",
     "Consolidation",
     "Consolidator",
@@ -193,14 +197,18 @@ __all__ = [
     "ModelOptions",
     "ModelRefusedError",
     "ModelTimeoutError",
+    "OrderFreePairJudge",
     "Outcome",
     "OverBudgetError",
     "OverloadedModelError",
+    "PairJudge",
+    "PairReport",
     "PanelReport",
     "ParseError",
     "PermanentModelError",
     "PerturbationError",
     "PluginError",
+    "Preference",
     "PricedModel",
     "RateLimitedModelError",
     "Reasoning",
@@ -227,6 +235,7 @@ __all__ = [
     "StoreError",
     "Task",
     "TemplateTokens",
+    "TextPair",
     "TokenLogprob",
     "TokenPrice",
     "TokenizedModel",

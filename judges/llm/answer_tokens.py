@@ -4,6 +4,7 @@ A field is ``Overall score (a3f9): Good`` in lines and ``"overall_score_a3f9": "
 tokens may be those near such labels alone, and may write blanks as tokenizers do.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -80,3 +81,32 @@ def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
     for text, logprob in {token.token: token.logprob, **token.top}.items():
         if word := _WORD.search(text.translate(_BLANKS)):
             yield word[0].casefold(), logprob
+
+
+def word_shares(
+    token: TokenLogprob, words: Sequence[str], *, least: float = 0.5
+) -> dict[str, float] | None:
+    """Return the share of each word in the probability that lies on `words`; None below `least`.
+
+    Parameters
+    ----------
+    words
+        In lower case, no two with the same first letter: an alternative counts for the word that
+        it begins.
+
+    Examples
+    --------
+    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
+    >>> token = TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)
+    >>> round(word_shares(token, ["yes", "no"])["yes"], 2)
+    0.33
+    """
+    sums = dict.fromkeys(words, 0.0)
+    for begun, logprob in rivals(token):
+        for word in sums:
+            if word.startswith(begun):
+                sums[word] += math.exp(min(0.0, logprob))
+    total = sum(sums.values())
+    if total < least:
+        return None
+    return {word: min(1.0, share / total) for word, share in sums.items()}

@@ -25,6 +25,7 @@ from spanjury.judges.core import (
     Reply,
     ReplySchema,
     Report,
+    TokenLogprob,
     Usage,
 )
 from spanjury.judges.core.lazy import lazily
@@ -57,6 +58,8 @@ class TypedReply(Generic[T]):
         Why there is none; empty if there is one.
     text
         The reply, word for word.
+    logprobs
+        The log-probabilities of its tokens, where the decoding asks for them and they come.
     """
 
     value: T | None
@@ -64,6 +67,7 @@ class TypedReply(Generic[T]):
     reason: str
     text: str
     usage: Usage
+    logprobs: tuple[TokenLogprob, ...] = ()
 
     @property
     def unscored(self) -> Report:
@@ -77,6 +81,7 @@ async def ask_for(
     model: ChatModel,
     messages: Sequence[Message],
     decoding: Decoding = Decoding(),
+    logprobs_near: tuple[str, ...] = (),
 ) -> TypedReply[T]:
     """Ask `model` for an object of `reply_type`, and once more if its reply is none.
 
@@ -93,10 +98,13 @@ async def ask_for(
         The conversation, the last message the user's. The form of the reply is described behind it.
     decoding
         How the reply is drawn; its schema is set here.
+    logprobs_near
+        As in `ChatRequest`: names of the fields whose log-probabilities matter; empty for all.
     """
     typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
     mark = field_mark([message.content for message in messages])
-    plain = ChatRequest(messages=_asking(messages, typed, mark=mark), decoding=decoding)
+    asked = _asking(messages, typed, mark=mark)
+    plain = ChatRequest(messages=asked, decoding=decoding, logprobs_near=logprobs_near)
     variants = tuple(
         replace(plain, decoding=replace(decoding, schema=_marked(schema, mark=mark)))
         for schema in (typed.bounded, typed.schema)
@@ -116,6 +124,7 @@ async def ask_for(
         reason="the reply broke off" if broke_off else answer.reason,
         text=answer.reply.text,
         usage=answer.usage,
+        logprobs=answer.reply.logprobs,
     )
 
 

@@ -4,13 +4,12 @@ It stands alone as a token, ``Faulty (a3f9): yes`` in lines and ``"faulty_a3f9":
 object, so that its log-probability says how likely an error is.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from spanjury.judges.core import TokenLogprob
-from spanjury.judges.llm.answer_tokens import field_token, rivals, value_starts
+from spanjury.judges.llm.answer_tokens import field_token, value_starts, word_shares
 from spanjury.judges.llm.material import Material
 
 VerdictPlace = Literal["before", "after", "none"]
@@ -71,17 +70,12 @@ def share_of_yes(token: TokenLogprob) -> float | None:
 
     Examples
     --------
-    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
-    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)), 2)
+    >>> rivals = {" yes": -1.2, " no": -0.51}
+    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=-0.51, top=rivals)), 2)
     0.33
     """
-    shares = {YES: 0.0, NO: 0.0}
-    for begun, logprob in rivals(token):
-        for word in shares:
-            if word.startswith(begun):
-                shares[word] += math.exp(min(0.0, logprob))
-    total = sum(shares.values())
-    return min(1.0, shares[YES] / total) if total >= _LEAST_SHARE else None
+    shares = word_shares(token, (YES, NO), least=_LEAST_SHARE)
+    return None if shares is None else shares[YES]
 
 
 def agreed_probability(verdicts: Sequence[bool]) -> float | None:

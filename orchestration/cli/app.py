@@ -44,6 +44,7 @@ with lazily():
         agreement,
         calibration,
         comparisons,
+        pairs,
         panels,
         ranking,
     )
@@ -69,6 +70,7 @@ class _Commands(CommandGroup):
         "meta": lambda: study.file_command(agreement.Meta, name="meta"),
         "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
         "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
+        "pairs": lambda: study.study_command(pairs.Pairs, name="pairs"),
         "rank": lambda: study.file_command(ranking.Rank, name="rank"),
         "sample": lambda: sample.sample,
         "mcp": lambda: serve_mcp.mcp,

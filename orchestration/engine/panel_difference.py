@@ -26,7 +26,8 @@ class PanelDifference:
     panel
         Assesses each text once, in however many pairs it stands.
     margin
-        The difference of scores up to which two texts tie, in points of the aspect's scale.
+        The difference of scores up to which two texts tie, in points of the aspect's scale; half a
+        step by default, since smaller ones say little.
 
     Raises
     ------
@@ -36,7 +37,7 @@ class PanelDifference:
 
     is_order_free = True
 
-    def __init__(self, panel: Panel, *, margin: float = 0.0) -> None:
+    def __init__(self, panel: Panel, *, margin: float = 0.5) -> None:
         if margin < 0:
             raise ValueError(f"margin must not be negative, got {margin!r}")
         self._panel = panel

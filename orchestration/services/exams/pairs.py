@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar
 
-from spanjury.judges.core import ConfigError, PairJudge
+from spanjury.judges.core import ConfigError, DataError, PairJudge
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import (
     Live,
@@ -16,6 +17,8 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
+    import pydantic
+
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts, session
     from spanjury.orchestration.studies.pairs import comparing, findings, matches, rows, tables
@@ -97,6 +100,31 @@ class Pairs(PanelStudy["comparing.Compared"]):
 
 
 apairs, pairs = from_python(Pairs, name="pairs")
+
+
+def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
+    """Read a file of comparisons, or that in the folder of the command.
+
+    Raise `DataError` if it cannot be read, or a line of it is no comparison.
+    """
+    file = path / COMPARISONS if path.is_dir() else path
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror}") from error
+    adapter = pydantic.TypeAdapter(rows.ComparisonRow)
+    read = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            read.append(adapter.validate_json(line))
+        except pydantic.ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, problem["loc"]))
+            raise DataError(
+                f"{file}, line {number}: is no comparison of 'spanjury pairs':"
+                f" {field + ': ' if field else ''}{problem['msg']}"
+            ) from error
+    return read
 
 
 def pair_run_of(

@@ -131,7 +131,7 @@ class Swiss:
         for match in entries.all_matches():
             self._open.setdefault(match.systems, []).append(match)
         for matches in self._open.values():
-            rng.shuffle(matches)  # type: ignore[arg-type]  # it takes any list
+            rng.shuffle(matches)
         lots = rng.permutation(len(entries.systems))
         self._lots = dict(zip(entries.systems, map(int, lots), strict=True))
         self._rank = {system: number for number, system in enumerate(entries.systems)}

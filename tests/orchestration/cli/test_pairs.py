@@ -135,3 +135,49 @@ def test_pairs_are_compared_from_python(tmp_path: Path) -> None:
     assert report.tables["consistency"].to_dicts()[0]["ties"] == 2
     with pytest.raises(DataError, match="no two systems"):
         exams.pairs([{"task": "summarization", "output": "x"}])
+
+
+def test_systems_are_ranked_by_their_comparisons(tmp_path: Path) -> None:
+    assert call(tmp_path, "pairs", "--demo", "--draw", "40", *ASPECT).exit_code == 0
+    done = call(tmp_path, "rank", "pairs", "--pairwise", "-o", "ranking")
+    assert done.exit_code == 0, done.output
+    assert "expected share" in done.output
+    (aspect,) = json.loads((tmp_path / "ranking" / "ranking.json").read_text())["aspects"]
+    assert {each["system"] for each in aspect["systems"]} == {
+        *("right", "right-long", "wrong", "wrong-long")
+    }
+    by_file = call(tmp_path, "rank", "pairs/comparisons.jsonl", "--pairwise", "--json")
+    assert json.loads(by_file.stdout)["aspects"] == [aspect]
+    report = exams.rank(tmp_path / "pairs", pairwise=True, aspects="consistency")
+    assert len(report.result.aspects) == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "problem"),
+    [
+        (("pairs", "--aspect", "fluency"), 2, "fluency was not compared; compared: consistency"),
+        (("pairs", "pairs/comparisons.jsonl"), 2, "compared twice on consistency"),
+        (("pairs", "--human", "rows.jsonl"), 2, "leave out people's scores"),
+        (("missing",), 1, "cannot be read"),
+        (("rows.jsonl",), 1, "rows.jsonl, line 1: is no comparison of 'spanjury pairs'"),
+    ],
+)
+def test_what_cannot_be_ranked_says_why(
+    tmp_path: Path, flags: tuple[str, ...], code: int, problem: str
+) -> None:
+    texts(tmp_path)
+    assert call(tmp_path, "pairs", "rows.jsonl", *ASPECT).exit_code == 0
+    done = call(tmp_path, "rank", *flags, "--pairwise")
+    assert done.exit_code == code, done.output
+    assert problem in done.output
+
+
+def test_comparisons_that_all_failed_rank_nothing(tmp_path: Path) -> None:
+    texts(tmp_path)
+    with DialectServer(DIALECTS["SGLang"], text="", filled={"better": "C"}) as server:
+        done = call(tmp_path, "pairs", "rows.jsonl", *model(server), *ASPECT)
+    assert done.exit_code == 0, done.output
+    assert {row["outcome"] for row in rows_of(tmp_path / "pairs")} == {"unparseable"}
+    ranked = call(tmp_path, "rank", "pairs", "--pairwise")
+    assert ranked.exit_code == 1
+    assert "no comparison has a preference" in ranked.output

@@ -87,7 +87,8 @@ def bradley_terry(
     each = np.ones(len(table.cells)) if weights is None else np.asarray(weights, dtype=np.float64)
     if each.shape != table.cells.shape or not (each >= 0).all():
         raise ValueError(f"expected a weight of 0 or more for each comparison, got {weights!r}")
-    counts = np.bincount(table.cells[table.used], each[table.used], minlength=table.size)
+    counts: FloatArray = np.zeros(table.size)
+    np.add.at(counts, table.cells[table.used], each[table.used])
     if not counts.any():
         raise ValueError("expected a comparison or more, got none")
     fits = table.fits(counts[np.newaxis], prior=prior)
@@ -221,8 +222,8 @@ class _Table(NamedTuple):
         if not prior > 0:
             raise ValueError(f"expected a prior above 0, got {prior!r}")
         by_outcome = counts.reshape(len(counts), -1, 3)
-        has_ties = by_outcome[:, :, _TIE].any(axis=1)
-        has_order = by_outcome.any(axis=2)[:, self.meetings[:, 2] != 0].any(axis=1)
+        has_ties = by_outcome[:, :, _TIE].sum(axis=1) > 0
+        has_order = by_outcome[:, self.meetings[:, 2] != 0].sum(axis=(1, 2)) > 0
         values = _maxima(self._design(), by_outcome, has_ties=has_ties, prior=prior)
         strengths = values[:, :-2] - values[:, :-2].mean(axis=1, keepdims=True)
         tie = np.where(has_ties, values[:, -1], np.nan)

@@ -7,7 +7,9 @@ and no preference. It raises `ModelError` where the model gives no reply at all.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from spanjury.judges.core import (
     Aspect,
@@ -37,6 +39,10 @@ _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
 """Field of the reply whose value is the decision."""
 _RIVALS = 5
+_MOST = 8
+_LONGEST_EXPLANATION = 800
+# Limits end the loops of small models where a server takes them.
+_Words = Annotated[str, Field(max_length=400)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +50,16 @@ class _Difference:
     """Words of one text that are worse than what the other has, copied letter for letter."""
 
     text: Literal["A", "B"]
-    quote: str
-    why: str
+    quote: _Words
+    why: _Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Decision:
     """A comparison of text A with text B; the decision comes last."""
 
-    differences: list[_Difference]
-    explanation: str
+    differences: Annotated[list[_Difference], Field(max_length=_MOST)]
+    explanation: Annotated[str, Field(max_length=_LONGEST_EXPLANATION)]
     better: Literal["A", "B", "tie"]
 
 

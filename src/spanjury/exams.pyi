@@ -36,6 +36,8 @@ from spanjury.orchestration.services.exams.calibration import acalibrate as acal
 from spanjury.orchestration.services.exams.calibration import calibrate as calibrate
 from spanjury.orchestration.services.exams.pairs import apairs as apairs
 from spanjury.orchestration.services.exams.pairs import pairs as pairs
+from spanjury.orchestration.services.exams.preference import apreference as apreference
+from spanjury.orchestration.services.exams.preference import preference as preference
 from spanjury.orchestration.services.exams.panels import apanel_cascade as apanel_cascade
 from spanjury.orchestration.services.exams.panels import apanel_study as apanel_study
 from spanjury.orchestration.services.exams.panels import panel_cascade as panel_cascade
@@ -67,6 +69,7 @@ __all__ = [
     "apanel_cascade",
     "apanel_study",
     "aperturb",
+    "apreference",
     "arank",
     "arepair",
     "arobustness",
@@ -82,6 +85,7 @@ __all__ = [
     "panel_cascade",
     "panel_study",
     "perturb",
+    "preference",
     "rank",
     "repair",
     "robustness",

@@ -24,6 +24,7 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     SeatReport,
+    TextPair,
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.answer_tokens import field_token
@@ -31,8 +32,9 @@ from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.text import field_mark
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
+from spanjury.orchestration.wiring.pair_judges import open_pair_judge
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -171,6 +173,25 @@ class Grade(BaseModel):
 
     why: str = Field(max_length=80)
     label: Literal["good", "bad"]
+
+
+async def test_it_compares_two_texts_in_both_orders() -> None:
+    texts = [s for s in read_segments(EXAMPLES / "summaries.jsonl") if "harbour" in s.segment_id]
+    pair, config = TextPair(a=texts[0], b=texts[1]), PanelConfig(models=(EMBEDDED,), seed=1)
+    spec = "comparer:max_tokens=150"
+    async with open_pair_judge(spec, config, memory=None, meter=Meter()) as seat:
+        comparison = await seat.compare(pair, FLUENCY)
+    assert len(comparison.orders) == 2
+    for report in comparison.orders:
+        assert report.outcome in {Outcome.SCORED, Outcome.TRUNCATED, Outcome.UNPARSEABLE}
+        assert report.usage.calls in {1, 2}
+        assert report.reply
+    assert (comparison.preference is None) == (comparison.outcome is not Outcome.SCORED)
+    for text, spans in ((pair.a, comparison.spans_a), (pair.b, comparison.spans_b)):
+        located = [span for span in spans if span.interval]
+        assert [text.output[slice(*span.interval or ())] for span in located] == [
+            span.text for span in located
+        ]
 
 
 async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_held_to_them() -> (

@@ -1,12 +1,12 @@
 """The comparison of systems by a pair judge, from texts to a file of comparisons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from spanjury.judges.core import ConfigError, DataError, PairJudge
+from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import (
     Live,
@@ -72,14 +72,8 @@ class Pairs(PanelStudy["comparing.Compared"]):
         texts, panel = self.texts, self.described
         segments, aspects = self.read(texts)
         name = pair_judges.pair_judge_name(self.pair_judge, panel)
-        matching = comparing.Matching(
-            entries=matches.Entries.of(
-                replace(segment, task=aspects[0].task.name) for segment in segments
-            ),
-            aspects=aspects,
-            against=self.against,
-            draw=self.draw,
-            seed=self.drawn_by,
+        matching = matching_of(
+            segments, aspects, against=self.against, draw=self.draw, seed=self.drawn_by
         )
         total = matching.comparisons
 
@@ -100,6 +94,29 @@ class Pairs(PanelStudy["comparing.Compared"]):
 
 
 apairs, pairs = from_python(Pairs, name="pairs")
+
+
+def matching_of(
+    segments: Sequence[Segment],
+    aspects: Sequence[Aspect],
+    *,
+    against: str = "",
+    draw: int | None = None,
+    seed: int = 1,
+) -> "comparing.Matching":
+    """Return what is compared of texts; raise as `Entries.of` does.
+
+    `comparing.Matching` explains the parameters.
+    """
+    task = aspects[0].task.name  # a row may leave it to the command, and texts of a pair share it
+    named = (replace(segment, task=task) for segment in segments)
+    return comparing.Matching(
+        entries=matches.Entries.of(named),
+        aspects=tuple(aspects),
+        against=against,
+        draw=draw,
+        seed=seed,
+    )
 
 
 def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":

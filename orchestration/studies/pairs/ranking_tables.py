@@ -132,7 +132,7 @@ def _pairs(ranking: PairRanking) -> Table:
         Column("first", wrap=False),
         Column("second", wrap=False),
         *numeric("difference of strengths", "p (Holm)"),
-        "separated",
+        Column("separated"),
     )
     return table(
         columns,

@@ -181,3 +181,29 @@ def test_comparisons_that_all_failed_rank_nothing(tmp_path: Path) -> None:
     ranked = call(tmp_path, "rank", "pairs", "--pairwise")
     assert ranked.exit_code == 1
     assert "no comparison has a preference" in ranked.output
+
+
+def test_the_offline_judge_of_pairs_is_examined_and_put_on_its_card(tmp_path: Path) -> None:
+    done = call(tmp_path, "exam", "preference", "--demo", "--no-progress", "--limit", "24")
+    assert done.exit_code == 0, done.output
+    findings = json.loads((tmp_path / "preference" / "findings.json").read_text())
+    assert [each["aspect"] for each in findings["aspects"]] == ["consistency"]
+    assert findings["whole"]["agreement"]["trials"] == 24
+    assert findings["whole"]["longer"]["people"] == pytest.approx(1 / 3, abs=1e-5)
+    card = call(tmp_path, "exam", "card", "preference", "-o", "card")
+    assert card.exit_code == 0, card.output
+    assert "preference.longer_net" in (tmp_path / "card" / "card.md").read_text()
+
+
+def test_a_judge_that_takes_the_first_text_is_shown_to_do_so(tmp_path: Path) -> None:
+    first = {**SECOND, "better": "A"}
+    with DialectServer(DIALECTS["SGLang"], text="", filled=first) as server:
+        flags = ("exam", "preference", "--demo", "--limit", "12", "--no-progress", *model(server))
+        done = call(tmp_path, *flags, "--require", "preference.first<=0.6")
+    assert done.exit_code == GATE, done.output
+    card = json.loads((tmp_path / "preference" / "findings.json").read_text())["card"]
+    values = {measure["name"]: measure["value"] for measure in card["measures"]}
+    assert (values["preference.first"], values["preference.consistent"]) == (1, 0)
+    # Its preferences turn with the order, so that all comparisons are ties.
+    assert values["preference.agreement"] == values["preference.longer"] == 0.5
+    assert values["preference.own"] is None

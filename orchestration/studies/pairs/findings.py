@@ -109,11 +109,14 @@ def decisive_orders(row: ComparisonRow) -> tuple[OrderRow, ...]:
 def share_of(
     rows: Iterable[ComparisonRow],
     *,
-    hits: Callable[[ComparisonRow], int],
+    hits: Callable[[ComparisonRow], float],
     of: Callable[[ComparisonRow], int],
 ) -> Proportion:
-    """Return the share of `hits` in the trials that each row counts `of`, clustered by source."""
-    successes: dict[str, int] = {}
+    """Return the share of `hits` in the trials that each row counts `of`, clustered by source.
+
+    A hit may be half of one.
+    """
+    successes: dict[str, float] = {}
     trials: dict[str, int] = {}
     for row in rows:
         successes[row.source] = successes.get(row.source, 0) + hits(row)

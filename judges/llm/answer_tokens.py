@@ -6,7 +6,7 @@ tokens may be those near such labels alone, and may write blanks as tokenizers d
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from spanjury.judges.core import TokenLogprob
@@ -53,6 +53,20 @@ def _field(label: str) -> re.Pattern[str]:
     )
 
 
+def field_tokens(
+    tokens: Sequence[TokenLogprob], label: str, *, mark: str
+) -> Iterator[TokenLogprob]:
+    """Yield the token with which each value of a field begins, in order."""
+    written = "".join(token.token for token in tokens).translate(_BLANKS)
+    starts = sorted({*value_starts(written, label, mark=mark)} - {len(written)}, reverse=True)
+    reached = 0
+    for token in tokens:
+        reached += len(token.token)
+        if starts and reached > starts[-1]:
+            yield token
+            starts.pop()
+
+
 def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> TokenLogprob | None:
     """Return the token with which the last value of a field begins; None without such a field.
 
@@ -63,14 +77,25 @@ def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> Tok
     >>> field_token(tokens, "faulty", mark="a3f9").token
     ' yes'
     """
-    written = "".join(token.token for token in tokens).translate(_BLANKS)
-    start = max(value_starts(written, label, mark=mark), default=len(written))
-    reached = 0
-    for token in tokens:
-        reached += len(token.token)
-        if reached > start:
-            return token
-    return None
+    values = [*field_tokens(tokens, label, mark=mark)]
+    return values[-1] if values else None
+
+
+def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
+    """Return the probability of each of `words`, as the sum over the alternatives that begin it.
+
+    Examples
+    --------
+    >>> token = TokenLogprob(token=" no", logprob=math.log(0.6), top={" y": math.log(0.3)})
+    >>> {word: round(share, 2) for word, share in shares(token, ("yes", "no")).items()}
+    {'yes': 0.3, 'no': 0.6}
+    """
+    summed = dict.fromkeys(words, 0.0)
+    for begun, logprob in rivals(token):
+        for word in summed:
+            if word.startswith(begun):
+                summed[word] += math.exp(min(0.0, logprob))
+    return summed
 
 
 def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
@@ -81,32 +106,3 @@ def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
     for text, logprob in {token.token: token.logprob, **token.top}.items():
         if word := _WORD.search(text.translate(_BLANKS)):
             yield word[0].casefold(), logprob
-
-
-def word_shares(
-    token: TokenLogprob, words: Sequence[str], *, least: float = 0.5
-) -> dict[str, float] | None:
-    """Return the share of each word in the probability that lies on `words`; None below `least`.
-
-    Parameters
-    ----------
-    words
-        In lower case, no two with the same first letter: an alternative counts for the word that
-        it begins.
-
-    Examples
-    --------
-    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
-    >>> token = TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)
-    >>> round(word_shares(token, ["yes", "no"])["yes"], 2)
-    0.33
-    """
-    sums = dict.fromkeys(words, 0.0)
-    for begun, logprob in rivals(token):
-        for word in sums:
-            if word.startswith(begun):
-                sums[word] += math.exp(min(0.0, logprob))
-    total = sum(sums.values())
-    if total < least:
-        return None
-    return {word: min(1.0, share / total) for word, share in sums.items()}

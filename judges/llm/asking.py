@@ -5,9 +5,11 @@ broke off, with twice the room, and with room for thought where the model had th
 final.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
+
+from anyio import Lock
 
 from spanjury.judges.core import (
     ChatModel,
@@ -22,8 +24,47 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import defused
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
 THOUGHT = 8192
 """Tokens of thought for which a model gets room that broke off while, or after, it was thinking."""
+
+
+class AskedOnce(Generic[K, V]):
+    """Values that are asked for once: whoever asks for one again, or meanwhile, gets the same.
+
+    A call that raises is forgotten: the next one to ask tries again.
+
+    Parameters
+    ----------
+    most
+        The most values that are held; the oldest goes first. None for all.
+    """
+
+    def __init__(self, *, most: int | None = None) -> None:
+        self._most = most
+        self._values: dict[K, V] = {}
+        self._locks: dict[K, Lock] = {}
+
+    async def value(self, key: K, make: Callable[[], Awaitable[V]]) -> tuple[V, bool]:
+        """Return the value of `key`, and whether it was made just now."""
+        lock = self._locks.setdefault(key, Lock())
+        try:
+            async with lock:
+                if key in self._values:
+                    return self._values[key], False
+                made = self._values[key] = await make()
+                if self._most is not None and len(self._values) > self._most:
+                    del self._values[next(iter(self._values))]
+                return made, True
+        finally:
+            if not lock.locked():  # no task waits: a lock belongs to one event loop
+                self._locks.pop(key, None)
+
+    def forget(self, key: K) -> None:
+        """Have the value of `key` made again when it is next asked for."""
+        self._values.pop(key, None)
 
 
 class Reading(Protocol):

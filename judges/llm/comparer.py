@@ -28,7 +28,7 @@ from spanjury.judges.core import (
     thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.llm.answer_tokens import field_token, word_shares
+from spanjury.judges.llm.answer_tokens import field_token, shares
 from spanjury.judges.llm.prompt import everything
 from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.tasks import describe
@@ -39,6 +39,7 @@ _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
 """Field of the reply whose value is the decision."""
 _RIVALS = 5
+_LEAST_SHARE = 0.5  # of the probability that must lie on the three words
 _MOST = 8
 _LONGEST_EXPLANATION = 800
 # Limits end the loops of small models where a server takes them.
@@ -170,8 +171,11 @@ def _probability(tokens: tuple[TokenLogprob, ...]) -> float | None:
     None where no probabilities came, or less than half lies on the three words.
     """
     token = field_token(tokens, _FIELD, mark="")
-    shares = None if token is None else word_shares(token, ("a", "b", "tie"))
-    return None if shares is None else min(1.0, shares["a"] + shares["tie"] / 2)
+    if token is None:
+        return None
+    words = shares(token, ("a", "b", "tie"))
+    total = sum(words.values())
+    return min(1.0, (words["a"] + words["tie"] / 2) / total) if total >= _LEAST_SHARE else None
 
 
 def _spans(decision: _Decision, text: str, *, output: str) -> tuple[ErrorSpan, ...]:

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from anyio import Lock
-
 from spanjury.judges.core import (
     Aspect,
     ChatModel,
@@ -30,7 +28,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.llm.asking import Answer, ask, redrawn
+from spanjury.judges.llm.asking import Answer, AskedOnce, ask, redrawn
 from spanjury.judges.llm.expected_score import expected_score
 from spanjury.judges.llm.geval_prompt import (
     ask_for_score,
@@ -67,45 +65,6 @@ class Steps:
 
     text: str
     problem: str = ""
-
-
-class StepsWriter:
-    """Has steps written, and keeps them: whoever asks the same later, or meanwhile, gets them.
-
-    A request that fails is forgotten: the next one to ask tries again.
-    """
-
-    def __init__(self) -> None:
-        self._written: dict[ChatRequest, Answer[Steps]] = {}
-        self._locks: dict[ChatRequest, Lock] = {}
-
-    async def write(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
-        """Return what the model answers to `request`, with the tokens spent now.
-
-        The answer's outcome is another than `Outcome.SCORED` if the model declines, or its second
-        reply holds no complete steps either. Raises `ModelError` if the model gives no reply.
-        """
-        lock = self._locks.setdefault(request, Lock())
-        try:
-            async with lock:
-                return await self._asked_once(model, request)
-        finally:
-            if not lock.locked():  # no task waits: a lock belongs to one event loop
-                self._locks.pop(request, None)
-
-    async def _asked_once(self, model: ChatModel, request: ChatRequest) -> Answer[Steps]:
-        if request in self._written:
-            return replace(self._written[request], usage=Usage())
-        answer = await ask(
-            model,
-            request,
-            read=_read,
-            reask=reask_for_steps,
-            reask_in_json=partial(reask_for_steps, in_json=True),
-        )
-        if answer.outcome is Outcome.SCORED:
-            self._written[request] = answer
-        return answer
 
 
 def _read(reply: Reply) -> Steps:
@@ -196,7 +155,9 @@ class GEval:
     alternatives: int = 20
     form: Literal["auto", "schema", "grammar", "text"] = "auto"
     reasoning: Reasoning | None = None
-    _writer: StepsWriter = field(init=False, repr=False, compare=False, default_factory=StepsWriter)
+    _steps: AskedOnce[ChatRequest, Answer[Steps]] = field(
+        init=False, repr=False, compare=False, default_factory=AskedOnce
+    )
 
     def __post_init__(self) -> None:
         if min(self.repeats, self.alternatives) < 1:
@@ -292,7 +253,25 @@ class GEval:
         return replace(plain, variants=by_schema)
 
     async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
-        return await self._writer.write(self.model, self._steps_request(aspect))
+        """Have the steps written, once for all segments, with the tokens spent now.
+
+        The outcome is another than `Outcome.SCORED` if the model declines, or its second reply
+        holds no complete steps either. Raises `ModelError` if the model gives no reply.
+        """
+        request = self._steps_request(aspect)
+        written, is_new = await self._steps.value(
+            request,
+            lambda: ask(
+                self.model,
+                request,
+                read=_read,
+                reask=reask_for_steps,
+                reask_in_json=partial(reask_for_steps, in_json=True),
+            ),
+        )
+        if written.outcome is not Outcome.SCORED:
+            self._steps.forget(request)
+        return written if is_new else replace(written, usage=Usage())
 
     async def _expected(self, request: ChatRequest, case: _Case, *, usage: Usage) -> Report:
         """Score by log-probabilities, or by repeats where that cannot be done."""

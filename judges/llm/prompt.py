@@ -46,6 +46,9 @@ _VERDICT_TEMPLATES = (
     *("verdict-before.gbnf", "verdict-after.gbnf", "verdict.gbnf", "reask-verdict.txt"),
 )
 _VERDICT_PLACE = re.compile(r"\$verdict_[a-z]+")
+_REWORDED = frozenset(
+    {"annotate", "form-text", "form-json", "rules", "severity-numeric", "severity-verbal"}
+)
 _NOTHING = Template(("",))
 Layout = Literal["text", "json"]
 """Layout of a report: lines with labels, or a JSON object."""
@@ -158,7 +161,7 @@ def _asking(
         "description": describe(aspect),
         "everything": everything(names),
         "output": aspect.task.output_header,
-        "severity": _read(f"severity-{options.severity}.txt"),
+        "severity": _read(_worded(f"severity-{options.severity}", options)),
         "severity_form": _severity_form(options),
         "score": _score(aspect, options),
         "score_form": " | ".join(score_words(aspect, options)),
@@ -166,9 +169,12 @@ def _asking(
     }
     inputs = _inputs(names, aspect) if options.evidence else ()
     copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
-    rules = f"{_fill('rules.txt', {**about, 'copying': copying})}\n\n" if options.rules else ""
+    rules = ""
+    if options.rules:
+        rules = f"{_fill(_worded('rules', options), {**about, 'copying': copying})}\n\n"
     about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
-    asking = template(_PACKAGE, "annotate.txt").with_part("form", _form(options, layout=layout))
+    asking = template(_PACKAGE, _worded("annotate", options))
+    asking = asking.with_part("form", _form(options, layout=layout))
     if not inputs:
         return asking.filled_in_part({**about, "evidence_form": ""})
     about["evidence_note"] = f"\n{_fill(f'evidence-note-{layout}.txt', about)}"
@@ -178,7 +184,7 @@ def _asking(
 
 def _form(options: PromptOptions, *, layout: Layout) -> Template:
     """Return the form of the answer, with the verdict in its place."""
-    form = template(_PACKAGE, f"form-{layout}.txt")
+    form = template(_PACKAGE, _worded(f"form-{layout}", options))
     verdict, end = template(_PACKAGE, f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
     note = template(_PACKAGE, f"verdict-note-{layout}.txt")
     return _with_verdict(
@@ -313,10 +319,17 @@ def prompt_fingerprint(options: PromptOptions) -> str:
         f"severity-{options.severity}.txt",
         f"score-{options.score}.txt",
     )
-    texts = map(_read, named)
+    texts = (_read(_worded(name.removesuffix(".txt"), options)) for name in named)
     if not has_verdict:
         return fingerprint(repr(options), *(_VERDICT_PLACE.sub("", text) for text in texts))
     return fingerprint(repr(options), options.verdict, *texts)
+
+
+def _worded(name: str, options: PromptOptions) -> str:
+    """Return the file that holds the words called `name`: the first prompt keeps its own."""
+    if name.endswith(".gbnf"):
+        return name
+    return f"{name}-1.txt" if name in _REWORDED and options.verdict == "none" else f"{name}.txt"
 
 
 def _read(name: str) -> str:

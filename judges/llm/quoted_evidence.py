@@ -59,6 +59,10 @@ class Inputs:
         explanation = " ".join([span.explanation, *map(_remark, lacking)]).strip()
         return replace(span, evidence=places, explanation=explanation)
 
+    def hold(self, quote: str) -> bool:
+        """Say whether an input holds the words of `quote`."""
+        return self._found(ParsedEvidence(quote=quote)) is not None
+
     def _found(self, evidence: ParsedEvidence) -> Evidence | None:
         """Find the words in the input that is named, else word for word in any."""
         named = self._headers.get(evidence.input)

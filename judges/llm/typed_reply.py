@@ -59,7 +59,7 @@ class TypedReply(Generic[T]):
     text
         The reply, word for word.
     logprobs
-        The log-probabilities of its tokens, where the decoding asks for them and they come.
+        Those of its tokens, where `Decoding.logprobs` asked for them and the server gave them.
     """
 
     value: T | None
@@ -99,12 +99,15 @@ async def ask_for(
     decoding
         How the reply is drawn; its schema is set here.
     logprobs_near
-        As in `ChatRequest`: names of the fields whose log-probabilities matter; empty for all.
+        Names in the reply, in lower case, near which log-probabilities matter; empty for all.
     """
     typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
     mark = field_mark([message.content for message in messages])
-    asked = _asking(messages, typed, mark=mark)
-    plain = ChatRequest(messages=asked, decoding=decoding, logprobs_near=logprobs_near)
+    plain = ChatRequest(
+        messages=_asking(messages, typed, mark=mark),
+        decoding=decoding,
+        logprobs_near=logprobs_near,
+    )
     variants = tuple(
         replace(plain, decoding=replace(decoding, schema=_marked(schema, mark=mark)))
         for schema in (typed.bounded, typed.schema)

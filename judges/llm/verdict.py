@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from spanjury.judges.core import TokenLogprob
-from spanjury.judges.llm.answer_tokens import field_token, value_starts, word_shares
+from spanjury.judges.llm.answer_tokens import field_token, shares, value_starts
 from spanjury.judges.llm.material import Material
 
 VerdictPlace = Literal["before", "after", "none"]
@@ -66,16 +66,18 @@ def error_probability(
 
 
 def share_of_yes(token: TokenLogprob) -> float | None:
-    """Return the probability of *yes* beside *no*, each as what an alternative begins.
+    """Return the probability of *yes* beside *no*; None where too little lies on the two words.
 
     Examples
     --------
-    >>> rivals = {" yes": -1.2, " no": -0.51}
-    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=-0.51, top=rivals)), 2)
+    >>> import math
+    >>> rivals = {" yes": math.log(0.3), " no": math.log(0.6)}
+    >>> round(share_of_yes(TokenLogprob(token=" no", logprob=math.log(0.6), top=rivals)), 2)
     0.33
     """
-    shares = word_shares(token, (YES, NO), least=_LEAST_SHARE)
-    return None if shares is None else shares[YES]
+    words = shares(token, (YES, NO))
+    total = sum(words.values())
+    return min(1.0, words[YES] / total) if total >= _LEAST_SHARE else None
 
 
 def agreed_probability(verdicts: Sequence[bool]) -> float | None:

@@ -47,6 +47,9 @@ _READ = "Latin"
 
 _MOST = 6  # words that are named
 
+_EMPTY = frozenset(("yes", "ok", "okay", "going"))
+"""Content words to the encoder that a reader need not verify: answers, and ``is going to``."""
+
 _SUSPECTED = 0.5  # probability of an error from which a word is named
 
 _LACKING = frozenset(
@@ -205,7 +208,11 @@ def unverified(
     Its words are those that the passages beside it lack, or that the model suspects.
     """
     tokens, kinds = sentence.tokens, sentence.window.kinds
-    content = [at for at, token in enumerate(tokens) if token.is_content]
+    content = [
+        at
+        for at, token in enumerate(tokens)
+        if token.is_content and token.text.lower() not in _EMPTY
+    ]
     lacking = [at for at in content if kinds[at] in _LACKING]
     suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
     named = sorted({*lacking, *suspected}, key=lambda at: (reading.words[at].supported, at))

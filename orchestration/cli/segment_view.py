@@ -84,11 +84,11 @@ def _unverified(report: PanelReport) -> Iterator[RenderableType]:
     if report.decision not in {Decision.UNSURE, Decision.FAULTY}:
         return
     for sentence in report.unverified[:_SENTENCES]:
-        words = f": {one_line(', '.join(sentence.words))}" if sentence.words else ""
+        words = f": {one_line(', '.join(sentence.words))}" if sentence.words else "."
         line = Text("not verified: ", style="yellow")
         line.append(_quoted(sentence.text), style="default")
         reason = one_line(sentence.reason).rstrip(".")
-        line.append(f" P(error) {sentence.probability:.2f}; {reason}{words}", style="dim")
+        line.append(f" P(error) {sentence.probability:.2f}. {reason}{words}", style="dim")
         yield Padding(line, (0, 0, 0, 4))
     if (more := len(report.unverified) - _SENTENCES) > 0:
         remark = f"not verified: {more} more sentence{'s' * (more > 1)}"

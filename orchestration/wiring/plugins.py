@@ -71,7 +71,11 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     try:
         return factory(**_validated(factory, name, options))
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{name!r} cannot be made with {dict(options)!r}: {error}") from error
+        given = ", ".join(
+            f"{option}={value}" for option, value in options.items() if option not in _HANDED
+        )
+        made = f"made with {given}" if given else "made"
+        raise ConfigError(f"{name!r} cannot be {made}: {error}") from error
     except EvaluationError:
         raise
     except Exception as error:  # the border to factories that are not ours

@@ -194,6 +194,15 @@ async def test_it_compares_two_texts_in_both_orders() -> None:
         ]
 
 
+async def test_it_checks_claims_and_comes_to_an_outcome() -> None:
+    consistency = find_aspect("summarization", "consistency")
+    async with open_panel(judges=["claims:max_tokens=150"], models=[EMBEDDED], seed=1) as panel:
+        (seat,) = (await panel.assess(SEGMENT, consistency)).seats
+    holds_together(seat)
+    assert seat.report.outcome in {Outcome.SCORED, Outcome.ABSTAINED, Outcome.TRUNCATED}
+    assert seat.report.usage.calls > 0
+
+
 async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_held_to_them() -> (
     None
 ):

@@ -85,6 +85,21 @@ async def test_twenty_texts_are_scored_by_a_schema_on_every_server(
     assert all(schema is not None for schema in schemas)
 
 
+@pytest.mark.parametrize("name", DIALECTS)
+async def test_claims_are_checked_by_a_schema_on_every_server(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "key-of-the-test-0123456789")
+    dialect = DIALECTS[name]
+    checked = {"claim": "1", "evidence": "in 1932", "words": "1935", "verdict": "contradicted"}
+    with DialectServer(dialect, text="I like it.", filled=checked) as server:
+        (report,) = await assessed("claims", dialect.model, server=server)
+    (span,) = report.spans
+    assert (report.score, span.text, span.evidence[0].text) == (1, "1935", "in 1932")
+    assert report.error_probability == (1.0 if dialect.gives_logprobs else None)
+
+
 async def test_openai_itself_is_sent_no_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test-0123456789")
     with DialectServer(DIALECTS["OpenAI"], text="I like it.", filled=SAID) as server:

@@ -124,6 +124,10 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
     [
         ({"judges": ["nonsense"]}, "'nonsense' is not one of .*form, geval, grounding"),
         ({"judges": ["form:depth=3"]}, "'form' has no option 'depth'"),
+        (
+            {"judges": ["claims:per_call=0"], "models": [ModelConfig(name="ollama/x")]},
+            "'claims' cannot be made with per_call=0: per_call must be positive",
+        ),
         ({"judges": ["asking"]}, "asks a model: name one with --model"),
         ({"judges": ["asking:weight=heavy"], "models": ["m"]}, "'weight' of 'asking'.*got 'heavy'"),
         ({"judges": ["asking:weight=0"], "models": ["m"]}, "weight must be positive, got 0"),

@@ -21,6 +21,7 @@ from spanjury.judges.text.words import folded_words
 _LONGEST = 800  # code points of a sentence that is compared as a whole
 _TURN = re.compile(r"\n(?=[^\n:]{1,40}: )|</s>\s*")
 _ENDS = " \n.!?"
+_DENIAL = re.compile(r"(?:\bnot|\bnever|n't|\bcannot)\s$")
 _SEAM = re.compile(r"[\n;]\s*|\s+")
 _PROSE = 8  # blanks in a value that is no sentence
 _POSTINGS = 64  # sentences kept for a word; rarer words tell more anyway
@@ -78,11 +79,18 @@ class Search:
     where: Mapping[str, Sequence[int]]
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
-        """Say whether a sentence with such keys stands word for word in a longer one."""
+        """Say whether a sentence with such keys stands word for word in a longer one.
+
+        It does not if a denial stands right before its words: ``do not`` before a command.
+        """
         held = min((self.where.get(name, ()) for name in keys), key=len, default=())
         sought = bare(sentence)
         text, intervals = self.source.text, self.source.intervals
-        return any(sought in text[slice(*intervals[at])].lower() for at in held)
+        for at in held:
+            before, words, _ = text[slice(*intervals[at])].lower().partition(sought)
+            if words and not _DENIAL.search(before):
+                return True
+        return False
 
     def nearest(self, keys: Sequence[str], *, least: float, limit: int) -> list[int]:
         """Return the numbers of sentences that hold at least so many of `keys`, the most first."""

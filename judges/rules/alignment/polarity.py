@@ -10,6 +10,11 @@ from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 5
 _WHOLE = frozenset(("all", "every"))
+_FORBIDDEN = (
+    (frozenset(("must", "not")), frozenset(("can", "may", "should"))),
+    (frozenset(("can", "not")), frozenset(("may",))),
+)
+"""Words that forbid, and those that allow the same."""
 _BARE = NEGATORS | {"do", "does", "did"}
 
 
@@ -81,6 +86,12 @@ def _begins_amid(comparison: Comparison, at: int) -> bool:
 def _alike(left: Token, right: Token) -> bool:
     """Say whether the words before two tokens, but for the denial, do not change its meaning."""
     changed = {*left.before} ^ {*right.before}
+    denied, other = (left, right) if left.denied else (right, left)
+    if any(
+        forbidding.issubset(denied.before) and not allowing.isdisjoint(other.before)
+        for forbidding, allowing in _FORBIDDEN
+    ):
+        changed -= MODALS
     return MODALS.isdisjoint(changed) and not (
         "no" in changed and not PREPOSITIONS.isdisjoint(changed)
     )

@@ -38,14 +38,33 @@ def test_the_prompt_has_what_the_method_asks_for_with_the_material_first() -> No
         "- relevance: whether the points are important",
         "# Rules",
         "the Article and the Summary",
-        "# Severity of a single problem\nA whole number from 1 to 5",
+        "# Severity of a problem\nA whole number from 1 to 5",
         "Unacceptable < Poor < Fair < Good < Excellent",
-        "No more than 8".lower().replace("no", "List no"),
+        "List at most 8 problems",
     ]
     places = [user.content.find(part) for part in order]
     assert -1 not in places, [part for part in order if part not in user.content]
     assert places == sorted(places)
     assert "$" not in user.content
+
+
+def test_the_first_prompt_keeps_its_words() -> None:
+    prompts = {
+        verdict: PromptWriter(PromptOptions(verdict=verdict), in_json=True)
+        .write(segment(), FULL)
+        .messages[1]
+        .content
+        for verdict in ("none", "after")
+    }
+    for words in (
+        "as good as\n",
+        "runs the other way",
+        "List no more than 8",
+        "Do not add knowledge",
+    ):
+        assert words in prompts["none"]
+        assert words not in prompts["after"]
+    assert prompt_fingerprint(PromptOptions(verdict="none")) == "5551d8dbc68c"
 
 
 def test_an_aspect_that_sees_no_input_is_not_shown_any() -> None:
@@ -62,9 +81,9 @@ def test_an_aspect_that_sees_no_input_is_not_shown_any() -> None:
             "A whole number from 1 (worst) to 5 (best)",
             "Poor < Fair",
         ),
-        (PromptOptions(severity="verbal"), "Critical - defeats", "5 - defeats"),
-        (PromptOptions(rules=False), "# How to proceed", "# Rules"),
-        (PromptOptions(max_errors=3), "no more than 3 problems", "no more than 8"),
+        (PromptOptions(severity="verbal"), "Critical - destroys", "5 - destroys"),
+        (PromptOptions(rules=False), "# Steps", "# Rules"),
+        (PromptOptions(max_errors=3), "at most 3 problems", "at most 8"),
     ],
 )
 def test_the_ablations_change_what_they_name(

@@ -178,7 +178,7 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
     )
     unsure = result(2.92, GOOD, unverified=sentences, **CANNOT_TELL)
     view = shown(segment_view([unsure]))
-    reason = "P(error) 0.52; 2 of its 3 content words are missing from the source"
+    reason = "P(error) 0.52. 2 of its 3 content words are missing from the source"
     assert f"not verified: {TEXT[:10]!r} {reason}: old, bridge" in view
     assert f"not verified: {TEXT[11:17]!r} {reason}" in view
     many = result(2.92, GOOD, unverified=sentences * 3, **CANNOT_TELL)

@@ -10,6 +10,7 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.contradictions import contradictions
 
 FAITHFUL = (
+    ("Visitors can take photos in the hall.", "Visitors may not take photos in the hall."),
     ("Chelsea was beaten by Arsenal on Sunday.", "Arsenal beat Chelsea on Sunday."),
     ("After the vote, the mayor resigned.", "The mayor resigned after the vote."),
     ("The mayor did not attend the meeting.", "The mayor was absent from the meeting."),
@@ -181,6 +182,16 @@ CONTRADICTORY = (
     (
         "No students passed the exam in June.",
         "All students passed the exam in June.",
+        "negation",
+    ),
+    (
+        "Take the tablets with milk or antacids.",
+        "Swallow them whole. Do not take the tablets with milk or antacids.",
+        "negation",
+    ),
+    (
+        "You can feed the ducks bread.",
+        "You must not feed the ducks bread.",
         "negation",
     ),
     (

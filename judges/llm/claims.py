@@ -1,0 +1,475 @@
+"""The judge `claims`: a language model checks a text claim by claim against its inputs.
+
+The text is cut into claims. The model holds each of them against the inputs and quotes the words
+that decide. The score is the share of supported claims, as in FActScore (Min et al. 2023, section
+3.2), whose claims are short and make sense by themselves; those that a model cuts here are so, too.
+A text is as likely wrong as the claim in it that is most likely wrong, as in MiniCheck (Tang et al.
+2024, section 2).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import ClassVar, Literal, TypeVar, get_args
+
+from anyio import create_task_group
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    Decoding,
+    ErrorSpan,
+    Located,
+    Message,
+    ModelError,
+    Outcome,
+    Reasoning,
+    Report,
+    Segment,
+    Unverified,
+    Usage,
+    fingerprint,
+    first_error_alone,
+    gravest,
+    signature,
+    still_unverified,
+    thought_tokens,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.passages import listed
+from spanjury.judges.llm.answer_tokens import field_tokens, shares
+from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
+from spanjury.judges.llm.prompt import shown_texts
+from spanjury.judges.llm.quoted_evidence import Inputs
+from spanjury.judges.llm.typed_reply import TypedReply, ask_for
+from spanjury.judges.tasks import describe
+from spanjury.judges.text import Locator, fence, fill_template, read_template
+from spanjury.judges.text.sentences import sentences
+
+T = TypeVar("T")
+
+Verdict = Literal["supported", "contradicted", "missing", "unclear"]
+"""Verdict on a claim; no two begin with the same letter, so that one token tells them apart."""
+
+_PACKAGE = "spanjury.judges.llm"
+_TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-context.txt")
+_CATEGORIES = {"contradicted": "contradicted", "missing": "not in the source"}
+_WORD = re.compile(r"\w")
+_SEVERITY = 4  # of a wrong claim: the model says what is wrong, not how much it matters
+_RIVALS = 5  # the most that all servers with log-probabilities allow
+_LEAST_SHARE = 0.5  # of the probability that must lie on the verdicts that decide
+_UNKNOWN = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A claim and the sentence of the output that makes it.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets of the sentence, in code points of the output.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitClaim:
+    """A claim as a model states it: one fact of one sentence."""
+
+    sentence: int
+    claim: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitClaims:
+    """The claims of a text, in its order."""
+
+    claims: list[SplitClaim]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedClaim:
+    """A model's answer on one claim; what decides comes last."""
+
+    claim: int
+    evidence: str
+    explanation: str
+    words: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedClaims:
+    """A model's answers on the claims of one call."""
+
+    claims: list[CheckedClaim]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding:
+    """A claim, the answer on it, and the probability that it is wrong, where that is stated."""
+
+    claim: Claim
+    answer: CheckedClaim
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimJudge:
+    """Have a model check each claim of a text against the inputs.
+
+    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input that the
+    aspect may look at, and where the model can tell of no claim. A claim is *supported*,
+    *contradicted*, *missing* (the inputs do not say it) or *unclear*. Contradicted and missing
+    claims are errors, on the words that the model names, or on the whole sentence. A sentence with
+    an unclear claim, or with a claim that the model calls supported by words that no input holds,
+    is reported as unverified.
+
+    Where the server gives log-probabilities, each verdict has a probability, and the text the
+    highest of them.
+
+    Parameters
+    ----------
+    split
+        "rules" (the default): each sentence is a claim. "model": the model is first asked for short
+        claims that make sense by themselves; it then sees no more of the text than these, so that
+        with `per_call=1` the reply on a claim is remembered by the claim and its source.
+    per_call
+        The most claims that one call is about.
+    max_spans
+        The most errors of a report; the score counts all.
+    temperature, seed, max_tokens
+        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+    reasoning
+        How much the model is to think first, as for the annotator.
+    """
+
+    blind_spots: ClassVar[str] = (
+        "what the inputs imply without saying it, where the model does not see it; how much an "
+        "error matters"
+    )
+
+    model: ChatModel
+    split: Literal["rules", "model"] = "rules"
+    per_call: int = 10
+    max_spans: int = 8
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 2048
+    reasoning: Reasoning | None = None
+
+    def __post_init__(self) -> None:
+        if self.split not in {"rules", "model"}:
+            raise ValueError(f"split must be rules or model, got {self.split!r}")
+        if self.per_call < 1 or self.max_spans < 0:
+            raise ValueError(
+                "per_call must be positive and max_spans not negative: "
+                f"{self.per_call!r}, {self.max_spans!r}"
+            )
+        self._decoding(logprobs=_RIVALS)  # a bad number is refused now
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, decoding and the code that asks and reads."""
+        return signature(
+            "claims",
+            model=self.model.signature,
+            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            split=self.split,
+            per_call=self.per_call,
+            max_spans=self.max_spans,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            code=code_digest(__name__),
+            **({} if self.reasoning is None else {"reasoning": self.reasoning}),
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the report on all claims; raise `ModelError` if the model gives no reply."""
+        if aspect.kind != "grounding":
+            return _abstained(f"{aspect.name} is not about what the inputs support")
+        if not any(text.strip() for text in aspect.view(segment.inputs).values()):
+            return _abstained("there is no input to compare with")
+        claims, usage = list(_sentence_claims(segment.output)), Usage()
+        if self.split == "model" and claims:
+            reply = await self._split(aspect.task.output_header, claims)
+            if reply.value is None:
+                why = f"the text was not cut into claims: {reply.reason}"
+                return replace(reply.unscored, reason=why)
+            claims, usage = _split_claims(reply.value, claims), reply.usage
+        if not claims:
+            return Report(
+                outcome=Outcome.ABSTAINED, reason="the output makes no claim", usage=usage
+            )
+        replies = await self._check(segment, aspect, claims)
+        usage = sum((reply.usage for reply in replies), usage)
+        failed = next((reply for reply in replies if reply.value is None), None)
+        if failed is not None:
+            return replace(failed.unscored, usage=usage)
+        findings = [
+            finding
+            for asked, reply in zip(self._calls(claims), replies, strict=True)
+            for finding in _findings(asked, reply)
+        ]
+        report = _report(findings, segment=segment, aspect=aspect, max_spans=self.max_spans)
+        return replace(report, reply="\n\n".join(reply.text for reply in replies), usage=usage)
+
+    async def _split(self, output: str, claims: Sequence[Claim]) -> TypedReply[SplitClaims]:
+        """Ask for the claims of the sentences of a text that is called `output`."""
+        return await self._ask(
+            SplitClaims,
+            "claims-split.txt",
+            {f"Sentences of the {output}": _numbered(claims)},
+            about={"output": output},
+            decoding=self._decoding(),
+        )
+
+    async def _check(
+        self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
+    ) -> list[TypedReply[CheckedClaims]]:
+        """Ask about all claims; no call waits for another."""
+        calls = list(self._calls(claims))
+        replies: dict[int, TypedReply[CheckedClaims]] = {}
+        failures: list[ModelError] = []
+
+        async def check(number: int) -> None:
+            try:
+                replies[number] = await self._check_together(segment, aspect, calls[number])
+            except ModelError as error:
+                failures.append(error)  # other calls may be paid already
+
+        with first_error_alone():
+            async with create_task_group() as group:
+                for number in range(len(calls)):
+                    group.start_soon(check, number)
+        if failures:
+            raise failures[0]
+        return [replies[number] for number in range(len(calls))]
+
+    async def _check_together(
+        self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
+    ) -> TypedReply[CheckedClaims]:
+        output = aspect.task.output_header
+        shown = shown_texts(segment, aspect)
+        inputs = [name for name in shown if name != output]
+        if self.split == "model":
+            del shown[output]
+        list_name = next(name for name in _list_names() if name not in shown)
+        in_context = self.split == "rules"
+        about = {
+            "description": describe(aspect),
+            "inputs": f"the {' and the '.join(listed(inputs))}",
+            "claims": list_name,
+            "context": _fill("claims-context.txt", {"output": output}) if in_context else "",
+        }
+        return await self._ask(
+            CheckedClaims,
+            "claims.txt",
+            {**shown, list_name: _numbered(claims)},
+            about=about,
+            decoding=self._decoding(logprobs=_RIVALS),
+        )
+
+    async def _ask(
+        self,
+        reply_type: type[T],
+        name: str,
+        texts: Mapping[str, str],
+        *,
+        about: Mapping[str, str],
+        decoding: Decoding,
+    ) -> TypedReply[T]:
+        fenced = fence(texts)
+        filled = _fill(name, {**about, "material": fenced.text, "mark": fenced.mark})
+        return await ask_for(
+            reply_type,
+            model=self.model,
+            messages=[
+                Message(role="system", content=_fill("claims-system.txt", {})),
+                Message(role="user", content=filled),
+            ],
+            decoding=decoding,
+            logprobs_near=("verdict",),
+        )
+
+    def _calls(self, claims: Sequence[Claim]) -> Iterator[Sequence[Claim]]:
+        for start in range(0, len(claims), self.per_call):
+            yield claims[start : start + self.per_call]
+
+    def _decoding(self, *, logprobs: int = 0) -> Decoding:
+        return Decoding(
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
+            logprobs=logprobs,
+            reasoning=self.reasoning,
+        )
+
+
+def _sentence_claims(output: str) -> Iterator[Claim]:
+    """Yield each sentence that says something as a claim."""
+    for sentence in sentences(output):
+        if _WORD.search(sentence.text):
+            text = " ".join(sentence.text.split())
+            yield Claim(text=text, start=sentence.start, end=sentence.end)
+
+
+def _split_claims(split: SplitClaims, of_sentences: Sequence[Claim]) -> list[Claim]:
+    """Return the claims of a model's reply, in the order of the sentences that they are of."""
+    numbered = dict(enumerate(of_sentences, 1))
+    claims = [
+        replace(sentence, text=" ".join(stated.claim.split()))
+        for stated in split.claims
+        if (sentence := numbered.get(stated.sentence)) and _WORD.search(stated.claim)
+    ]
+    return sorted(dict.fromkeys(claims), key=lambda claim: claim.start)
+
+
+def _numbered(claims: Sequence[Claim]) -> str:
+    return "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
+
+
+def _list_names() -> Iterator[str]:
+    return chain(("Claims",), (f"Claims {number}" for number in count(2)))
+
+
+def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iterator[_Finding]:
+    """Yield what the reply says of each claim; of several answers on one the first counts."""
+    assert reply.value is not None
+    answers = reply.value.claims
+    tokens = list(field_tokens(reply.logprobs, "verdict", mark=""))
+    # Without a token for each answer it is unclear which token belongs to which.
+    probabilities: Sequence[float | None] = [None] * len(answers)
+    if len(tokens) == len(answers):
+        probabilities = [_wrong_share(shares(token, get_args(Verdict))) for token in tokens]
+    by_number: dict[int, tuple[CheckedClaim, float | None]] = {}
+    for answer, probability in zip(answers, probabilities, strict=True):
+        by_number.setdefault(answer.claim, (answer, probability))
+    for number, claim in enumerate(claims, 1):
+        answer, probability = by_number.get(number, (_unanswered(number), None))
+        yield _Finding(claim=claim, answer=answer, probability=probability)
+
+
+def _unanswered(number: int) -> CheckedClaim:
+    why = "The reply gives no verdict on it."
+    return CheckedClaim(claim=number, evidence="", explanation=why, words="", verdict="unclear")
+
+
+def _wrong_share(verdicts: Mapping[str, float]) -> float | None:
+    """Return the probability that a claim is wrong; None where the verdicts decide too little."""
+    wrong = verdicts["contradicted"] + verdicts["missing"]
+    decided = wrong + verdicts["supported"]
+    return min(1.0, wrong / decided) if decided >= _LEAST_SHARE else None
+
+
+def _report(
+    findings: Sequence[_Finding], *, segment: Segment, aspect: Aspect, max_spans: int
+) -> Report:
+    """Make one report of what is known of the claims."""
+    inputs, output = Inputs(aspect.view(segment.inputs)), segment.output
+    counts = dict.fromkeys(get_args(Verdict), 0)
+    spans: dict[tuple[int | None, int | None, str], ErrorSpan] = {}
+    unverified = []
+    for finding in findings:
+        verdict, doubt = finding.answer.verdict, ""
+        if verdict in _CATEGORIES:
+            span = _span(finding, output=output, inputs=inputs)
+            key = (span.start, span.end, span.category)
+            spans[key] = _merged(spans[key], span) if key in spans else span
+        elif verdict == "unclear":
+            doubt = finding.answer.explanation.strip() or "The model cannot tell."
+        elif (quote := finding.answer.evidence.strip()) and not inputs.hold(quote):
+            doubt = "The model calls it supported by words that no input holds."
+        if doubt:
+            verdict = "unclear"
+            unverified.append(_unverified(finding, reason=doubt, output=output))
+        counts[verdict] += 1
+    decided = len(findings) - counts["unclear"]
+    stated = [finding.probability for finding in findings]
+    rationale = _rationale(counts)
+    if not decided:
+        return _abstained(f"the model could tell of no claim: {unverified[0].reason}")
+    scale = aspect.scale
+    return Report(
+        score=scale.low + (scale.high - scale.low) * counts["supported"] / decided,
+        spans=gravest(tuple(spans.values()), limit=max_spans),
+        rationale=rationale,
+        unverified=still_unverified([unverified], tuple(spans.values())),
+        error_probability=max((p for p in stated if p is not None), default=None),
+    )
+
+
+def _span(finding: _Finding, *, output: str, inputs: Inputs) -> ErrorSpan:
+    """Return the error of a wrong claim, on the words that are named or on the sentence."""
+    claim, answer = finding.claim, finding.answer
+    start, end = claim.start, claim.end
+    if words := Locator(output[start:end]).find(answer.words):
+        start, end = start + words.start, start + words.end
+    span = ErrorSpan(
+        text=output[start:end],
+        start=start,
+        end=end,
+        explanation=answer.explanation,
+        severity=_SEVERITY,
+        category=_CATEGORIES[answer.verdict],
+        located=words.located if words else Located.EXACT,
+        probability=finding.probability,
+    )
+    quote = answer.evidence.strip()
+    evidence = (ParsedEvidence(quote=quote),) if quote else ()
+    return inputs.with_evidence(
+        span,
+        ParsedError(
+            quote=answer.words,
+            explanation=answer.explanation,
+            severity=_SEVERITY,
+            evidence=evidence,
+        ),
+    )
+
+
+def _merged(span: ErrorSpan, other: ErrorSpan) -> ErrorSpan:
+    """Return one error of two on the same words."""
+    explanations = dict.fromkeys((span.explanation, other.explanation))
+    return replace(
+        span,
+        explanation=" ".join(filter(None, explanations)),
+        evidence=tuple(dict.fromkeys((*span.evidence, *other.evidence))),
+        probability=max(
+            (p for p in (span.probability, other.probability) if p is not None), default=None
+        ),
+    )
+
+
+def _unverified(finding: _Finding, *, reason: str, output: str) -> Unverified:
+    start, end = finding.claim.start, finding.claim.end
+    probability = _UNKNOWN if finding.probability is None else finding.probability
+    return Unverified(
+        start=start, end=end, text=output[start:end], probability=probability, reason=reason
+    )
+
+
+def _rationale(counts: Mapping[str, int]) -> str:
+    said = {
+        "supported": "supported",
+        "contradicted": "contradicted",
+        "missing": "not in the source",
+        "unclear": "not verified",
+    }
+    parts = [f"{count} {said[verdict]}" for verdict, count in counts.items() if count]
+    total = sum(counts.values())
+    return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."
+
+
+def _abstained(reason: str) -> Report:
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def _fill(name: str, about: Mapping[str, str]) -> str:
+    return fill_template(_PACKAGE, name, dict(about))

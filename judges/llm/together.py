@@ -1,0 +1,255 @@
+"""The judge `together`: a language model that judges several aspects of a text in one call.
+
+The texts are sent once for all aspects, where `annotator` sends them once for each. Each problem is
+listed under its aspect; each aspect has its own verdict and score. The aspects that are asked
+about together are those that are named and look at the same inputs: a model that is to judge
+fluency alone must not see the source.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ConfigError,
+    Decoding,
+    ErrorSpan,
+    Message,
+    Outcome,
+    Reasoning,
+    Report,
+    Segment,
+    Usage,
+    fingerprint,
+    gravest,
+    signature,
+    thought_tokens,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.llm.answer_tokens import field_tokens
+from spanjury.judges.llm.asking import AskedOnce
+from spanjury.judges.llm.parse import located_errors
+from spanjury.judges.llm.parsed import ParsedError
+from spanjury.judges.llm.prompt import everything, shown_texts
+from spanjury.judges.llm.typed_reply import TypedReply, ask_for
+from spanjury.judges.llm.verdict import share_of_yes
+from spanjury.judges.tasks import Catalogue, describe
+from spanjury.judges.text import fence, fill_template, read_template
+
+_PACKAGE = "spanjury.judges.llm"
+_TEMPLATES = ("system.txt", "together.txt", "severity-numeric.txt")
+_RIVALS = 5  # the most that all servers with log-probabilities allow
+_HELD = 256  # replies of which other aspects may be asked soon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectProblem:
+    """A problem that a model lists under an aspect."""
+
+    aspect: str
+    location: str
+    explanation: str
+    severity: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectVerdict:
+    """A model's verdict on an aspect; what decides comes last."""
+
+    aspect: str
+    explanation: str
+    faulty: Literal["yes", "no"]
+    score: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointReview:
+    """A model's review of a text under several aspects."""
+
+    problems: list[AspectProblem]
+    verdicts: list[AspectVerdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TogetherJudge:
+    """Ask a model about several aspects of a text in one call.
+
+    An aspect that is not among the `aspects`, or looks at other inputs than they do, is asked about
+    alone. The call is made for the aspect that comes first, and counted there.
+
+    Parameters
+    ----------
+    aspects
+        Names of the aspects, joined by ``+``; of each task those that it has. There is no default.
+    max_errors
+        The most errors of a report.
+    temperature, seed, max_tokens
+        How replies are drawn; `max_tokens`, for each aspect, is doubled once for a reply that broke
+        off.
+    reasoning
+        How much the model is to think first, as for the annotator.
+    """
+
+    model: ChatModel
+    aspects: str = ""
+    max_errors: int = 8
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 768
+    reasoning: Reasoning | None = None
+    _replies: AskedOnce[str, TypedReply[JointReview]] = field(
+        init=False, repr=False, compare=False, default_factory=lambda: AskedOnce(most=_HELD)
+    )
+
+    def __post_init__(self) -> None:
+        if not self._names:
+            raise ValueError("aspects must name what to ask about together: coherence+fluency")
+        if self.max_errors < 1:
+            raise ValueError(f"max_errors must be positive, got {self.max_errors!r}")
+        self._decoding(aspects=1)  # a bad number is refused now
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, aspects, decoding and the code that asks and reads."""
+        return signature(
+            "together",
+            model=self.model.signature,
+            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            aspects="+".join(self._names),
+            max_errors=self.max_errors,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            code=code_digest(__name__),
+            **({} if self.reasoning is None else {"reasoning": self.reasoning}),
+        )
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the report on `aspect`; raise `ModelError` if the model gives no reply."""
+        asked = self._asked_with(aspect)
+        shown = (text for item in shown_texts(segment, aspect).items() for text in item)
+        key = digest(*shown, *map(canonical, asked))
+        reply, is_new = await self._replies.value(key, lambda: self._ask(segment, asked))
+        usage = reply.usage if is_new else Usage()
+        if reply.value is None:
+            self._replies.forget(key)
+            return replace(reply.unscored, usage=usage)
+        report = _report(reply, reply.value, aspect=aspect, output=segment.output)
+        spans = gravest(report.spans, limit=self.max_errors)
+        return replace(report, spans=spans, reply=reply.text, usage=usage)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.aspects.split("+") if name.strip())
+
+    def _asked_with(self, aspect: Aspect) -> tuple[Aspect, ...]:
+        """Return the aspects of the call that is about `aspect`, in the order of their names."""
+        task, catalogue = aspect.task.name, _catalogue()
+        try:
+            named = [
+                catalogue.aspect(task, name) for name in self._names if catalogue.has(task, name)
+            ]
+        except ConfigError:  # a task of the user's own
+            named = []
+        alike = [
+            aspect if other.name == aspect.name else other
+            for other in named
+            if other.inputs == aspect.inputs and other.task == aspect.task
+        ]
+        return tuple(alike) if aspect in alike else (aspect,)
+
+    async def _ask(self, segment: Segment, aspects: Sequence[Aspect]) -> TypedReply[JointReview]:
+        texts = shown_texts(segment, aspects[0])
+        fenced, task = fence(texts), aspects[0].task
+        about = {
+            "task_description": task.description,
+            "material": fenced.text,
+            "mark": fenced.mark,
+            "everything": everything(tuple(texts)),
+            "output": task.output_header,
+            "aspects": "\n\n".join(map(_described, aspects)),
+            "severity": read_template(_PACKAGE, "severity-numeric.txt"),
+            "max_errors": str(self.max_errors),
+        }
+        return await ask_for(
+            JointReview,
+            model=self.model,
+            messages=[
+                Message(role="system", content=read_template(_PACKAGE, "system.txt")),
+                Message(role="user", content=fill_template(_PACKAGE, "together.txt", about)),
+            ],
+            decoding=self._decoding(aspects=len(aspects)),
+            logprobs_near=("faulty",),
+        )
+
+    def _decoding(self, *, aspects: int) -> Decoding:
+        return Decoding(
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens * aspects + thought_tokens(self.reasoning),
+            logprobs=_RIVALS,
+            reasoning=self.reasoning,
+        )
+
+
+@cache
+def _catalogue() -> Catalogue:
+    return Catalogue.load()
+
+
+def _described(aspect: Aspect) -> str:
+    """Describe an aspect under its name, with its labels."""
+    labels = ", ".join(aspect.scale.labels)
+    return f"## {aspect.name}\n{describe(aspect)}\nScore, from worst to best: {labels}"
+
+
+def _report(
+    reply: TypedReply[JointReview], review: JointReview, *, aspect: Aspect, output: str
+) -> Report:
+    """Return what a review says of one aspect."""
+    tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
+    are_paired = len(tokens) == len(review.verdicts)
+    for number, verdict in enumerate(review.verdicts):
+        if not _is_about(aspect, verdict.aspect):
+            continue
+        score = aspect.scale.value(verdict.score)
+        if score is None:
+            return _unread(f"its score for {aspect.name} is no label of the scale")
+        return Report(
+            score=score,
+            spans=_spans(review.problems, aspect=aspect, output=output),
+            rationale=verdict.explanation,
+            error_probability=share_of_yes(tokens[number]) if are_paired else None,
+        )
+    return _unread(f"the reply has no verdict on {aspect.name}")
+
+
+def _spans(
+    problems: Sequence[AspectProblem], *, aspect: Aspect, output: str
+) -> tuple[ErrorSpan, ...]:
+    errors = [
+        ParsedError(
+            quote=problem.location,
+            explanation=problem.explanation,
+            severity=problem.severity if 1 <= problem.severity <= 5 else None,  # noqa: PLR2004
+        )
+        for problem in problems
+        if _is_about(aspect, problem.aspect)
+    ]
+    return located_errors(errors, output=output)
+
+
+def _is_about(aspect: Aspect, name: str) -> bool:
+    return _folded(name) in {_folded(aspect.name), _folded(aspect.spoken)}
+
+
+def _folded(name: str) -> str:
+    return name.strip().replace("-", " ").replace("_", " ").casefold()
+
+
+def _unread(reason: str) -> Report:
+    return Report(outcome=Outcome.UNPARSEABLE, reason=reason)

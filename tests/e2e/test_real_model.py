@@ -24,6 +24,7 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     SeatReport,
+    Segment,
     TextPair,
 )
 from spanjury.judges.llm.annotator import Annotator
@@ -176,9 +177,13 @@ class Grade(BaseModel):
 
 
 async def test_it_compares_two_texts_in_both_orders() -> None:
-    texts = [s for s in read_segments(EXAMPLES / "summaries.jsonl") if "harbour" in s.segment_id]
-    pair, config = TextPair(a=texts[0], b=texts[1]), PanelConfig(models=(EMBEDDED,), seed=1)
-    spec = "comparer:max_tokens=150"
+    inputs = {"Article": "The bridge opened in 1932. It has two lanes."}
+    a, b = (
+        Segment(segment_id=name, output=output, inputs=inputs, task="summarization")
+        for name, output in (("a", "A bridge opened in 1932."), ("b", "Bridge open. Lanes two."))
+    )
+    pair, config = TextPair(a=a, b=b), PanelConfig(models=(EMBEDDED,), seed=1)
+    spec = "comparer:max_tokens=60"
     async with open_pair_judge(spec, config, memory=None, meter=Meter()) as seat:
         comparison = await seat.compare(pair, FLUENCY)
     assert len(comparison.orders) == 2

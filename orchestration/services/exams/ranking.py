@@ -83,11 +83,12 @@ def _rankings(
     judged = list(dict.fromkeys(row.aspect for row in compared))
     if strange := [name for name in aspects if name not in judged]:
         raise ConfigError(f"{', '.join(strange)} was not compared; compared: {', '.join(judged)}")
-    made = Counter((row.aspect, row.source, row.id_a, row.id_b) for row in compared)
+    made = Counter((row.aspect, row.source, row.system_a, row.system_b) for row in compared)
     if twice := next((key for key, count in made.items() if count > 1), None):
+        aspect, source, first, second = twice
         raise ConfigError(
-            f"{twice[2]!r} and {twice[3]!r} were compared twice on {twice[0]}: name one folder of"
-            " comparisons, or folders of different texts"
+            f"{first!r} and {second!r} were compared twice on {aspect} over the source {source!r}:"
+            " name one folder of comparisons, or folders of different texts"
         )
     by_aspect = [[row for row in compared if row.aspect == name] for name in aspects or judged]
     ranked = [rows for rows in by_aspect if any(row.preference is not None for row in rows)]

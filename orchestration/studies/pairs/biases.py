@@ -139,10 +139,11 @@ def biases_of(
     family = table.of(model_of(judge)) or ""
     systems = dict.fromkeys(name for row in rows for name in (row.system_a, row.system_b))
     own = tuple(name for name in systems if family and table.of(name) == family)
-    by_id = {segment.segment_id: segment for segment in texts}
+    # Texts of several systems may have one id.
+    named = {(segment.segment_id, segment.system): segment for segment in texts}
 
     def findings(aspect: str, chosen: Sequence[ComparisonRow]) -> BiasFindings:
-        return _findings(aspect, chosen, by_id, own=own, settings=settings)
+        return _findings(aspect, chosen, named, own=own, settings=settings)
 
     names = dict.fromkeys(row.aspect for row in rows)
     return Biases(
@@ -182,7 +183,7 @@ def _cautions(biases: Biases) -> Iterator[str]:
 def _findings(
     aspect: str,
     rows: Sequence[ComparisonRow],
-    texts: Mapping[str, Segment],
+    texts: Mapping[tuple[str, str], Segment],
     *,
     own: Sequence[str],
     settings: Settings,
@@ -220,9 +221,13 @@ def _findings(
 
 
 def _judged(
-    row: ComparisonRow, texts: Mapping[str, Segment], *, points: float, settings: Settings
+    row: ComparisonRow,
+    texts: Mapping[tuple[str, str], Segment],
+    *,
+    points: float,
+    settings: Settings,
 ) -> Judged:
-    a, b = texts[row.id_a], texts[row.id_b]
+    a, b = texts[row.id_a, row.system_a], texts[row.id_b, row.system_b]
     scores = a.human_score(row.aspect), b.human_score(row.aspect)
     words = len(a.output.split()), len(b.output.split())
     if scores[0] is None or scores[1] is None:

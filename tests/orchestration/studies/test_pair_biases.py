@@ -39,12 +39,15 @@ class Bench:
     ) -> "Bench":
         """Add a pair over a source of its own."""
         source = str(len(self.rows))
-        ids = [f"{source}/{system}" for system in systems]
         for at in range(2):
             human: Mapping[str, Mapping[str, float]] = {}
             if people is not None:
                 human = {"fluency": {"": people[at]}}
-            self.texts.append(Segment(segment_id=ids[at], output="word " * words[at], human=human))
+            self.texts.append(
+                Segment(
+                    segment_id=source, output="word " * words[at], human=human, system=systems[at]
+                )
+            )
         outcome = Outcome.REFUSED if preference is None else Outcome.SCORED
         self.rows.append(
             ComparisonRow(
@@ -53,8 +56,8 @@ class Bench:
                 aspect="fluency",
                 system_a=systems[0],
                 system_b=systems[1],
-                id_a=ids[0],
-                id_b=ids[1],
+                id_a=source,
+                id_b=source,
                 judge=JUDGE,
                 outcome=outcome,
                 preference=preference,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.chunks import Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.reading.dataset_rows import Chunk, cut_chunks, read_chunk
 from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import ConfigError, DataError, Segment
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 import pytest
 
 from spanjury.adapters.files.places import find_place
-from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.results.merging import ShardFolder
 from spanjury.judges.core import StoreError
 
 

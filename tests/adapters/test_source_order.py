@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
 ANY_TEXT = st.text(st.characters(), max_size=5)  # lone surrogates are among them
@@ -118,7 +118,7 @@ def test_threads_may_read_in_turn() -> None:
 
 FULL_DISK = """
 import resource
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.judges.core import Segment
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))

@@ -9,7 +9,7 @@ import pytest
 import spanjury
 from spanjury import exams
 from spanjury.orchestration.report import Table
-from spanjury.orchestration.services.judging.held_panel import HeldPanel
+from spanjury.orchestration.services.judging.panels import HeldPanel
 from spanjury.orchestration.studies.robustness.exam import ExamResult
 
 pytestmark = pytest.mark.anyio

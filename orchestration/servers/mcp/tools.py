@@ -24,8 +24,6 @@ from spanjury.orchestration.services.serving.agent_reports import (
     AspectCard,
     TextCheck,
     TextComparison,
-)
-from spanjury.orchestration.services.serving.agent_texts import (
     card_lines,
     check_lines,
     comparison_lines,

@@ -11,8 +11,7 @@ from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.judging.likely_task import likely_task
-from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.services.judging.panels import Judges, Models, entered, likely_task
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -85,11 +84,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
         system=system,
         aspects_files=aspects_files,
     )
-    if isinstance(panel, Panel):
-        if judges or models:
-            raise ConfigError("an open panel has its judges and models: name no others")
-        return await judge(panel, request)
-    async with open_panel(panel, judges=judges, models=models) as opened:
+    async with entered(panel, judges=judges, models=models) as opened:
         return await judge(opened, request)
 
 

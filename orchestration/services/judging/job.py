@@ -1,13 +1,13 @@
 """A job: data to judge, the panel that judges them, and where the results go; and its plan."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from spanjury.judges.core import Aspect, DataError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
@@ -18,7 +18,8 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import by_source, open_source
 
 with lazily():
-    from spanjury.orchestration.services.judging import fitted_in_use
+    from spanjury.orchestration.engine import made_for
+    from spanjury.orchestration.wiring import calibrations
 
 _HELD = 2**25
 """Characters of the segments that are held from the plan of a job to its run."""
@@ -111,7 +112,7 @@ def plan(job: Job) -> Plan:
     judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
     assessments = judged.total()
     if job.panel.is_fitted:
-        fitted_in_use.check_aspects(job.panel, judged)
+        check_aspects(job.panel, judged)
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
     return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)
@@ -177,3 +178,24 @@ def readable(
             bad.append(row)
         else:
             raise row
+
+
+def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
+    """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
+
+    Parameters
+    ----------
+    judged
+        Task and name of each aspect.
+    """
+    names = [made_for.aspect_key(*pair) for pair in judged]
+    if panel.calibration is not None:
+        calibration = calibrations.read_calibration(panel.calibration)
+        _check(names, calibration.aspects, what=f"the calibration {panel.calibration} is of")
+    if panel.cascade is not None and panel.cascade.aspect:
+        _check(names, [panel.cascade.aspect], what="the cascade was fitted to")
+
+
+def _check(names: Collection[str], fitted: Collection[str], *, what: str) -> None:
+    if names and not any(name in fitted for name in names):
+        raise ConfigError(f"{what} {', '.join(fitted)}, and {', '.join(names)} is judged")

@@ -10,7 +10,7 @@ from fakes.marked_runs import put_marks, span
 
 from spanjury.orchestration.services.people.marks.mark import Mark
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.studies.sampling.chances import SAMPLING
+from spanjury.orchestration.studies.sampling import SAMPLING
 
 QUICK = ("--draws", "100")
 PANEL = ("--judge", "grounding", "--judge", "form", "--no-progress", "--show", "none")

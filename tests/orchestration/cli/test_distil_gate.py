@@ -13,8 +13,7 @@ from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.training.train import training_data
-from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import read_split
+from spanjury.orchestration.studies.distillation.training_set import Example, read_split
 
 TEXTS = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FORM = ("--judge", "form")

@@ -16,8 +16,10 @@ from typer.testing import CliRunner, Result
 from spanjury.judges.core import Label
 from spanjury.orchestration.cli import distil_train
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
-from spanjury.orchestration.studies.distillation.tokens.token_files import read_token_split
+from spanjury.orchestration.studies.distillation.tokens.example import (
+    TokenExample,
+    read_token_split,
+)
 
 DEMO = Path(str(files("spanjury.perturbations"))) / "demo" / "summarization.jsonl"
 SMALL = ("--twins", 12, "--records", 6, "--limit", 12)

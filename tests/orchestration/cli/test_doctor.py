@@ -14,8 +14,7 @@ from typer.testing import CliRunner, Result
 from spanjury.judges.core import ConfigError, PluginError
 from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.cli.doctor import _attention
-from spanjury.orchestration.cli.network import forbid_network
+from spanjury.orchestration.cli.doctor import _attention, forbid_network
 from spanjury.orchestration.wiring import models
 
 Doctor = Callable[..., Result]

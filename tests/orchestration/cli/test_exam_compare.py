@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import StoreError
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.exams.exam_scores import ExamScores, read_scores, write_scores
+from spanjury.orchestration.services.exams.study_report import ExamScores, read_scores, write_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
 

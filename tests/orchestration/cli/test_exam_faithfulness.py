@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli import exam_session
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
@@ -103,7 +103,7 @@ def test_progress_ends_where_all_has_been_done(
             super().__exit__(None, None, None)
             looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(exam_session, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "ProgressLines", Looked)
     done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     assert done.exit_code == 0, done.output
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.judging.metric_scores import read_metric_scores
+from spanjury.orchestration.services.judging.metrics import read_metric_scores
 
 TEXT = "the old bridge was closed because two of its pillars had cracked"
 WORDS = TEXT.split()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from spanjury.adapters.runs import run_removal
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.runs.pruning import parse_age
+from spanjury.orchestration.services.runs.run_list import parse_age
 from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of
 
 OLD = ("--older-than", "30d")

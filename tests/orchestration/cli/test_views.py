@@ -23,8 +23,8 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
 )
+from spanjury.orchestration.cli.run_view import summary_view
 from spanjury.orchestration.cli.segment_view import segment_view
-from spanjury.orchestration.cli.summary_view import summary_view
 from spanjury.orchestration.engine.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")

@@ -19,7 +19,7 @@ import spanjury
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.judging import batch_thread
+from spanjury.orchestration.services.judging import evaluation
 from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
@@ -53,9 +53,9 @@ async def test_reports_come_while_later_texts_are_still_judged() -> None:
 
 @pytest.mark.anyio
 async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[batch_thread.BatchThread] = []
+    made: list[evaluation.BatchThread] = []
 
-    class Noted(batch_thread.BatchThread):
+    class Noted(evaluation.BatchThread):
         def __init__(self, *args: object, **options: object) -> None:
             super().__init__(*args, **options)  # type: ignore[arg-type]  # handed through
             made.append(self)
@@ -74,17 +74,17 @@ async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_batch_waits_for_who_takes_its_reports() -> None:
     fluency = spanjury.find_aspect("fluency")
     texts = [
-        batch_thread.Text(
+        evaluation.Text(
             segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,)
         )
         for n in range(2000)
     ]
-    terms = batch_thread.Terms(panel=panel_config(judges=["form"]))
-    batch = batch_thread.BatchThread(terms, lambda: iter(texts), total=len(texts))
+    terms = evaluation.Terms(panel=panel_config(judges=["form"]))
+    batch = evaluation.BatchThread(terms, lambda: iter(texts), total=len(texts))
     taken = len(batch.take())
     batch._thread.join(1.0)
     ahead = batch.progress().done - taken
-    assert batch_thread._AHEAD <= ahead < 2000 - taken
+    assert evaluation._AHEAD <= ahead < 2000 - taken
     while reports := batch.take():
         taken += len(reports)
     assert taken == 2000

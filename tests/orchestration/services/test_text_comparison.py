@@ -13,7 +13,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
 )
-from spanjury.orchestration.services.serving.text_comparison import compared
+from spanjury.orchestration.services.serving.agent_tools import compared
 
 FAILED = Report(outcome=Outcome.TIMED_OUT, reason="no reply within 120 s")
 

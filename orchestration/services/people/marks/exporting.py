@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
-from spanjury.orchestration.services.people.marks.readings import Reading
+from spanjury.orchestration.services.people.marks.marked_run import Reading
 from spanjury.orchestration.wiring.marks import (
     ANNOTATORS,
     FORMS,

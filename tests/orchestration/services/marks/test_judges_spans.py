@@ -12,8 +12,7 @@ from fakes.result_files import result, write_results
 
 from spanjury.judges.core import ErrorSpan, Located
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, Origin
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.verdicts import judges_spans
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, judges_spans
 
 OUTPUT = "The mill burnt down on Friday."
 PLACES = {"mill": (4, 8), "down": (15, 19), "Friday": (23, 29)}

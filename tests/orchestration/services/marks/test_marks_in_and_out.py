@@ -21,8 +21,7 @@ from spanjury.orchestration.services.people.marks.mark import (
     mark_json,
     mark_of_json,
 )
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import read_readings
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
 
 OUTPUTS = ("The 🐕 sat.", "A cat, a cat.", "Übel", "The 🐕 sat.")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)

@@ -10,10 +10,11 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.services.people.sampling.sampled import TextName
+from spanjury.orchestration.services.people.sampled import TextName
 from spanjury.orchestration.studies.agreement.ratings import input_of
-from spanjury.orchestration.studies.sampling.chances import INCLUSION, SAMPLING
-from spanjury.orchestration.studies.sampling.drawing import (
+from spanjury.orchestration.studies.sampling import (
+    INCLUSION,
+    SAMPLING,
     Purpose,
     Sample,
     Stratum,
@@ -25,6 +26,8 @@ from spanjury.orchestration.studies.sampling.drawing import (
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.stats.arrays import FloatArray
+
+_Value = Callable[[ResultScores, Scale], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +183,6 @@ def _panel(row: ResultScores, scale: Scale) -> float:
 def _spread(row: ResultScores, scale: Scale) -> float:
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
-
-
-_Value = Callable[[ResultScores, Scale], float]
 
 
 class _Scores:

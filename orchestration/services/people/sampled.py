@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core import DataError, Segment
 from spanjury.orchestration.services.judging.panels import read_segments
-from spanjury.orchestration.studies.sampling.chances import (
+from spanjury.orchestration.studies.sampling import (
     chance_of,
     left_out_note,
     unequal_chances_note,

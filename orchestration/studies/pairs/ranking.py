@@ -12,7 +12,7 @@ from spanjury.judges.core import unstamped
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
 from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
-from spanjury.orchestration.studies.ranking.means import least_p
+from spanjury.orchestration.studies.ranking.score_table import least_p
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares

@@ -95,7 +95,7 @@ HEAVY = {
     "orchestration/frameworks/test_pytest_plugin.py": "starts processes",
     "orchestration/servers/http/test_processes.py": "starts processes",
     "orchestration/servers/mcp": "imports mcp and starts processes",
-    "orchestration/services/test_chaos.py": "breaks servers a thousand times",
+    "orchestration/services/test_chaos.py": "breaks servers hundreds of times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",
     "orchestration/services/test_ray_command.py": "starts a cluster",
@@ -141,6 +141,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
         for item in items:
             shorten(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marked = metafunc.definition.get_closest_marker("asyncio_only")
+    if marked and "anyio_backend" in metafunc.fixturenames:
+        on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
+        metafunc.definition.add_marker(on_asyncio)
 
 
 def in_heavy_file(path: Path) -> bool:
@@ -207,6 +215,6 @@ def _log_as_configured_by_default() -> Iterator[None]:
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Run every async test on both event loops, unless a module says otherwise."""
+    """Run every async test on both event loops, unless it is marked `asyncio_only`."""
     backend: str = request.param
     return backend

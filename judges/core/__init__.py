@@ -7,7 +7,7 @@ of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of 
 """
 
 from spanjury.judges.core.addresses import without_secrets
-from spanjury.judges.core.aspect import Aspect, Kind, Task
+from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
     Decoding,
@@ -162,6 +162,7 @@ __all__ = [
     "Consolidation",
     "Consolidator",
     "CorpusMetric",
+    "Criterion",
     "DataError",
     "Decision",
     "DecisionBasis",

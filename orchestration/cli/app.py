@@ -17,6 +17,7 @@ from spanjury.orchestration.cli.command import CommandGroup, DeferredCommand, Fl
 
 with lazily():
     from spanjury.orchestration.cli import (
+        align,
         bench_spans,
         distil_build,
         distil_gate,
@@ -66,6 +67,7 @@ class _Commands(CommandGroup):
         "meta": lambda: study.file_command(agreement.Meta, name="meta"),
         "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
         "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
+        "align": lambda: align.align,
         "pairs": lambda: study.study_command(pairs.Pairs, name="pairs"),
         "rank": lambda: study.file_command(ranking.Rank, name="rank"),
         "sample": lambda: marks.sample,

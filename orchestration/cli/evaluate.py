@@ -43,6 +43,14 @@ class RowFlags(DataFlags):
         tuple[str, ...],
         Flag("Demand to judge by, in a sentence: 'Every price is in euros.'; repeatable.", "TEXT"),
     ] = ()
+    rubric: Annotated[
+        Path | None,
+        Flag(
+            "TOML or JSON file of weighted criteria, summed up in one result.",
+            "FILE",
+            env=True,
+        ),
+    ] = None
     skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
@@ -170,8 +178,9 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, without a memory."""
     panel = judges.config()
-    if rows.criterion and not (panel.models or panel.seats):
-        raise ConfigError("only a model can judge a criterion: add --model NAME")
+    if (rows.criterion or rows.rubric) and not (panel.models or panel.seats):
+        what = "a criterion" if rows.criterion else "a rubric"
+        raise ConfigError(f"only a model can judge {what}: add --model NAME")
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
     return jobs.Job(
@@ -181,6 +190,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
         task=rows.task,
         aspects=(*rows.aspect, *map(tasks.criterion, rows.criterion)),
         aspects_files=rows.aspects_file,
+        rubric=tasks.Rubric.read(rows.rubric) if rows.rubric else None,
         columns=rows.column,
         limit=rows.limit,
         shard=shard,
@@ -223,6 +233,7 @@ def _cluster_job(
     """Return the same job for a cluster; refuse flags that only one machine can follow."""
     refused = {
         "--column": rows.column,
+        "--rubric": rows.rubric is not None,
         "--shard": rows.shard is not None,
         "--order": rows.order != "file",
         "--output": kept.output is not None,

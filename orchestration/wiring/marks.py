@@ -9,6 +9,7 @@ from spanjury.adapters.files.annotations.annotators import (
     MARKS,
     READINGS,
     SPANS,
+    marked_row,
     write_marked_rows,
 )
 from spanjury.adapters.files.annotations.factgenie import SEGMENT_ID, write_factgenie
@@ -42,6 +43,7 @@ __all__ = [
     "StoredMark",
     "StoredMarks",
     "mark_name",
+    "marked_row",
     "read_marks",
     "result_names",
 ]

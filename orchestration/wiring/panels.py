@@ -29,6 +29,7 @@ from spanjury.orchestration.wiring.checks import (
     checked_judge,
 )
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.examples import with_examples
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (
     AGGREGATIONS,
@@ -151,6 +152,7 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
         return Seat(name=named.name, judge=measuring)
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
+    options = with_examples(factory, options)
     if model is not None:
         options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)

@@ -12,7 +12,7 @@ from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 from spanjury.orchestration.wiring.config import EMBEDDED
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEGMENT = next(
@@ -20,11 +20,6 @@ SEGMENT = next(
     for segment in read_segments(EXAMPLES / "summaries.jsonl")
     if segment.segment_id == "cup-evening/system-b"
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_held_to_a_grammar_it_writes_replacements_and_all_else_stays() -> None:

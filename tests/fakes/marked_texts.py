@@ -15,8 +15,6 @@ from spanjury.orchestration.studies.span_bench.gold import (
     bench_text,
 )
 
-__all__ = ["ANSWERS", "ROWS", "marked_texts", "write_rows"]
-
 ENTITY = {"start": 0, "end": 2, "text": "aa", "kind": "EntE", "extent": "extrinsic"}
 ROWS: tuple[dict[str, object], ...] = (
     {"id": "one", "group": 1, "output": "aa bb cc", "spans": [ENTITY], "human": {"consistency": 1}},

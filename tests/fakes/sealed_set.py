@@ -11,8 +11,6 @@ from spanjury.orchestration.studies.distillation.training_set import (
 )
 from spanjury.orchestration.wiring.training import open_training_files
 
-__all__ = ["write_set"]
-
 
 def write_set(
     folder: Path,

@@ -102,11 +102,12 @@ def write_marked_rows(path: Path, segments: Iterable[Segment]) -> int:
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:
-            lines.append(json_line(_row(segment), name=segment.segment_id))
+            lines.append(json_line(marked_row(segment), name=segment.segment_id))
         return lines.lines
 
 
-def _row(segment: Segment) -> dict[str, object]:
+def marked_row(segment: Segment) -> dict[str, object]:
+    """Return the row of a text, ready for JSON, with the spans in its meta as the row's own."""
     row = segment_row(segment)
     meta = {key: value for key, value in segment.meta.items() if key != SPANS}
     if SPANS in segment.meta:

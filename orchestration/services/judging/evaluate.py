@@ -21,9 +21,11 @@ from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRow
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.rubric import TextCriteria, concluded
 from spanjury.orchestration.engine.stopping import (
     StopToken,
 )
+from spanjury.orchestration.engine.summary import figures_of
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -115,6 +117,14 @@ class JudgedRow:
     seen: Result | FinishedRow
 
 
+@dataclass(frozen=True, slots=True)
+class _RubricDue:
+    """A rubric whose result follows from those of its criteria, which are written before it."""
+
+    segment: Segment
+    aspect: Aspect
+
+
 async def judge_pairs(
     session: RunSession,
     read: Callable[[], Iterator[tuple[Segment, Aspect]]],
@@ -149,7 +159,7 @@ async def judge_pairs(
             await assess_in_order(
                 _affordable(begun, opened),
                 assess if room is None else _in_turn(assess, room),
-                write=write,
+                write=_concluding(write),
                 workers=panel.workers,
                 stop_token=session.stop_token,
             )
@@ -157,9 +167,39 @@ async def judge_pairs(
     await session.run(judge)
 
 
+def _concluding(
+    write: Callable[[JudgedRow], None],
+) -> Callable[[JudgedRow | _RubricDue], None]:
+    """Return what writes rows and makes those of rubrics, which it leaves out of a broken text."""
+    criteria = TextCriteria[Result | FinishedRow]()
+
+    def written(row: JudgedRow | _RubricDue) -> None:
+        if isinstance(row, JudgedRow):
+            write(row)
+            if row.seen.aspect.rubric:
+                criteria.take(row.seen.segment, row.seen.aspect, row.seen)
+        elif (parts := criteria.of(row.segment, row.aspect)) is not None:
+            write(_rubric_row(row, parts))
+
+    return written
+
+
+def _rubric_row(due: _RubricDue, parts: Mapping[str, Result | FinishedRow]) -> JudgedRow:
+    """Return the row of a rubric, as a remembered one if its criteria are, too."""
+    results = {
+        name: part if isinstance(part, Result) else part.result() for name, part in parts.items()
+    }
+    report = concluded(due.aspect, {name: result.report for name, result in results.items()})
+    result = Result(segment=due.segment, aspect=due.aspect, report=report)
+    line = result_line(result)
+    if any(isinstance(part, Result) for part in parts.values()):
+        return JudgedRow(line, result)
+    return JudgedRow(line, FinishedRow(due.segment, due.aspect, line, figures_of(result)))
+
+
 def _assessing(
     panel: Panel, session: RunSession, view: RowView | None
-) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow | _RubricDue]]:
     """Return what makes the row of a pair, or takes it from memory if `view` can do with it."""
     memory = session.memory
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
@@ -176,7 +216,9 @@ def _assessing(
         except OverBudgetError:
             return row.result()
 
-    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow:
+    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow | _RubricDue:
+        if aspect.criteria:
+            return _RubricDue(segment, aspect)
         if finished is None:
             result = await judged(segment, aspect)
             return JudgedRow(result_line(result), result)
@@ -207,12 +249,12 @@ def _affordable(
 
 
 def _in_turn(
-    assess: Callable[[Segment, Aspect], Awaitable[JudgedRow]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
     room: Callable[[], Awaitable[None]],
-) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+) -> Callable[[Segment, Aspect], Awaitable[T]]:
     """Return what waits for room before it assesses."""
 
-    async def assess_in_turn(segment: Segment, aspect: Aspect) -> JudgedRow:
+    async def assess_in_turn(segment: Segment, aspect: Aspect) -> T:
         await room()
         return await assess(segment, aspect)
 

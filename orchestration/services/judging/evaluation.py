@@ -20,12 +20,13 @@ from anyio import CancelScope, to_thread
 
 from spanjury.judges.core import Aspect, Decision, Result, Segment, shown
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
 from spanjury.orchestration.engine.stopping import GRACE, FailurePolicy, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.services.judging.check import RubricLike
 from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
 from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.judging.panels import Judges, Models, likely_task, panel_config
@@ -277,6 +278,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     *,
     task: str | None = None,
     aspects: str | Sequence[str] = (),
+    rubric: RubricLike | None = None,
     panel: PanelConfig | Path | str | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -302,6 +304,9 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         The task of every row; None for the row's own, or what `likely_task` says of its inputs.
     aspects
         Names of aspects; empty for those that are usual in the task, ``"all"`` for every one.
+    rubric
+        Weighted criteria that each text is judged on besides, or alone where no aspects are named:
+        a `Rubric`, the path of its file, or what such a file would hold.
     panel, judges, models
         As in `open_panel`; judges of your own run in the thread of the batch.
     aspects_files, columns, limit, skip_bad_rows
@@ -334,13 +339,15 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         limits=limits,
         failures=failures,
     )
-    catalogue = Catalogue.load(*aspects_files)
+    weighed = None if rubric is None else Rubric.of(rubric)
+    catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
+    named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
     read = partial(
         _texts,
         _opener(data, columns=columns, limit=limit, skip_bad_rows=skip_bad_rows),
         catalogue,
         task=task,
-        aspects=(aspects,) if isinstance(aspects, str) else aspects,
+        aspects=(*named, *(weighed.aspects if weighed else ())),
     )
     total = await to_thread.run_sync(_count, read)
     batch = BatchThread(terms, read, total=total)

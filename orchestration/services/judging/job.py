@@ -9,7 +9,7 @@ from typing import Literal
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import Shard
@@ -41,6 +41,8 @@ class Job:
         As in `batch.pair`.
     aspects_files
         TOML files that add tasks and aspects.
+    rubric
+        Weighted criteria that are judged after the aspects; None for none.
     columns
         The names of the columns of `data`, as in `open_source`.
     limit
@@ -71,6 +73,7 @@ class Job:
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
+    rubric: Rubric | None = None
     columns: tuple[str, ...] = ()
     limit: int | None = None
     shard: Shard | None = None
@@ -82,17 +85,34 @@ class Job:
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tasks and aspects that it may name; raises `ConfigError` as `Catalogue.load`."""
+        return Catalogue.load(*self.aspects_files).with_rubric(self.rubric)
+
+    @property
+    def asked_aspects(self) -> tuple[str, ...]:
+        """The names of the aspects, those of the rubric last."""
+        return (*self.aspects, *(self.rubric.aspects if self.rubric else ()))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The size of a job, known before anything is judged, and the rows that are skipped.
 
-    `segments` are those of the job, if they are few enough to be held until it is run.
+    `computed` of the `assessments` ask no judge, since they follow from others. `segments` are
+    those of the job, if they are few enough to be held until it is run.
     """
 
     assessments: int
     bad_rows: tuple[DataError, ...]
     segments: tuple[Segment, ...] | None = None
+    computed: int = 0
+
+    @property
+    def asked(self) -> int:
+        """The assessments for which judges are asked."""
+        return self.assessments - self.computed
 
 
 def plan(job: Job) -> Plan:
@@ -115,7 +135,16 @@ def plan(job: Job) -> Plan:
         check_aspects(job.panel, judged)
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
-    return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)
+    return Plan(
+        assessments=assessments,
+        bad_rows=tuple(bad),
+        segments=held.all,
+        computed=sum(count for (_, name), count in judged.items() if _is_rubric(job, name)),
+    )
+
+
+def _is_rubric(job: Job, aspect: str) -> bool:
+    return job.rubric is not None and aspect == job.rubric.aspect
 
 
 class _Held:
@@ -163,8 +192,7 @@ def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
 
 
 def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, Aspect]]:
-    catalogue = Catalogue.load(*job.aspects_files)
-    return pair(segments, catalogue, task=job.task, aspects=job.aspects)
+    return pair(segments, job.catalogue, task=job.task, aspects=job.asked_aspects)
 
 
 def readable(

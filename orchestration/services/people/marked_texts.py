@@ -402,7 +402,7 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
         people = said_beside(MarkedRun(results, data=data, columns=columns))
     judged = set(people.by_row) & set(map(row_key, rows))
     check_said(people, rows=rows, matched=judged, aspects=aspects)
-    definitions = KnownAspects(run.aspects_files)
+    definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     asked = [row for row in rows if not aspects or row.aspect in aspects]
     texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]
     if sample and not any(text.is_marked and text.chance is not None for text in texts):
@@ -431,7 +431,7 @@ def read_unmarked(
     """
     (run,) = find_runs([results], data=data, columns=columns if data else ())
     nothing = People(name="", by_row={}, own=own_texts(run), rows={}, aspects=frozenset())
-    aspects = KnownAspects(run.aspects_files)
+    aspects = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     rows = _rows_of(run.results)
     return MarkedTexts(
         name="",

@@ -10,6 +10,7 @@ from typing import Literal
 
 from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result, Unverified
 from spanjury.judges.text import fence, fill_template
+from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.engine.summary import risk_of
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
@@ -185,7 +186,7 @@ class AspectCard:
 def text_check(results: Sequence[Result]) -> TextCheck:
     """Return what one or more `results` say of their text, each on an aspect of its own."""
     aspects = tuple(map(_aspect_score, results))
-    decisions = {aspect.decision for aspect in aspects}
+    decisions = {_ADVICE[result.report.decision] for result in deciding(results)}
     return TextCheck(
         decision=next(advice for advice in _GRAVEST_FIRST if advice in decisions),
         task=results[0].aspect.task.name,

@@ -16,6 +16,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
     Progress,
+    RubricLike,
     Source,
     judge_at_once,
     request_of,
@@ -122,15 +123,21 @@ async def check_text(
     source: Source | None = None,
     task: str | None = None,
     aspects: Sequence[str] = (),
+    rubric: RubricLike | None = None,
     aspects_files: Sequence[Path] = (),
     progress: Progress = unreported,
 ) -> TextCheck:
     """Have `panel` judge a text; without `aspects`, on those that its task is judged by.
 
-    Raises `ConfigError` if the task, an aspect or an input is unknown.
+    Raises `ConfigError` if the task, an aspect or an input is unknown, or the rubric does not fit.
     """
     request = request_of(
-        output, source=source, task=task, aspects=aspects, aspects_files=aspects_files
+        output,
+        source=source,
+        task=task,
+        aspects=aspects,
+        rubric=rubric,
+        aspects_files=aspects_files,
     )
     pairs = [(request.segment, aspect) for aspect in request.aspects]
     return text_check(await judge_at_once(panel, pairs, progress=progress))

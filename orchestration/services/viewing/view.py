@@ -207,6 +207,7 @@ class View:
             self._aspects = KnownAspects(
                 self._aspects_files,
                 of_runs=[file for run in self.runs for file in run.aspects_files],
+                rubrics=[run.rubric for run in self.runs],
             )
             self._pairing = Pairing(
                 open_readings(self.runs, stack, names=self._names, only=self._only)

@@ -127,7 +127,6 @@ def test_the_version_is_shown_and_in_no_signature() -> None:
 def test_a_judge_that_knows_what_it_depends_on_says_so_itself() -> None:
     class Keyed(FixedJudge):
         def report_key(self, segment: object, aspect: object) -> str:
-            del segment, aspect
             return "the same"
 
     keyed, plain = Keyed(says=None), FixedJudge(says=None)

@@ -23,8 +23,6 @@ from spanjury.orchestration.services.serving.agent_tools import (
     list_aspects,
 )
 
-pytestmark = pytest.mark.anyio
-
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."
 RIGHT = "The bridge was built in 1932 by Dorman Long. It carries rail traffic."
@@ -35,15 +33,11 @@ OFFLINE = ["grounding", "form"]
 class StuckJudge:
     """Never ends; counts what was cancelled."""
 
+    signature = "stuck"
     began: list[str] = field(default_factory=list)
     cancelled: int = 0
 
-    @property
-    def signature(self) -> str:
-        return "stuck"
-
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment
         self.began.append(aspect.name)
         try:
             await anyio.sleep_forever()

@@ -129,7 +129,7 @@ class MarkedRun:
     def _matched(
         self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
     ) -> Iterator[MarkedText]:
-        definitions = KnownAspects(self._run.aspects_files)
+        definitions = KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
         scales: dict[tuple[str, str], Scale] = {}
         for segment in _segments(texts):
             for task, aspects in names.get((segment.segment_id, segment.system), {}).items():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from anyio import Event
 
 from spanjury.judges.core import ConfigError, DataError, Result, Segment
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -53,6 +53,7 @@ class Submission:
     panel: str
     task: str | None = None
     aspects: tuple[str, ...] = ()
+    rubric: Rubric | None = None
     skip_bad_rows: bool = False
 
 
@@ -147,9 +148,9 @@ def examined(job: Job) -> Examined:
         segments = readable(open_source(job.data), bad, skip=True)
         seen: set[str] = set()
         assessments = 0
-        catalogue = Catalogue.load(*job.aspects_files)
+        catalogue = job.catalogue
         named = segments if job.task else _naming_tasks(segments, catalogue)
-        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.aspects):
+        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.asked_aspects):
             seen.add(segment.segment_id)
             assessments += 1
     except DataError as error:

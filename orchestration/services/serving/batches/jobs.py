@@ -182,6 +182,7 @@ class BatchJobs:
             task=submission.task,
             aspects=submission.aspects,
             aspects_files=plan.aspects_files,
+            rubric=submission.rubric,
             skip_bad_rows=submission.skip_bad_rows,
             limits=plan.limits,
             failures=plan.failures,

@@ -41,7 +41,6 @@ def model(server: DialectServer) -> tuple[str, ...]:
 
 def test_the_demo_is_compared_without_a_model(tmp_path: Path) -> None:
     done = call(tmp_path, "pairs", "--demo", "--limit", "8", *ASPECT)
-    assert done.exit_code == 0, done.output
     assert "4 systems, 12 comparisons by panel" in done.output
     rows = rows_of(tmp_path / "pairs")
     assert len(rows) == 12
@@ -55,16 +54,13 @@ def test_a_model_is_asked_in_both_orders_and_never_twice(tmp_path: Path) -> None
     texts(tmp_path)
     with DialectServer(DIALECTS["SGLang"], text="", filled=SECOND) as server:
         flags = ("pairs", "rows.jsonl", *model(server), *ASPECT)
-        stopped = call(tmp_path, *flags, "--max-calls", "3", "--no-preflight")
-        assert stopped.exit_code == LIMIT, stopped.output
+        stopped = call(tmp_path, *flags, "--max-calls", "3", "--no-preflight", code=LIMIT)
         assert "run the same command to continue" in stopped.output
         asked = len(server.requests)
         assert asked == 3
         done = call(tmp_path, *flags, "--no-preflight")
-        assert done.exit_code == 0, done.output
         assert len(server.requests) == 4
-        again = call(tmp_path, *flags, "--no-preflight")
-        assert again.exit_code == 0
+        call(tmp_path, *flags, "--no-preflight")
         assert len(server.requests) == 4
     rows = rows_of(tmp_path / "pairs")
     # The server prefers the second text, whichever it is.
@@ -81,8 +77,7 @@ def test_a_demand_that_is_missed_ends_with_its_code(tmp_path: Path) -> None:
     texts(tmp_path)
     with DialectServer(DIALECTS["SGLang"], text="", filled=SECOND) as server:
         flags = ("pairs", "rows.jsonl", *model(server), *ASPECT)
-        done = call(tmp_path, *flags, "--require", "pairs.consistent>=0.9")
-    assert done.exit_code == GATE
+        done = call(tmp_path, *flags, "--require", "pairs.consistent>=0.9", code=GATE)
     assert "not met: " in done.output
 
 
@@ -94,7 +89,6 @@ def test_all_some_or_drawn_pairs_are_compared(
 ) -> None:
     texts(tmp_path, systems="xyz")
     done = call(tmp_path, "pairs", "rows.jsonl", *ASPECT, *flags, "-o", "out")
-    assert done.exit_code == 0, done.output
     assert len(rows_of(tmp_path / "out")) == count
     assert f"{count} comparisons" in done.output
 
@@ -114,16 +108,14 @@ def test_what_does_not_fit_is_refused_with_the_choices(
     tmp_path: Path, flags: tuple[str, ...], problem: str
 ) -> None:
     texts(tmp_path)
-    done = call(tmp_path, "pairs", "rows.jsonl", *ASPECT, *flags)
-    assert done.exit_code == 2, done.output
+    done = call(tmp_path, "pairs", "rows.jsonl", *ASPECT, *flags, code=2)
     assert problem in done.output
     assert "Traceback" not in done.output
 
 
 def test_texts_of_one_system_make_no_pair(tmp_path: Path) -> None:
     texts(tmp_path, systems="x")
-    done = call(tmp_path, "pairs", "rows.jsonl", *ASPECT)
-    assert done.exit_code == 1
+    done = call(tmp_path, "pairs", "rows.jsonl", *ASPECT, code=1)
     assert "no two systems have a text about the same source" in done.output
 
 
@@ -138,9 +130,8 @@ def test_pairs_are_compared_from_python(tmp_path: Path) -> None:
 
 
 def test_systems_are_ranked_by_their_comparisons(tmp_path: Path) -> None:
-    assert call(tmp_path, "pairs", "--demo", "--draw", "40", *ASPECT).exit_code == 0
+    call(tmp_path, "pairs", "--demo", "--draw", "40", *ASPECT)
     done = call(tmp_path, "rank", "pairs", "--pairwise", "-o", "ranking")
-    assert done.exit_code == 0, done.output
     assert "expected share" in done.output
     (aspect,) = json.loads((tmp_path / "ranking" / "ranking.json").read_text())["aspects"]
     assert {each["system"] for each in aspect["systems"]} == {
@@ -166,32 +157,27 @@ def test_what_cannot_be_ranked_says_why(
     tmp_path: Path, flags: tuple[str, ...], code: int, problem: str
 ) -> None:
     texts(tmp_path)
-    assert call(tmp_path, "pairs", "rows.jsonl", *ASPECT).exit_code == 0
-    done = call(tmp_path, "rank", *flags, "--pairwise")
-    assert done.exit_code == code, done.output
+    call(tmp_path, "pairs", "rows.jsonl", *ASPECT)
+    done = call(tmp_path, "rank", *flags, "--pairwise", code=code)
     assert problem in done.output
 
 
 def test_comparisons_that_all_failed_rank_nothing(tmp_path: Path) -> None:
     texts(tmp_path)
     with DialectServer(DIALECTS["SGLang"], text="", filled={"better": "C"}) as server:
-        done = call(tmp_path, "pairs", "rows.jsonl", *model(server), *ASPECT)
-    assert done.exit_code == 0, done.output
+        call(tmp_path, "pairs", "rows.jsonl", *model(server), *ASPECT)
     assert {row["outcome"] for row in rows_of(tmp_path / "pairs")} == {"unparseable"}
-    ranked = call(tmp_path, "rank", "pairs", "--pairwise")
-    assert ranked.exit_code == 1
+    ranked = call(tmp_path, "rank", "pairs", "--pairwise", code=1)
     assert "no comparison has a preference" in ranked.output
 
 
 def test_the_offline_judge_of_pairs_is_examined_and_put_on_its_card(tmp_path: Path) -> None:
-    done = call(tmp_path, "exam", "preference", "--demo", "--no-progress", "--limit", "24")
-    assert done.exit_code == 0, done.output
+    call(tmp_path, "exam", "preference", "--demo", "--no-progress", "--limit", "24")
     findings = json.loads((tmp_path / "preference" / "findings.json").read_text())
     assert [each["aspect"] for each in findings["aspects"]] == ["consistency"]
     assert findings["whole"]["agreement"]["trials"] == 24
     assert findings["whole"]["longer"]["people"] == pytest.approx(1 / 3, abs=1e-5)
-    card = call(tmp_path, "exam", "card", "preference", "-o", "card")
-    assert card.exit_code == 0, card.output
+    call(tmp_path, "exam", "card", "preference", "-o", "card")
     assert "preference.longer_net" in (tmp_path / "card" / "card.md").read_text()
 
 
@@ -199,8 +185,7 @@ def test_a_judge_that_takes_the_first_text_is_shown_to_do_so(tmp_path: Path) -> 
     first = {**SECOND, "better": "A"}
     with DialectServer(DIALECTS["SGLang"], text="", filled=first) as server:
         flags = ("exam", "preference", "--demo", "--limit", "12", "--no-progress", *model(server))
-        done = call(tmp_path, *flags, "--require", "preference.first<=0.6")
-    assert done.exit_code == GATE, done.output
+        call(tmp_path, *flags, "--require", "preference.first<=0.6", code=GATE)
     card = json.loads((tmp_path / "preference" / "findings.json").read_text())["card"]
     values = {measure["name"]: measure["value"] for measure in card["measures"]}
     assert (values["preference.first"], values["preference.consistent"]) == (1, 0)

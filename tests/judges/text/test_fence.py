@@ -102,7 +102,7 @@ def test_the_number_of_a_passage_stays_in_its_name() -> None:
     assert named_plainly(texts) == texts
     fenced = fence({"Context [2], passage 12": "Ann sings."}).text
     assert fenced.count("] Context [2], passage 12: ") == 2
-    assert "Read the Context [1] to [2] and the Summary from" in asked_of(texts)
+    assert "Read the Context [1] to [2] and the Summary completely" in asked_of(texts)
 
 
 def asked_of(inputs: dict[str, str]) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from fakes.command import spanjury
 from pydantic import BaseModel, Field
-from typer.testing import CliRunner
 
 from spanjury import PanelReport, acheck, find_aspect, open_panel, read_segments
 from spanjury.adapters.models.embedded import open_embedded
@@ -34,7 +34,6 @@ from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.tasks import Rubric
 from spanjury.judges.text import field_mark
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
@@ -148,16 +147,8 @@ async def test_an_agent_that_judges_comes_to_an_outcome() -> None:
 def test_the_command_line_judges_with_it(tmp_path: Path) -> None:
     output = tmp_path / "results.jsonl"
     flags = ["--judge", "annotator:max_tokens=150,max_errors=1", "--judge", "form"]
-    done = CliRunner().invoke(
-        app,
-        [
-            "evaluate",
-            str(EXAMPLES / "summaries.jsonl"),
-            *flags,
-            *("--model", EMBEDDED, "--aspect", "fluency", "--limit", "2", "-o", str(output)),
-        ],
-    )
-    assert done.exit_code == 0, done.output
+    flags += ["--model", EMBEDDED, "--aspect", "fluency", "--limit", "2", "-o", str(output)]
+    spanjury("evaluate", EXAMPLES / "summaries.jsonl", *flags)
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert len(rows) == 2
     for row in rows:

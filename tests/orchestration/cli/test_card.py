@@ -61,7 +61,7 @@ def test_exams_of_earlier_releases_are_carded_and_compared(examined: Path) -> No
         "exam", "card", "earlier", "--require", "discernment.caught.average>=.5", code=2
     )
     assert "no exam has 'discernment.caught.average'" in unknown.output
-    spanjury("exam", "compare", "earlier", "earlier", "--draws", "20")
+    spanjury("exam", "compare", "earlier", "earlier", "--draws", "100")
 
 
 def test_a_demand_on_what_is_caught_is_held_on_the_card() -> None:

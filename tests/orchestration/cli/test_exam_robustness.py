@@ -47,7 +47,7 @@ def test_the_offline_panel_is_examined_and_put_on_its_card() -> None:
     left = [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))]
     exam(*flags)
     assert [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))] == left
-    exam("compare", "robustness", "robustness", "--draws", 20)
+    exam("compare", "robustness", "robustness", "--draws", 100)
 
 
 def test_texts_are_attacked_as_they_are_where_that_is_asked() -> None:

@@ -14,7 +14,7 @@ from spanjury import open_panel
 from spanjury.orchestration.servers.mcp.server import panel_server
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 RUBRIC = {
     "name": "shop",

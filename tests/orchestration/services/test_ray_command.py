@@ -17,7 +17,6 @@ from fakes.command import spanjury
 from fakes.ray_cluster import ON_RAY, SMALL, ray_cluster
 from loopback.answers import Answer, Fault, chat
 from loopback.server import LoopbackServer
-from typer.testing import Result
 
 pytestmark = ON_RAY
 
@@ -38,8 +37,6 @@ max_connections = 1
 price = {{ prompt = 1e-3, completion = 1e-2 }}
 """
 DEADLINE = 240.0
-
-Spanjury = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")

@@ -20,14 +20,18 @@ import numpy as np
 from numpy.random import default_rng
 
 from spanjury.orchestration.services.judging.panels import find_aspect
-from spanjury.orchestration.studies.calibration.enough import enough
 from spanjury.orchestration.studies.calibration.findings import (
     AspectFindings,
     alarms,
     aspect_findings,
 )
-from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
-from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.orchestration.studies.calibration.fitting import (
+    CalibrationTexts,
+    Terms,
+    TextOnAspect,
+    fit_thresholds,
+)
+from spanjury.orchestration.studies.calibration.tables import enough
 
 __all__ = ["Attained", "attained", "read_texts"]
 

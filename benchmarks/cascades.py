@@ -17,7 +17,7 @@ from benchmarks.recorded_judges import SEATS
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.panel_cascade import fit_panel_cascade
 from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.cascade_findings import Kept
+from spanjury.orchestration.studies.panel_study.cascades import Kept
 
 FIRST = (("reader",), ("reader", "grounding"))
 """Seats that take no calls, and are asked first."""

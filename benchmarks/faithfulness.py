@@ -19,9 +19,9 @@ from spanjury.judges.scoring import FromSpans
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.exams.faithfulness_record import read_changes
-from spanjury.orchestration.studies.faithfulness.changes import Change
+from spanjury.orchestration.studies.faithfulness.exam import Case, Condition, trials
 from spanjury.orchestration.studies.faithfulness.findings import Finding, findings_of
-from spanjury.orchestration.studies.faithfulness.trials import Case, Condition, trials
+from spanjury.orchestration.studies.faithfulness.score_arrays import Change
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
 LABELS = FILE.with_name("label_pairs.jsonl.gz")

@@ -20,10 +20,10 @@ import numpy as np
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.ranking import read_texts_to_rank
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, rank_systems
-from spanjury.orchestration.studies.ranking.means import judged_mean
 from spanjury.orchestration.studies.ranking.score_table import (
     RankedText,
     ScoreTable,
+    judged_mean,
     score_table,
 )
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.adapters.files.results.exports import Export
 from spanjury.adapters.files.results.merging import find_parts, merge_parts
 from spanjury.adapters.files.results.results import result_row

@@ -16,8 +16,8 @@ import numpy as np
 
 from spanjury.orchestration.services.judging.exam_texts import read_texts
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.sampling.drawing import features_of, texts_of_run
-from spanjury.orchestration.studies.sampling.drawing import Purpose, TextFeatures, draw_sample
+from spanjury.orchestration.services.people.sampling import features_of, texts_of_run
+from spanjury.orchestration.studies.sampling import Purpose, TextFeatures, draw_sample
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.weighted_correlation import weighted_correlation
 

@@ -19,7 +19,7 @@ import anyio
 from spanjury import Segment, find_aspect, open_panel
 from spanjury.judges.core import Result
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.serving.text_comparison import compared
+from spanjury.orchestration.services.serving.agent_tools import compared
 
 ASPECTS = ("consistency", "fluency")
 _ROUNDING = 1e-9

@@ -43,11 +43,13 @@ HEAVY = {
     "adapters/plots": "imports matplotlib",
     "adapters/reading": "imports torch",
     "adapters/test_answer_limits.py": "imports LiteLLM",
+    "adapters/test_batch_files.py": "imports LiteLLM",
     "adapters/test_data_limits.py": "unpacks bombs in processes of its own",
     "adapters/test_embedded.py": "serves the embedded model",
     "adapters/test_faithfulness_plots.py": "imports matplotlib",
     "adapters/test_litellm_model.py": "imports LiteLLM",
     "adapters/test_local_model.py": "imports torch",
+    "adapters/test_marked_sources.py": "imports LiteLLM",
     "adapters/test_plots.py": "imports matplotlib",
     "adapters/test_server_tokens.py": "imports LiteLLM",
     "adapters/test_texts.py": "imports datasets",
@@ -69,6 +71,7 @@ HEAVY = {
     "judges/metrics/test_ngram_metrics.py": "imports nltk",
     "judges/metrics/test_shared_words.py": "measures thirty metrics, each twice",
     "judges/text/test_locate_fuzz.py": "fuzzes",
+    "orchestration/cli/test_batches.py": "imports LiteLLM, kills processes and waits for batches",
     "orchestration/cli/test_bench_spans.py": "measures judges by many draws",
     "orchestration/cli/test_broken_plugins.py": "starts processes",
     "orchestration/cli/test_cascade_crashes.py": "kills processes",
@@ -96,7 +99,7 @@ HEAVY = {
     "orchestration/frameworks/test_pytest_plugin.py": "starts processes",
     "orchestration/servers/http/test_processes.py": "starts processes",
     "orchestration/servers/mcp": "imports mcp and starts processes",
-    "orchestration/services/test_chaos.py": "breaks servers a thousand times",
+    "orchestration/services/test_chaos.py": "breaks servers hundreds of times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",
     "orchestration/services/test_ray_command.py": "starts a cluster",
@@ -142,6 +145,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
         for item in items:
             shorten(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marked = metafunc.definition.get_closest_marker("asyncio_only")
+    if marked and "anyio_backend" in metafunc.fixturenames:
+        on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
+        metafunc.definition.add_marker(on_asyncio)
 
 
 def in_heavy_file(path: Path) -> bool:
@@ -208,6 +219,6 @@ def _log_as_configured_by_default() -> Iterator[None]:
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Run every async test on both event loops, unless a module says otherwise."""
+    """Run every async test on both event loops, unless it is marked `asyncio_only`."""
     backend: str = request.param
     return backend

@@ -31,13 +31,9 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
-def test_the_command_and_the_bare_client_do_all_rows(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_command_and_client_do_all_rows(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=address, folder=tmp_path, connections=4)
-
     bare, ours, again = (run(course, ROWS) for run in (runs.bare, runs.evaluate, runs.resume))
-
     assert 0 < bare.cpu < ours.cpu
     assert again.cpu > 0
 
@@ -47,7 +43,6 @@ def test_a_server_that_refuses_ends_the_benchmark(
     runs: ModuleType, address: str, tmp_path: Path, run: str
 ) -> None:
     course = runs.Course(address=f"{address}/refused", folder=tmp_path, connections=4)
-
     with pytest.raises(RuntimeError, match="exited with 1"):
         getattr(runs, run)(course, ROWS)
 
@@ -64,11 +59,8 @@ def test_the_code_holds_what_the_trials_change(monkeypatch: pytest.MonkeyPatch) 
     assert lacking == []
 
 
-def test_replies_that_cannot_be_read_end_the_benchmark(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_unreadable_replies_fail_the_run(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=f"{address}/json", folder=tmp_path, connections=4)
-
     with pytest.raises(RuntimeError, match="exited with 3"):
         runs.evaluate(course, ROWS)
 
@@ -78,16 +70,12 @@ def test_results_with_other_errors_than_the_replies_end_the_benchmark(
 ) -> None:
     course = runs.Course(address=address, folder=tmp_path, connections=4)
     monkeypatch.setattr(runs, "ERRORS", runs.ERRORS + 1)
-
     with pytest.raises(RuntimeError, match=f"of {ROWS} rows 0 have a score"):
         runs.evaluate(course, ROWS)
 
 
-def test_calls_that_are_not_made_end_the_benchmark(
-    runs: ModuleType, address: str, tmp_path: Path
-) -> None:
+def test_calls_not_made_end_the_benchmark(runs: ModuleType, address: str, tmp_path: Path) -> None:
     course = runs.Course(address=address, folder=tmp_path, connections=4)
-
     with (
         pytest.raises(RuntimeError, match="expected 12 calls, and 0 were made"),
         runs.expected_calls(course, ROWS),
@@ -108,7 +96,6 @@ def test_rows_that_take_no_time_beyond_start_up_have_no_rate(processes: ModuleTy
         return processes.Cost(cpu=1.0 + rows, wall=1.0, peak_mb=1.0)
 
     cost = processes.row_cost(run, rows=100, few=10)
-
     with pytest.raises(RuntimeError, match="take more rows"):
         _ = cost.rate
 
@@ -118,7 +105,6 @@ def test_a_row_costs_what_many_take_beyond_few(processes: ModuleType) -> None:
         return processes.Cost(cpu=1.0 + rows / 100, wall=2.0 + rows / 50, peak_mb=1.0)
 
     cost = processes.row_cost(run, rows=110, few=10)
-
     assert cost.cpu_ms == pytest.approx(10.0)
     assert cost.rate == pytest.approx(50.0)
     assert cost.start_up == pytest.approx(1.1)
@@ -127,10 +113,8 @@ def test_a_row_costs_what_many_take_beyond_few(processes: ModuleType) -> None:
 def test_a_command_counts_the_work_of_its_children(processes: ModuleType) -> None:
     work = "sum(range(8_000_000))"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{work}'])"
-
     idle = processes.cost_of([sys.executable, "-c", ""])
     busy = processes.cost_of([sys.executable, "-c", child])
-
     assert busy.cpu > idle.cpu * 2
 
 
@@ -140,9 +124,7 @@ def test_the_service_is_measured_beside_a_bare_application(
     monkeypatch.syspath_prepend(ROOT)
     few = ["serve", "--requests", "20", "--clients", "4", "--endurance", "20"]
     monkeypatch.setattr(sys, "argv", few)
-
     importlib.import_module("benchmarks.serve").main()
-
     lines = capsys.readouterr().out.splitlines()
     rates = [float(line.split("|")[2].replace(",", "")) for line in lines[2:6]]
     own, _, bare, model = rates
@@ -154,16 +136,12 @@ def test_a_service_that_refuses_ends_the_benchmark(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(ROOT)
     serve = importlib.import_module("benchmarks.serve")
     load = importlib.import_module("benchmarks.serve_load")
-
     with serve.service("--judge", "form") as (port, _), pytest.raises(ExceptionGroup) as raised:
         load.ask(port, [b"{}"], clients=1, requests=1)
-
     assert "body-invalid" in str(raised.value.exceptions[0])
 
 
-def test_a_view_is_measured_from_its_start_to_its_last_row(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_view_is_measured_from_start_to_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     line = importlib.import_module("benchmarks.view").measure(ROWS)
     cells = [cell.strip() for cell in line.strip("| ").split("|")]

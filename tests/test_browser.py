@@ -64,7 +64,6 @@ def test_async_code_runs_between_pages(tmp_path: Path, chromium: Chromium) -> No
     shown(chromium, path)
 
 
-@pytest.mark.anyio
 async def test_async_tests_run_beside_the_browser(chromium: Chromium) -> None:
     assert chromium.browser.is_connected()
     assert await asleep() == "woken"
@@ -82,9 +81,7 @@ async def test_async_tests_run_beside_the_browser(chromium: Chromium) -> None:
         ("color: #fff; background: #fff", 1.0),
     ],
 )
-def test_contrast_is_of_what_is_seen(
-    tmp_path: Path, chromium: Chromium, style: str, ratio: float
-) -> None:
+def test_contrast_is_as_seen(tmp_path: Path, chromium: Chromium, style: str, ratio: float) -> None:
     path = written(tmp_path, f"<body style='background: #fff'><p style='{style}'>a")
     with chromium.open(path) as page:
         assert contrast(page.locator("p")) == pytest.approx(ratio, abs=0.03)
@@ -103,8 +100,7 @@ def test_a_picture_is_of_the_window_and_small(tmp_path: Path, chromium: Chromium
     with chromium.open(path, width=390, scheme="dark") as page:
         taken = picture(page, tmp_path / "a.png")
     with Image.open(taken) as image:
-        assert image.size == (390, 800)
-        assert image.mode == "P"
+        assert (image.size, image.mode) == ((390, 800), "P")
 
 
 def test_wishes_of_the_reader_reach_the_page(tmp_path: Path, chromium: Chromium) -> None:

@@ -2,11 +2,11 @@
 
 import ast
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fakes.processes import completed
 
 import spanjury
 
@@ -99,7 +99,7 @@ print(sorted(heavy & sys.modules.keys()), seen)
 
 
 def test_the_import_is_light_and_touches_neither_network_nor_disk() -> None:
-    out = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=True)
+    out = completed([sys.executable, "-c", WATCH])
     assert out.stdout.strip() == "[] []"
 
 
@@ -111,5 +111,5 @@ def test_the_face_of_the_perturbations_is_light_and_reads_no_word_list() -> None
         "print(sorted({'pydantic', 'pydantic_ai', 'litellm', 'scipy'} & sys.modules.keys()),"
         "[path for path in opened if '/lexicon/' in path])"
     )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    out = completed([sys.executable, "-c", script])
     assert out.stdout.strip() == "[] []"

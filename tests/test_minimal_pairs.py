@@ -22,13 +22,10 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize(
     ("name", "pairs", "kinds"), [("minimal_pairs", 208, 12), ("one_liners", 40, 1)]
 )
-def test_twins_share_a_passage_and_the_marks_are_what_differs(
-    name: str, pairs: int, kinds: int
-) -> None:
+def test_twins_share_a_passage_and_differ_by_the_marks(name: str, pairs: int, kinds: int) -> None:
     path = ROOT / "benchmarks" / "written" / f"{name}.jsonl"
     rows = {row["id"]: row for row in map(json.loads, path.read_text().splitlines())}
-    assert len(rows) == 2 * pairs
-    assert len({row["kind"] for row in rows.values()}) == kinds
+    assert (len(rows), len({row["kind"] for row in rows.values()})) == (2 * pairs, kinds)
     wrong = [row for row in rows.values() if not row["supported"]]
     assert len(wrong) == pairs
     for row in wrong:
@@ -60,8 +57,7 @@ def test_figures_are_those_that_hands_add_up(bench: ModuleType) -> None:
     ]
     figures = bench.figures_of(pairs)
     assert (figures.wrong_ok, figures.right_faulty, figures.decided) == (2 / 4, 1 / 4, 6 / 8)
-    assert figures.right_of_decided == 3 / 6
-    assert figures.order_by_score == (1 + 0 + 0.5) / 3
+    assert (figures.right_of_decided, figures.order_by_score) == (3 / 6, (1 + 0 + 0.5) / 3)
     assert math.isnan(figures.order_by_probability)
     met = [is_met for _, is_met in bench.demands(pairs, pairs[:1])]
     assert met == [False, False, True, False, True, True]

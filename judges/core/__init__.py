@@ -7,7 +7,7 @@ of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of 
 """
 
 from spanjury.judges.core.addresses import without_secrets
-from spanjury.judges.core.aspect import Aspect, Kind, Task
+from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
     Decoding,
@@ -37,6 +37,7 @@ from spanjury.judges.core.errors import (
     ClosedModelError,
     ConfigError,
     DataError,
+    DeferredError,
     EvaluationError,
     FormRefusedError,
     JudgeError,
@@ -73,6 +74,7 @@ from spanjury.judges.core.metric import (
 )
 from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
     BoundedModel,
@@ -86,6 +88,8 @@ from spanjury.judges.core.ports import (
     KeyedJudge,
     Memory,
     ModelOpener,
+    OrderFreePairJudge,
+    PairJudge,
     PricedModel,
     Source,
     TokenizedModel,
@@ -160,14 +164,17 @@ __all__ = [
     "ClaimSupport",
     "ClaimUnit",
     "ClosedModelError",
+    "Comparison",
     "ConfigError",
     "Consolidation",
     "Consolidator",
     "CorpusMetric",
+    "Criterion",
     "DataError",
     "Decision",
     "DecisionBasis",
     "Decoding",
+    "DeferredError",
     "ErrorSpan",
     "EvaluationError",
     "EventLog",
@@ -199,14 +206,18 @@ __all__ = [
     "ModelOptions",
     "ModelRefusedError",
     "ModelTimeoutError",
+    "OrderFreePairJudge",
     "Outcome",
     "OverBudgetError",
     "OverloadedModelError",
+    "PairJudge",
+    "PairReport",
     "PanelReport",
     "ParseError",
     "PermanentModelError",
     "PerturbationError",
     "PluginError",
+    "Preference",
     "PricedModel",
     "RateLimitedModelError",
     "Reasoning",
@@ -233,6 +244,7 @@ __all__ = [
     "StoreError",
     "Task",
     "TemplateTokens",
+    "TextPair",
     "TokenLogprob",
     "TokenPrice",
     "TokenizedModel",

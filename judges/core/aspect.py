@@ -112,6 +112,11 @@ class Aspect:
         Canonical headers of the inputs without which it cannot be judged.
     scale
         The scale of its scores.
+    criteria
+        Of a rubric, the aspects that its score is the weighted mean of; empty for an aspect that a
+        judge reads the text for.
+    rubric
+        Of a criterion, the name of the rubric through which it counts; empty for none.
     """
 
     name: str
@@ -124,6 +129,8 @@ class Aspect:
     inputs: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     scale: Scale = Scale()
+    criteria: tuple["Criterion", ...] = field(default=(), metadata=NOT_IN_KEYS)
+    rubric: str = field(default="", metadata=NOT_IN_KEYS)
 
     @property
     def spoken(self) -> str:
@@ -158,3 +165,28 @@ class Aspect:
             self.task.canonical_header(header) for header, text in inputs.items() if text.strip()
         }
         return () if None in headers else tuple(need for need in self.needs if need not in headers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """A criterion of a rubric.
+
+    Parameters
+    ----------
+    aspect
+        What a judge reads the text for; on a scale of two labels it is met or not, on a longer one
+        it is graded.
+    weight
+        Its share of the rubric's score, beside the weights of the others; positive.
+    must
+        Whether the text is faulty without it.
+    """
+
+    aspect: Aspect
+    weight: float = 1.0
+    must: bool = False
+
+    @property
+    def is_graded(self) -> bool:
+        """True if it is met by degrees."""
+        return len(self.aspect.scale.labels) > 2  # noqa: PLR2004  met, or not

@@ -10,6 +10,7 @@ no reply at all. How it scores an error list that is not its own: `spanjury.judg
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import median
 from typing import Literal
 
 from spanjury.judges.core import (
@@ -40,11 +41,12 @@ from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, ask, redrawn
 from spanjury.judges.llm.error_list import cue, render_errors
+from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.expected_score import expected_label
 from spanjury.judges.llm.json_form import read_report
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import PARSER_VERSION, SEVERITY_WORDS, located_errors, parse
-from spanjury.judges.llm.parsed import ParsedReply
+from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.prompt import (
     Prompt,
     PromptOptions,
@@ -64,6 +66,7 @@ from spanjury.judges.llm.verdict import (
     read_verdict,
     verdict_line,
 )
+from spanjury.judges.llm.votes import Voted, voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +94,13 @@ class Annotator:
     verdict
         Where it stands: "after" the list of errors (the default) or "before" it.
     samples
-        How many assessments are made where the probability of an error does not come with the
-        verdict: the share of them that find an error then states it. 1 (the default) for none
-        besides the one that is reported.
+        How many assessments are made, the further ones by chance; 1 by default. Errors that more
+        than half of them report are kept, and the score is their median. The share of them that
+        find an error states its probability where that does not come with the verdict.
+    examples
+        Texts that people marked, of which the nearest to the text are shown; None for none.
+    shots
+        The most of them that are shown.
     reasoning
         How much the model is to think before it replies: "none", "low", "medium", "high" or a
         number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
@@ -133,6 +140,8 @@ class Annotator:
     samples: int = 1
     expected: bool = False
     reasoning: Reasoning | None = None
+    examples: Examples | None = None
+    shots: int = 3
     _options: PromptOptions = field(init=False, repr=False, compare=False)
     _prompts: PromptWriter = field(init=False, repr=False, compare=False)
     _decoding: Decoding = field(init=False, repr=False, compare=False)
@@ -142,8 +151,10 @@ class Annotator:
             raise ValueError(
                 f"prompt must be 1 or 2, verdict before or after: {self.prompt!r}, {self.verdict!r}"
             )
-        if self.samples < 1:
-            raise ValueError(f"samples must be positive, got {self.samples!r}")
+        if self.samples < 1 or self.shots < 1:
+            raise ValueError(
+                f"samples and shots must be positive, got {self.samples!r}, {self.shots!r}"
+            )
         options = PromptOptions(
             score=self.score,
             severity=self.severity,
@@ -155,7 +166,10 @@ class Annotator:
         decoding = self._drawn()
         replace(decoding, logprobs=self._rivals)  # a bad number is refused now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
-        object.__setattr__(self, "_prompts", PromptWriter(options, in_json=self._in_json))
+        near = None if self.examples is None else self.examples.texts_near
+        examples = partial(near, shots=self.shots) if near else None
+        prompts = PromptWriter(options, in_json=self._in_json, examples=examples)
+        object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_decoding", decoding)
 
     @property
@@ -169,6 +183,9 @@ class Annotator:
             "reasoning": None,
         }
         options = {name: getattr(self, name) for name in defaults}
+        shown = (
+            {} if self.examples is None else {"examples": self.examples.digest, "shots": self.shots}
+        )
         return signature(
             "annotator",
             model=self.model.signature,
@@ -180,6 +197,7 @@ class Annotator:
             parser=PARSER_VERSION,
             code=code_digest(__name__),
             **{name: value for name, value in options.items() if value != defaults[name]},
+            **shown,
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
@@ -190,7 +208,7 @@ class Annotator:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""
         prompt = self._prompts.write(segment, aspect)
-        material = Material(prompt.texts.values())
+        material = Material(prompt.shown)
         request = self._request(prompt, aspect)
         read = partial(self._read, prompt=prompt, scale=aspect.scale, material=material)
         answer = await self._answer(request, read=read, mark=prompt.mark)
@@ -205,14 +223,15 @@ class Annotator:
         if self._has_verdict:
             likely = error_probability(answer.reply.logprobs, mark=prompt.mark, material=material)
         if likely is not None:
-            return replace(report, error_probability=likely)
+            report = replace(report, error_probability=likely)
         if self.samples == 1:
             return report
         further = [
             await self._answer(_drawn_again(request, number), read=read, mark=prompt.mark)
             for number in range(1, self.samples)
         ]
-        return _agreed(report, [answer, *further])
+        locate = partial(located_errors, output=segment.output, inputs=Inputs(shown))
+        return _agreed(report, [answer, *further], locate=locate, is_expected=self.expected)
 
     async def _answer(
         self, request: ChatRequest, *, read: Callable[[Reply], ParsedReply], mark: str
@@ -343,7 +362,7 @@ class Annotator:
             conversation=prompt.messages,
             text=self._written(spans, mark=prompt.mark),
             form=ScoreForm(aspect=aspect, options=self._options, mark=prompt.mark),
-            material=Material(prompt.texts.values()),
+            material=Material(prompt.shown),
             decoding=replace(asked, logprobs=self._rivals),
         )
 
@@ -385,17 +404,41 @@ def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
     return redrawn(request, drawn)
 
 
-def _agreed(report: Report, answers: Sequence[Answer[ParsedReply]]) -> Report:
-    """Return `report` with the probability of an error that several assessments state."""
-    scored = [answer for answer in answers if answer.outcome is Outcome.SCORED]
-    verdicts = [_finds_error(answer.reading) for answer in scored]
-    note = f"{sum(verdicts)} of {len(verdicts)} assessments find an error."
+def _agreed(
+    report: Report,
+    answers: Sequence[Answer[ParsedReply]],
+    *,
+    locate: Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]],
+    is_expected: bool,
+) -> Report:
+    """Return `report` with what several assessments agree on.
+
+    A score that is expected, by the probabilities of the labels, stays.
+    """
+    scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]
+    votes = voted([locate(reading.errors) for reading in scored])
+    scores = [reading.score for reading in scored if reading.score is not None]
+    verdicts = list(map(_finds_error, scored))
+    stated = report.error_probability
     return replace(
         report,
-        error_probability=agreed_probability(verdicts),
-        rationale=f"{note} {report.rationale}".rstrip(),
+        score=report.score if is_expected else float(median(scores)),
+        spans=votes.spans,
+        error_probability=agreed_probability(verdicts) if stated is None else stated,
+        rationale=f"{_agreement(verdicts, votes, scores)} {report.rationale}".rstrip(),
         usage=sum((answer.usage for answer in answers), Usage()),
     )
+
+
+def _agreement(verdicts: Sequence[bool], votes: Voted, scores: Sequence[int]) -> str:
+    """Say how far assessments agree."""
+    notes = [f"{sum(verdicts)} of {len(verdicts)} assessments find an error."]
+    if votes.left_out:
+        errors = "1 error is" if votes.left_out == 1 else f"{votes.left_out} errors are"
+        notes.append(f"{errors} left out, reported by half of them at most.")
+    if min(scores) < max(scores):
+        notes.append(f"Their scores are {min(scores)} to {max(scores)}.")
+    return " ".join(notes)
 
 
 def _finds_error(reading: ParsedReply) -> bool:

@@ -8,7 +8,7 @@ prompt can use it again for the next aspect of the same segment.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
@@ -22,8 +22,10 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.llm.verdict import VerdictPlace
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import (
+    Fenced,
     Template,
     fence,
+    fence_apart,
     field_mark,
     fill_template,
     named_plainly,
@@ -50,6 +52,8 @@ _REWORDED = frozenset(
     {"annotate", "form-text", "form-json", "rules", "severity-numeric", "severity-verbal"}
 )
 _NOTHING = Template(("",))
+ExamplesNear = Callable[[Segment, Aspect], Mapping[str, str]]
+"""Returns the texts of the examples for a prompt, by names that no text of the prompt has."""
 Layout = Literal["text", "json"]
 """Layout of a report: lines with labels, or a JSON object."""
 
@@ -95,6 +99,8 @@ class Prompt:
         The conversation that shows them and asks for lines with labels.
     in_json
         The same that asks for a JSON object; empty where it is not wanted.
+    examples
+        The texts of the examples shown, by their names; empty without any.
     quotable
         Names of the inputs of which evidence is asked for, in the order of the texts.
     """
@@ -104,16 +110,30 @@ class Prompt:
     messages: tuple[Message, ...]
     in_json: tuple[Message, ...] = ()
     quotable: tuple[str, ...] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All texts that a reply may copy: those of the examples, and those that are judged."""
+        return (*self.examples.values(), *self.texts.values())
 
 
 class PromptWriter:
     """Writes the prompts that ask for reports under some options, with `in_json` in JSON, too.
 
-    What all segments of an aspect have in common is written once.
+    What all segments of an aspect have in common is written once. Where there are `examples`, the
+    nearest ones stand before the prompt.
     """
 
-    def __init__(self, options: PromptOptions, *, in_json: bool = False) -> None:
+    def __init__(
+        self,
+        options: PromptOptions,
+        *,
+        in_json: bool = False,
+        examples: ExamplesNear | None = None,
+    ) -> None:
         self._options = options
+        self._examples = examples
         self._in_json = in_json
         self._frames = IdentityCache[Aspect, dict[tuple[str, ...], Template]](lambda _: {})
         self._latest: tuple[Segment, Aspect, Prompt] | None = None  # its key is asked for first
@@ -130,17 +150,25 @@ class PromptWriter:
 
     def _written(self, segment: Segment, aspect: Aspect) -> Prompt:
         texts = shown_texts(segment, aspect)
-        fenced, mark = fence(texts), field_mark(texts.values())
+        examples = self._examples(segment, aspect) if self._examples else {}
+        fenced, head = _fenced(texts, examples, aspect)
+        mark = field_mark([*examples.values(), *texts.values()])
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
         system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
         in_lines, in_json = (
-            (system, Message(role="user", content=self._frame(aspect, layout, names).fill(about)))
+            (system, shown_message(head + self._frame(aspect, layout, names).fill(about), fenced))
             if layout == "text" or self._in_json
             else ()
             for layout in get_args(Layout)
         )
-        quotable = _inputs(texts, aspect) if self._options.evidence else ()
-        return Prompt(texts=texts, mark=mark, messages=in_lines, in_json=in_json, quotable=quotable)
+        return Prompt(
+            texts=texts,
+            mark=mark,
+            messages=in_lines,
+            in_json=in_json,
+            quotable=_inputs(texts, aspect) if self._options.evidence else (),
+            examples=examples,
+        )
 
     def _frame(self, aspect: Aspect, layout: Layout, names: tuple[str, ...]) -> Template:
         frames, key = self._frames.of(aspect), (layout, *names)
@@ -150,6 +178,22 @@ class PromptWriter:
                 frames.clear()
             frame = frames[key] = _asking(aspect, self._options, names, layout=layout)
         return frame
+
+
+def shown_message(prompt: str, fenced: Fenced) -> Message:
+    """Return the message that shows fenced texts, sources first."""
+    return Message(role="user", content=prompt, shared=fenced.shared_in(prompt))
+
+
+def _fenced(
+    texts: Mapping[str, str], examples: Mapping[str, str], aspect: Aspect
+) -> tuple[Fenced, str]:
+    """Return the fenced texts, and the section that shows the examples before them, if any."""
+    if not examples:
+        return fence(texts), ""
+    shown, fenced = fence_apart(examples, texts)
+    about = {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark}
+    return fenced, f"{_fill('examples.txt', about)}\n\n"
 
 
 def _asking(

@@ -12,17 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
-from spanjury.judges.core import Aspect, ConfigError, Kind, Scale, Task
+from spanjury.judges.core import Aspect, Criterion, Kind, Scale, Task
+from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, criterion
 from spanjury.judges.tasks.table import Names, Table
 
 ALL_ASPECTS = "all"
 """Stands for every aspect of a task."""
 
-_CRITERION = "criterion:"  # begins the name of an aspect that is a demand in a sentence
-
-_LONGEST_CRITERION = 500
-
 _MET = Scale(labels=("Not met", "Partly met", "Met"))
+_MET_OR_NOT = Scale(labels=("Not met", "Met"))
 
 _TASK_KEYS = (
     "description",
@@ -76,6 +74,7 @@ class Catalogue:
 
     _shelves: Mapping[str, _Shelf]
     _names: Names
+    _rubric: Rubric | None = None
 
     @classmethod
     def load(cls, *extra: Path) -> "Catalogue":
@@ -102,7 +101,11 @@ class Catalogue:
             shelf = _shelf(table, base=shelves[claimed] if claimed else None)
             shelves[shelf.task.name] = shelf
             names = names.claimed({shelf.task.name: table})
-        return Catalogue(_shelves=MappingProxyType(shelves), _names=names)
+        return replace(self, _shelves=MappingProxyType(shelves), _names=names)
+
+    def with_rubric(self, rubric: Rubric | None) -> "Catalogue":
+        """Return the catalogue with `rubric` and its criteria as aspects of every task."""
+        return replace(self, _rubric=rubric)
 
     def tasks(self) -> tuple[Task, ...]:
         """Return all tasks, sorted by name."""
@@ -118,16 +121,21 @@ class Catalogue:
 
     def aspect(self, task: str, name: str) -> Aspect:
         """Return the aspect of `task` called `name`, or the criterion that `name` states."""
-        shelf = self._shelf(task)
+        shelf, rubric = self._shelf(task), self._rubric
+        if rubric is not None and name == rubric.aspect:
+            return _of_rubric(rubric, task=shelf.task)
         if _is_criterion(name):
-            return _criterion(name, task=shelf.task)
+            aspect = _criterion(name, task=shelf.task)
+            stated = rubric.criterion(aspect.name) if rubric else None
+            return _of_criterion(stated, aspect, rubric=rubric) if stated and rubric else aspect
         return shelf.aspects[shelf.names.find(name, what=f"aspect of {shelf.task.name}")]
 
     def has(self, task: str, *aspects: str) -> bool:
         """Say whether `task` has all of `aspects`; every task has ``"all"`` and any criterion."""
         names = self._shelf(task).names
+        rubric = self._rubric.aspect if self._rubric else ALL_ASPECTS
         return all(
-            name == ALL_ASPECTS or _is_criterion(name) or names.get(name) is not None
+            name in {ALL_ASPECTS, rubric} or _is_criterion(name) or names.get(name) is not None
             for name in aspects
         )
 
@@ -184,26 +192,15 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
     return replace(task, default_aspects=aspects)
 
 
-def criterion(demand: str) -> str:
-    """Return the name of the aspect that is this demand."""
-    return f"{_CRITERION} {demand}"
-
-
 def _is_criterion(name: str) -> bool:
     """Say whether the name of an aspect states a criterion."""
-    return name.strip().casefold().startswith(_CRITERION)
+    return name.strip().casefold().startswith(CRITERION)
 
 
 def _criterion(name: str, *, task: Task) -> Aspect:
     """Return the aspect that a criterion states; its name holds the criterion in one line."""
-    stated = _stated(name)
-    if not 0 < len(stated) <= _LONGEST_CRITERION or not stated.isprintable():
-        raise ConfigError(
-            f"a criterion is a sentence of 1 to {_LONGEST_CRITERION} printable characters after"
-            f" {_CRITERION!r}, got {name[:80]!r}"
-        )
     return Aspect(
-        name=criterion(stated),
+        name=criterion(name.partition(":")[2]),
         task=task,
         definition=f"The {task.output_header.lower()} meets this demand wherever it applies.",
         kind="content",
@@ -213,9 +210,38 @@ def _criterion(name: str, *, task: Task) -> Aspect:
     )
 
 
-def _stated(name: str) -> str:
-    """Return the demand in the name of a criterion, on one line."""
-    return " ".join(name.partition(":")[2].split()).rstrip(".")
+def _of_criterion(stated: StatedCriterion, aspect: Aspect, *, rubric: Rubric) -> Aspect:
+    """Return the aspect of a criterion with the scale and the question of its rubric."""
+    if not stated.labels:
+        return replace(aspect, scale=_MET_OR_NOT, rubric=rubric.aspect)
+    return replace(
+        aspect,
+        definition=f"How well the {aspect.task.output_header.lower()} meets this demand wherever it"
+        " applies.",
+        worst="It does not meet it at all.",
+        scale=Scale(labels=stated.labels),
+        rubric=rubric.aspect,
+    )
+
+
+def _of_rubric(rubric: Rubric, *, task: Task) -> Aspect:
+    """Return the aspect whose score is the weighted mean of the criteria."""
+    criteria = tuple(
+        Criterion(
+            aspect=_of_criterion(stated, _criterion(stated.aspect, task=task), rubric=rubric),
+            weight=stated.weight,
+            must=stated.must,
+        )
+        for stated in rubric.criteria
+    )
+    return Aspect(
+        name=rubric.aspect,
+        task=task,
+        definition=f"The {task.output_header.lower()} meets the criteria of the rubric, each by its"
+        " weight.",
+        kind="content",
+        criteria=criteria,
+    )
 
 
 def describe(aspect: Aspect) -> str:

@@ -1,5 +1,7 @@
-"""TOML tables that know where they stand, so that every complaint can say so, and their names."""
+"""Tables of TOML or JSON that know where they stand, to say so in complaints, and their names."""
 
+import json
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -7,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.unique_keys import unique_keys
 
 _SEPARATORS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Typed reading of one table of a TOML file; all methods raise `ConfigError`.
+    """Typed reading of one table of a TOML or JSON file; all methods raise `ConfigError`.
 
     Parameters
     ----------
@@ -38,14 +41,26 @@ class Table:
         return cls(file=file, values=values)
 
     @classmethod
-    def read(cls, path: Path) -> "Table":
-        """Read the TOML file at `path`."""
+    def parse_json(cls, data: bytes, *, file: str) -> "Table":
+        """Read the bytes of a JSON `file` that holds an object."""
+        try:
+            values = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
+        except (ValueError, RecursionError, DataError) as error:
+            raise ConfigError(f"{file} is not a JSON file: {error}") from error
+        if not isinstance(values, dict):
+            raise ConfigError(f"{file} must hold a JSON object, got a {type(values).__name__}")
+        return cls(file=file, values=values)
+
+    @classmethod
+    def read(cls, path: Path, *, what: str = "tasks") -> "Table":
+        """Read the file at `path`, JSON by its name or else TOML; a complaint says of `what`."""
         try:
             data = path.read_bytes()
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise ConfigError(f"cannot read tasks from {path}: {reason}") from error
-        return cls.parse(data, file=str(path))
+            raise ConfigError(f"cannot read {what} from {path}: {reason}") from error
+        parse = cls.parse_json if path.suffix.casefold() == ".json" else cls.parse
+        return parse(data, file=str(path))
 
     @property
     def name(self) -> str:
@@ -82,6 +97,34 @@ class Table:
         if len(texts) != len(items) or not all(texts):
             raise self.error(key, problem=f"must be a list of texts, none empty, got {value!r}")
         return tuple(texts)
+
+    def number(self, key: str, *, default: float) -> float:
+        """Return the positive number at `key`."""
+        value = self.values.get(key, default)
+        number = float(value) if type(value) in {int, float} else 0.0  # type: ignore[arg-type]  # it is one
+        if not (math.isfinite(number) and number > 0):
+            raise self.error(key, problem=f"must be a number above 0, got {value!r}")
+        return number
+
+    def flag(self, key: str) -> bool:
+        """Return whether `key` is true; false where it is missing."""
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.error(key, problem=f"must be true or false, got {value!r}")
+        return value
+
+    def items(self, key: str, *, each: str) -> tuple["Table", ...]:
+        """Return the tables of the list at `key`; a complaint about one says "`each` 1"."""
+        values = self.values.get(key, [])
+        if not isinstance(values, list | tuple):
+            raise self.error(key, problem=f"must be a list of tables, got {values!r}")
+        tables = []
+        for number, value in enumerate(values, start=1):
+            where = f"{each} {number}"
+            if not isinstance(value, Mapping):
+                raise self.error(key, problem=f"must hold tables; {where} is {value!r}")
+            tables.append(replace(self, path=(*self.path, where), values=value))
+        return tuple(tables)
 
     def tables(self, key: str) -> tuple["Table", ...]:
         """Return the tables inside the table at `key`, in the order of the file."""

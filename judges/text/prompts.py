@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import count
+from itertools import accumulate, count, pairwise
 
 from spanjury.judges.core import fingerprint
 
@@ -42,6 +42,14 @@ class Fenced:
         """The marks as a sentence names them."""
         return " or ".join(self.marks)
 
+    def shared_in(self, prompt: str) -> int:
+        """Return how many characters of `prompt` come before the last of these texts.
+
+        They are the same in the prompts about other texts of the same sources. 0 if there is one
+        text only.
+        """
+        return max(0, prompt.find(self.marks[-1])) if len(self.marks) > 1 else 0
+
 
 def fence(texts: Mapping[str, str]) -> Fenced:
     """Set each text of `texts` apart under its header, in time proportional to their length.
@@ -51,14 +59,30 @@ def fence(texts: Mapping[str, str]) -> Fenced:
     If a text holds a mark, forged or by chance, all marks are replaced. A header that is not a
     plain name goes into the fence, as `named_plainly` says.
     """
-    texts = named_plainly(texts, most_words=_HEADING_WORDS)
+    (fenced,) = fence_apart(texts)
+    return fenced
+
+
+def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
+    """Fence groups of texts as `fence` does, with marks that no text of any group holds.
+
+    No header is in two groups.
+    """
+    texts = named_plainly(
+        {header: text for group in groups for header, text in group.items()},
+        most_words=_HEADING_WORDS,
+    )
     held = frozenset(mark for text in texts.values() for mark in _MARK.findall(text))
     marks = next(marks for marks in _proposals(texts) if held.isdisjoint(marks))
-    blocks = (
+    blocks = [
         f"{mark} {header}: begin\n{text}\n{mark} {header}: end"
         for mark, (header, text) in zip(marks, texts.items(), strict=True)
+    ]
+    ends = list(accumulate(map(len, groups), initial=0))
+    return tuple(
+        Fenced(text="\n\n".join(blocks[start:end]), marks=marks[start:end])
+        for start, end in pairwise(ends)
     )
-    return Fenced(text="\n\n".join(blocks), marks=marks)
 
 
 def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) -> dict[str, str]:

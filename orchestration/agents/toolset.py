@@ -17,7 +17,7 @@ from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import Source
 from spanjury.orchestration.services.serving import agent_tools
-from spanjury.orchestration.services.serving.agent_texts import (
+from spanjury.orchestration.services.serving.agent_reports import (
     card_lines,
     check_lines,
     comparison_lines,

@@ -11,7 +11,7 @@ from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import acheck
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.feedback import feedback_on
+from spanjury.orchestration.services.serving.agent_reports import feedback_on
 from spanjury.orchestration.studies.failing.conditions import parse_condition
 from spanjury.orchestration.wiring.config import PanelConfig
 

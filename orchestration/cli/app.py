@@ -17,24 +17,21 @@ from spanjury.orchestration.cli.command import CommandGroup, DeferredCommand, Fl
 
 with lazily():
     from spanjury.orchestration.cli import (
+        align,
         bench_spans,
         distil_build,
         distil_gate,
         distil_train,
         doctor,
         evaluate,
-        exam_card,
         export,
         lists,
         marks,
-        merge,
         metrics,
         metrics_score,
         perturb,
         resume,
         runs,
-        runs_prune,
-        sample,
         serve,
         serve_mcp,
         study,
@@ -44,6 +41,7 @@ with lazily():
         agreement,
         calibration,
         comparisons,
+        pairs,
         panels,
         ranking,
     )
@@ -64,13 +62,15 @@ class _Commands(CommandGroup):
         "rescore": lambda: resume.rescore,
         "view": lambda: view.view,
         "export": lambda: export.export,
-        "merge": lambda: merge.merge,
+        "merge": lambda: export.merge,
         "perturb": lambda: perturb.perturb,
         "meta": lambda: study.file_command(agreement.Meta, name="meta"),
         "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
         "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
+        "align": lambda: align.align,
+        "pairs": lambda: study.study_command(pairs.Pairs, name="pairs"),
         "rank": lambda: study.file_command(ranking.Rank, name="rank"),
-        "sample": lambda: sample.sample,
+        "sample": lambda: marks.sample,
         "mcp": lambda: serve_mcp.mcp,
         "serve": lambda: serve.serve,
         "judges": lambda: lists.judges,
@@ -98,7 +98,7 @@ class _Exam(CommandGroup):
 
     functions: ClassVar = {
         "compare": lambda: study.file_command(comparisons.CompareExams, name="compare"),
-        "card": lambda: exam_card.card,
+        "card": lambda: study.exam_card,
     }
 
     def list_commands(  # type: ignore[override]  # typer names no wider type of a context
@@ -151,7 +151,7 @@ class _Runs(CommandGroup):
 
     functions: ClassVar = {
         _LIST: lambda: runs.list_runs,
-        "prune": lambda: runs_prune.prune,
+        "prune": lambda: runs.prune,
         "repair": lambda: runs.repair,
     }
 

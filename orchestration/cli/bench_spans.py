@@ -16,7 +16,7 @@ from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, missed_gates
 
 with lazily():
-    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
@@ -92,7 +92,7 @@ def spans(
         gate for text in bench.require for gate in values.gates_on(card.parse_gate(text), plan.sets)
     ]
     say(plan.scope)
-    report = exam_session.run_exam(
+    report = session.run_exam(
         plan.run, total=plan.total, limits=asked.limits, memory=memory, quiet=show.no_progress
     )
     if bench.json:

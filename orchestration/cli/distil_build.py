@@ -15,10 +15,10 @@ from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.services.training import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
-    from spanjury.orchestration.studies.distillation.tokens import summary as token_summary
+    from spanjury.orchestration.studies.distillation.tokens import example as token_summary
     from spanjury.orchestration.wiring import config
 
 _RECIPE = "distil"
@@ -182,7 +182,7 @@ def build(
         inventory = distil.build_from_damage(job, material)
     else:
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        inventory = exam_session.run_exam(
+        inventory = session.run_exam(
             lambda live: distil.build_from_panel(
                 job, material, stop_token=live.stop_token, meter=live.meter, show=live
             ),
@@ -235,7 +235,7 @@ def _build_tokens(
         panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
         material = distil.material_of(panel_job)
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        by_panel = exam_session.run_exam(
+        by_panel = session.run_exam(
             lambda live: token_set.panel_examples(
                 panel_job,
                 material,

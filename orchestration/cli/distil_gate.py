@@ -18,18 +18,14 @@ from spanjury.orchestration.cli.study import Output, Recipe, Require, exit_if_mi
 
 with lazily():
     from spanjury.judges.llm import percent
-    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import stopping
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.people import marked_texts
-    from spanjury.orchestration.services.training.gate import (
-        exams,
-        material,
-        trained_model,
-    )
-    from spanjury.orchestration.services.training.gate import job as gates
+    from spanjury.orchestration.services.training.gate import exams, material
+    from spanjury.orchestration.services.training.gate import exams as gates
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
@@ -164,7 +160,7 @@ def gate(
         f"{plan.total} assessments by {', '.join(job.judges)};"
         f" exams: {', '.join(exam.name for exam in job.exams)}"
     )
-    exam_session.run_exam(
+    session.run_exam(
         plan.run, total=plan.total, limits=job.limits, memory=None, quiet=show.no_progress
     )
     findings, written = gates.write_gate(job)
@@ -187,7 +183,7 @@ def _job(
     """Read what is there and check what is asked, before any judge works."""
     if model.no_base and (model.base or required.require_over_base):
         raise ConfigError("--no-base excludes --base and --require-over-base")
-    trained = trained_model.read_trained_model(model.folder)
+    trained = material.read_trained_model(model.folder)
     if trained.marks_words and (model.base or required.require_over_base):
         raise ConfigError(
             "the base of an encoder marks nothing: leave out --base and --require-over-base"
@@ -221,7 +217,7 @@ def _judges(
     model: ModelFlags,
     teacher: TeacherFlags,
     *,
-    trained: "trained_model.TrainedModel",
+    trained: "material.TrainedModel",
     reading: "percent.Reading",
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
     _, given = specs.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")

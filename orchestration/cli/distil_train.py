@@ -19,9 +19,9 @@ from spanjury.orchestration.cli.flags.run import LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import logging
-    from spanjury.orchestration.services.training import token_train
+    from spanjury.orchestration.services.training import token_set
     from spanjury.orchestration.services.training import train as service
-    from spanjury.orchestration.studies.distillation.tokens import token_files
+    from spanjury.orchestration.studies.distillation.tokens import example
     from spanjury.orchestration.wiring import training as wiring
 
 _EVERY = 10.0  # seconds between two words of how far it is
@@ -197,7 +197,7 @@ def train(
     logging.log_to(show.log_file)
     wiring.require(wiring.training)
     reporter = _Reporter(quiet=show.no_progress)
-    is_tokens = token_files.is_token_set(model.data)
+    is_tokens = example.is_token_set(model.data)
     train_form = _train_tokens if is_tokens else _train_generative
     try:
         with _stopping() as stop:
@@ -240,13 +240,13 @@ def _train_tokens(
     reporter: "_Reporter",
     stop: "_Stop",
 ) -> "wiring.Trained":
-    job = token_train.token_training_job(
+    job = token_set.token_training_job(
         model.data, base=model.base, folder=model.output, options=tokens.options(training)
     )
     say(f"{len(job.windows)} sentences to learn from, {len(job.validation)} to validate on")
     trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
     if trained.finished:
-        texts = token_train.fit_to_validation(model.data, model.output)
+        texts = token_set.fit_to_validation(model.data, model.output)
         say(f"the judge's constants were fitted to the model on {texts} texts")
     return trained
 

@@ -1,8 +1,10 @@
 """`spanjury doctor`: what is installed, what loads, which models answer."""
 
 import platform
+import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import typer
@@ -30,7 +32,7 @@ with lazily():
     from rich import text as texts
 
     from spanjury.judges import tasks
-    from spanjury.orchestration.cli import console, network
+    from spanjury.orchestration.cli import console
     from spanjury.orchestration.wiring import config, metrics, models, panels, plugins
 
 Finding = tuple[str, str, str]
@@ -47,6 +49,16 @@ _SAMPLE = Segment(
     inputs={"Article": "The bridge opened in 1932. It is 503 metres long."},
     output="The bridge opened in 1935 and is is 503 metres long.",
 )
+# Binding is not among them: it sends nothing, and urllib3 does it to see whether there is IPv6.
+_EVENTS = frozenset({
+    "socket.connect",
+    "socket.getaddrinfo",
+    "socket.gethostbyaddr",
+    "socket.gethostbyname",
+    "socket.getnameinfo",
+    "socket.sendmsg",
+    "socket.sendto",
+})  # fmt: skip
 
 
 def doctor(
@@ -69,7 +81,7 @@ def doctor(
     network was used.
     """
     if offline:
-        with network.forbid_network() as watch:
+        with forbid_network() as watch:
             rows = [*_installed(heavy=True), ("offline panel", "works", anyio.run(_judge_sample))]
         rows.append(_network(watch))
     else:
@@ -168,7 +180,7 @@ async def _judge_sample() -> str:
     return f"{errors} errors found in a sample"
 
 
-def _network(watch: "network.NetworkWatch") -> Finding:
+def _network(watch: "NetworkWatch") -> Finding:
     if watch.attempts:
         return "network", _FAILS, f"touched while forbidden: {', '.join(watch.attempts)}"
     return "network", "untouched", "no name was looked up, no connection tried"
@@ -206,3 +218,34 @@ async def _log_probabilities(model: ChatModel, what: str) -> Finding:
     if given:
         return what, "given", "the annotator states how likely an error is"
     return what, "none", "the annotator states how likely an error is with samples=5 alone"
+
+
+@dataclass(slots=True)
+class NetworkWatch:
+    """The attempts to reach the network while that was forbidden."""
+
+    attempts: list[str] = field(default_factory=list)
+    active: bool = True
+
+
+@contextmanager
+def forbid_network() -> Iterator[NetworkWatch]:
+    """Refuse every attempt to resolve a name, connect or send, and keep a list of them.
+
+    The interpreter's audit hooks (PEP 578) see the attempt whatever library makes it, as
+    long as it goes through Python's sockets. A hook cannot be taken out again; after the
+    context it lets everything pass.
+    """
+    watch = NetworkWatch()
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        if watch.active and event in _EVENTS:
+            # The first argument is the socket, where there is one.
+            watch.attempts.append(f"{event} {args[-1] if args else ''}")
+            raise ConnectionRefusedError(f"the network is forbidden: {watch.attempts[-1]}")
+
+    sys.addaudithook(hook)
+    try:
+        yield watch
+    finally:
+        watch.active = False

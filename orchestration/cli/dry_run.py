@@ -23,7 +23,7 @@ from spanjury.stats.estimation import TotalEstimate
 def print_reckoning(job: Job) -> None:
     """Print what all rows of `job` would take, by the prompts that would be sent."""
     planned = plan_job(job)
-    estimate = _reckoned(job, assessments=planned.assessments)
+    estimate = _reckoned(job, assessments=planned.asked)
     expected, most = estimate.expected, estimate.most
     table = _table("estimate", "longest replies")
     table.add_row("calls", f"{expected.calls:,}", f"{most.calls:,}")
@@ -31,11 +31,13 @@ def print_reckoning(job: Job) -> None:
     table.add_row("dollars", f"{expected.dollars:,.4f}", f"{most.dollars:,.4f}")
     CleanConsole().print(table)
     say(
-        f"{planned.assessments} assessments; no model was asked. The estimate assumes replies of"
+        f"{planned.asked} assessments; no model was asked. The estimate assumes replies of"
         f" {REPLY} tokens, the other column the longest possible replies. A reply that cannot be"
         " read is requested once more, and costs as much again. --dry-run=live judges"
-        f" {min(SAMPLE, planned.assessments)} assessments, and its calls cost money."
+        f" {min(SAMPLE, planned.asked)} assessments, and its calls cost money."
     )
+    if job.batch_api:
+        say("the dollars are those of batches: half of the usual price")
     for seat in estimate.unforeseen:
         say(f"the number of calls of {seat} depends on its replies: --dry-run=live measures it")
     if job.panel.cascade is not None:
@@ -49,9 +51,9 @@ def print_estimate(job: Job) -> None:
     """Judge a sample of the rows of `job`, and print what all of them would take."""
     planned = plan_job(job)
     require_keys(job)
-    number = min(SAMPLE, planned.assessments)
+    number = min(SAMPLE, planned.asked)
     say(
-        f"making {number} of {planned.assessments} assessments now, and their calls cost money:"
+        f"making {number} of {planned.asked} assessments now, and their calls cost money:"
         f" {_in_words(_reckoned(job, assessments=number))}"
     )
     estimate = anyio.run(measured, job, planned)
@@ -63,7 +65,7 @@ def print_estimate(job: Job) -> None:
     CleanConsole().print(table)
     outcomes = Counter(report.outcome.value for report in estimate.reports)
     say(
-        f"from {len(estimate.reports)} of {planned.assessments} assessments: "
+        f"from {len(estimate.reports)} of {planned.asked} assessments: "
         + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
     )
     for reason in {report.reason for report in estimate.reports if report.reason}:

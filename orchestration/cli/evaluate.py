@@ -1,7 +1,7 @@
 """`spanjury evaluate`: judge the rows of a file."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,6 +12,7 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
@@ -43,6 +44,14 @@ class RowFlags(DataFlags):
         tuple[str, ...],
         Flag("Demand to judge by, in a sentence: 'Every price is in euros.'; repeatable.", "TEXT"),
     ] = ()
+    rubric: Annotated[
+        Path | None,
+        Flag(
+            "TOML or JSON file of weighted criteria, summed up in one result.",
+            "FILE",
+            env=True,
+        ),
+    ] = None
     skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
@@ -135,6 +144,7 @@ def evaluate(
     rows: RowFlags,
     judges: PanelFlags,
     kept: RunFlags,
+    batch: BatchFlags,
     limits: LimitFlags,
     gate: GateFlags,
     show: ShowFlags,
@@ -145,7 +155,8 @@ def evaluate(
     Without --judge and --model the offline judges are used, without model, key or network.
     """
     logging.log_to(show.log_file)
-    job = _job(rows, kept, judges=judges, limits=limits)
+    job = replace(_job(rows, kept, judges=judges, limits=limits), batch_api=batch.batch_api)
+    _require_no_batches(batch, kept, machines)
     if kept.dry_run:
         _require_no_gate(gate, "--dry-run, which judges a sample at most,")
         estimate = dry_run.print_estimate if kept.dry_run == "live" else dry_run.print_reckoning
@@ -158,7 +169,27 @@ def evaluate(
     else:
         planned = job_session.plan_job(job, gate)
         job, folder = _begun(job, kept, assessments=planned.assessments)
-        job_session.run_job(job, planned, show=show, gate=gate, folder=folder, results_of=folder)
+        job_session.run_job(
+            job,
+            planned,
+            show=show,
+            gate=gate,
+            folder=folder,
+            results_of=folder,
+            batches=batch.batches(batch_api=job.batch_api, folder=folder),
+        )
+
+
+def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:
+    """Refuse flags with which no batch can answer."""
+    refused = {
+        "--no-memory": batch.given and kept.no_memory,
+        "--engine ray": batch.given and machines.engine == "ray",
+        "--dry-run=live, which asks models now,": batch.given and kept.dry_run == "live",
+        "--dry-run": batch.by_file and kept.dry_run is not None,
+    }
+    if given := [flag for flag, is_given in refused.items() if is_given]:
+        raise ConfigError(f"{given[0]} does not go with batches")
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:
@@ -170,8 +201,9 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, without a memory."""
     panel = judges.config()
-    if rows.criterion and not (panel.models or panel.seats):
-        raise ConfigError("only a model can judge a criterion: add --model NAME")
+    if (rows.criterion or rows.rubric) and not (panel.models or panel.seats):
+        what = "a criterion" if rows.criterion else "a rubric"
+        raise ConfigError(f"only a model can judge {what}: add --model NAME")
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
     return jobs.Job(
@@ -181,6 +213,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
         task=rows.task,
         aspects=(*rows.aspect, *map(tasks.criterion, rows.criterion)),
         aspects_files=rows.aspects_file,
+        rubric=tasks.Rubric.read(rows.rubric) if rows.rubric else None,
         columns=rows.column,
         limit=rows.limit,
         shard=shard,
@@ -223,6 +256,7 @@ def _cluster_job(
     """Return the same job for a cluster; refuse flags that only one machine can follow."""
     refused = {
         "--column": rows.column,
+        "--rubric": rows.rubric is not None,
         "--shard": rows.shard is not None,
         "--order": rows.order != "file",
         "--output": kept.output is not None,

@@ -1,4 +1,4 @@
-"""`spanjury export`: the results of a run for other programs."""
+"""`spanjury export` and `merge`: the results of a run for other programs, and of all its shards."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -15,7 +15,7 @@ from spanjury.orchestration.cli.exits import say
 with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import run_folder as runs
-    from spanjury.orchestration.wiring import exports, sources
+    from spanjury.orchestration.wiring import cluster, exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
 
 _PART = ".part"
@@ -124,3 +124,22 @@ def _word(word: str, words: type[WordT]) -> WordT:
     except ValueError as error:
         forms = ", ".join([*words, *(exports.MARKED_FORMS if words is exports.ExportForm else ())])
         raise ConfigError(f"cannot export {word!r}; known: {forms}") from error
+
+
+def merge(
+    *,
+    parts: Annotated[
+        tuple[Path, ...],
+        typer.Argument(
+            metavar="PARTS", help="Result files of all shards, or the folder that holds them."
+        ),
+    ],
+    output: Annotated[
+        Path | None, Flag("File for the results; by default beside the shards.", also="-o")
+    ] = None,
+) -> None:
+    """Join the results of the shards of a run, in the order of the rows."""
+    shards = cluster.find_parts(parts)
+    target = output or shards[0].whole
+    rows = cluster.merge_parts(shards, target)
+    say(f"{rows} rows of {len(shards)} shards are in {target}")

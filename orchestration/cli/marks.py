@@ -1,26 +1,27 @@
-"""`spanjury marks`: people's marks of a run, out and in, and how far annotators agree."""
+"""`spanjury marks` and `sample`: people's marks of a run, and the texts that are worth marking."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
+from spanjury.orchestration.cli.flags.data import Columns
 
 with lazily():
     from spanjury.orchestration.cli import console
+    from spanjury.orchestration.report import numbers
+    from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import (
         comparison,
         exporting,
         importing,
         marked_run,
-        readings,
-        verdicts,
     )
-    from spanjury.orchestration.studies.agreement import people_tables
+    from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.studies.agreement.spans import estimates
 
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
@@ -38,16 +39,16 @@ TextsFlag = Annotated[
 def list_marks(*, run: RunArgument) -> None:
     """List annotators, and how many texts of a run each of them marked."""
     marks = marked_run.MarkedRun(run).marks
-    people, damaged = readings.progress(marks)
-    if people:
+    annotators, damaged = marked_run.progress(marks)
+    if annotators:
         console.print_table(
             ("annotator", "marks", "done", "spans"),
             (
                 [person.annotator, *map(str, (person.marks, person.done, person.spans))]
-                for person in people
+                for person in annotators
             ),
         )
-        say(f"{len(people)} annotator{'' if len(people) == 1 else 's'} in {marks}")
+        say(f"{len(annotators)} annotator{'' if len(annotators) == 1 else 's'} in {marks}")
     else:
         say(f"no one has marked {run}: mark its texts with 'spanjury view {run}'")
     _end_if_damaged(damaged)
@@ -72,7 +73,7 @@ def export(
     data: TextsFlag = None,
 ) -> None:
     """Export people's marks as rows of data, factgenie lines or an MQM table."""
-    read = readings.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
+    read = marked_run.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
     endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
@@ -125,12 +126,12 @@ def agreement(
     agreed = comparison.people_agreement(
         marked, settings=estimates.Settings(seed=seed, draws=draws)
     )
-    judged = verdicts.judges_spans(marked)
+    judged = marked_run.judges_spans(marked)
     if json:
         console.print_json(
             {
-                "aspects": people_tables.people_json(agreed.aspects),
-                "judges": people_tables.judges_json(judged.judges),
+                "aspects": people.people_json(agreed.aspects),
+                "judges": people.judges_json(judged.judges),
                 "stale_marks": judged.stale,
                 "note": agreed.note,
             }
@@ -139,7 +140,7 @@ def agreement(
     if agreed.aspects or judged.judges:
         title = "Agreement of annotators"
         console.print_report(
-            people_tables.people_report(agreed.aspects, judges=judged.judges, title=title)
+            people.people_report(agreed.aspects, judges=judged.judges, title=title)
         )
     if agreed.note:
         say(agreed.note)
@@ -155,3 +156,59 @@ def _end_if_damaged(names: Sequence[str]) -> None:
     if names:
         say_each(names, "marks are damaged and were left out")
         raise typer.Exit(ERROR)
+
+
+def sample(
+    *,
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
+    ],
+    output: Annotated[Path, Flag("JSONL file for the sampled texts.", also="-o")],
+    number: Annotated[int, Flag("Number of texts to sample.", also="-n", min=1)] = 50,
+    for_: Annotated[
+        Literal["calibration", "disagreement", "audit"],
+        Flag("Sample texts over all scores, texts on which seats differ, or mostly unusual texts."),
+    ] = "calibration",
+    aspect: Annotated[
+        tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
+    ] = (),
+    seed: Annotated[int, Flag("Random seed.", min=0)] = 1,
+    data: Annotated[
+        Path | None,
+        Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
+    ] = None,
+    column: Columns = (),
+) -> None:
+    """Sample texts of a run for people to mark; each row keeps its sampling probability.
+
+    Mark them with `spanjury view RUN --rows FILE`. Then pass the file with --sample to `spanjury
+    calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which use these probabilities.
+    """
+    job = sampling.SampleJob(
+        run=run,
+        size=number,
+        purpose=for_,
+        seed=seed,
+        output=output,
+        aspects=aspect,
+        data=data,
+        columns=column,
+    )
+    drawn = sampling.draw(job)
+    console.print_table(
+        ("stratum", "panel's scores", "texts", "drawn", "chance"),
+        (
+            [
+                stratum.name,
+                numbers.between(*drawn.scores.get(stratum.name, (None, None))),
+                f"{stratum.texts:,}",
+                f"{stratum.drawn:,}",
+                f"{stratum.inclusion:.1%}",
+            ]
+            for stratum in drawn.strata
+        ),
+    )
+    say(f"{drawn.texts} of {drawn.of:,} texts are in {output}")
+    texts = f" --data {data}" if data else ""
+    say(f"mark them: spanjury view {run} --rows {output}{texts}")

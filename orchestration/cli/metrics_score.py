@@ -21,7 +21,7 @@ with lazily():
 
     from spanjury.judges.metrics import scores as corpus
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.services.judging import metric_scores
+    from spanjury.orchestration.services.judging import metrics
     from spanjury.orchestration.services.judging import metrics as service
 
 
@@ -109,11 +109,11 @@ def _measured(
         scored = anyio.run(measure)
     except KeyboardInterrupt:
         if output is not None and done:
-            metric_scores.write_metric_scores(output, prepared.scored(done))
+            metrics.write_metric_scores(output, prepared.scored(done))
             say(f"interrupted: {len(done)} of {len(prepared.metrics)} metrics are in {output}")
         raise typer.Exit(INTERRUPTED) from None
     if output is not None:
-        metric_scores.write_metric_scores(output, scored)
+        metrics.write_metric_scores(output, scored)
     return scored
 
 

@@ -74,7 +74,9 @@ def _aspect_line(result: Result) -> RenderableType:
     is_best = label == scale.labels[-1] and not is_likely
     praise = "" if is_likely and label == scale.labels[-1] else f", {label}"
     line.append(f"{report.score:.2f} of {scale.high}{praise}", "not bold")
-    if not any(span.interval for span in report.spans):
+    if result.aspect.criteria and report.basis is not None:
+        line.append(f"; {one_line(report.basis.reason)}", "not bold dim")
+    elif not any(span.interval for span in report.spans):
         line.append(*_unlocated_note(report, is_best=is_best))
     return Padding(line, (0, 0, 0, 2))
 

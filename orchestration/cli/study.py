@@ -29,8 +29,9 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import anyio
 
-    from spanjury.orchestration.cli import console, exam_session, logging
+    from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.report import destination
+    from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.wiring import runs
 
@@ -155,7 +156,7 @@ def _own_flags(own: Own, *, output: Path) -> type[Flags]:
     return _group(Flags, [*_declared(own), *targets], title="Exam")
 
 
-def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
+def _marks_flags(study: type[MarkedStudy[object]]) -> list[_Part]:
     runs_kind: object = tuple[Path, ...] if study.several else Path
     aspect: object = str if study.of_one_aspect else tuple[str, ...]
     argument = typer.Argument(metavar="RUN", help=study.results_help)
@@ -169,7 +170,7 @@ def _marks_flags(study: type[MarkedStudy[object]]) -> "list[_Part]":
     ]
 
 
-def _declared(own: Own) -> "list[_Part]":
+def _declared(own: Own) -> list[_Part]:
     """Return the flags of parameters: name, annotation and default of each."""
     declared: list[_Part] = []
     for name, spec in own.items():
@@ -178,7 +179,7 @@ def _declared(own: Own) -> "list[_Part]":
     return declared
 
 
-def _group(base: type[Flags], parts: "Sequence[_Part]", *, title: str) -> type[Flags]:
+def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Flags]:
     """Return a group of flags: each its name, its annotation and its default."""
     made = cast(
         "type[Flags]",
@@ -222,7 +223,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     gates = known_gates(given.exam.require, plan.measures)
     if plan.scope:
         say(plan.scope)
-    report = exam_session.run_exam(
+    report = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,
@@ -332,3 +333,27 @@ def exit_if_missed(missed: Iterable[str]) -> None:
         say(f"not met: {line}")
     if lines:
         raise typer.Exit(GATE)
+
+
+def exam_card(
+    *,
+    folders: Annotated[
+        tuple[Path, ...],
+        typer.Argument(metavar="FOLDER", help="Output folders of one judge's exams."),
+    ],
+    require: Require = (),
+    output: Annotated[
+        Path | None, Flag("Folder for card.md, .html and .json.", "FOLDER", also="-o")
+    ] = None,
+    html: Html = None,
+) -> None:
+    """Combine the exams of one judge on one page, and check requirements."""
+    target = destination.Destination(folder=output, page=html)
+    gates = [card.parse_gate(text) for text in require]
+    joined = study_report.read_card(folders)
+    # Before anything is shown or written: a name may be unknown.
+    missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
+    console.print_report(card.card_report(joined, gates=gates))
+    for path in target.write(lambda folder: study_report.write_card(folder, joined, gates=gates)):
+        say(f"written: {path}")
+    exit_if_missed(gate.shortfall(joined.measures) for gate in missed)

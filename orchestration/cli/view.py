@@ -23,8 +23,8 @@ with lazily():
     from spanjury.orchestration.report.view import page as pages
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
-    from spanjury.orchestration.services.people.sampling import sampled
     from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import view as views
     from spanjury.orchestration.wiring import marks as marks_files

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from spanjury.judges.core import fingerprint, unstamped
 
-_OTHER_PARTS = re.compile(r"\|(?:decision|calibration):[^|]*")
+_OTHER_PARTS = re.compile(r"\|(?:decision|calibration|rubric):[^|]*")
 """Parts of a panel's signature that change no score of its seats."""
 _STAGES = "|cascade:"
 

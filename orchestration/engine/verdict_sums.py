@@ -1,6 +1,6 @@
 """Sums of a verdict's reports, but for score and spans: usage, outcome and words."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from spanjury.judges.core import Outcome, SeatReport, Usage, Verdict
 
@@ -22,7 +22,11 @@ def usage_of(verdict: Verdict) -> Usage:
 
 def gravest_of(verdict: Verdict) -> Outcome:
     """Return the outcome of a verdict without a score."""
-    outcomes = {seat.report.outcome for seat in verdict.seats} - {Outcome.SCORED}
+    return gravest_outcome({seat.report.outcome for seat in verdict.seats})
+
+
+def gravest_outcome(outcomes: Collection[Outcome]) -> Outcome:
+    """Return the gravest outcome but `Outcome.SCORED`; `Outcome.ABSTAINED` if there is none."""
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
+from typing import Protocol
 
 from spanjury.judges.core import ConfigError, unstamped
 from spanjury.orchestration.report import (
@@ -21,6 +22,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
+from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
@@ -49,7 +51,7 @@ class Measure:
     says
         What it is, in one sentence, with its range or unit.
     count
-        Of how many texts, places or conditions it is made.
+        Number of texts, places or conditions that it is made of.
     low, high
         Ends of its 95 % interval; None where there is none.
     """
@@ -72,6 +74,31 @@ class Measure:
         return between(self.low, self.high, _SPEC)
 
 
+class Bounded(Protocol):
+    """A value with the ends of its interval; each may be NaN."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def low(self) -> float:
+        """The low end of its interval."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The high end of its interval."""
+        ...
+
+
+def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
+    """Return an estimate with its interval as a measure."""
+    value, low, high = map(defined, (estimate.value, estimate.low, estimate.high))
+    return Measure(name=name, value=value, says=says, count=count, low=low, high=high)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamRecord:
     """The part of an exam's ``findings.json`` that a card is made of.
@@ -81,7 +108,7 @@ class ExamRecord:
     date
         When it ended, as ``2026-11-22``.
     signature
-        Of the panel or the judge that was examined.
+        Signature of the panel or the judge that was examined.
     seats
         Name -> signature of each judge in it.
     cautions
@@ -144,7 +171,7 @@ class Gate:
     Parameters
     ----------
     name
-        Of the measure.
+        Name of the measure.
     relation
         ``>=``, ``<=``, ``>`` or ``<``.
     bound

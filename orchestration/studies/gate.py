@@ -22,8 +22,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.studies.card import Card, Gate, Measure, unproven
-from spanjury.orchestration.studies.held_out.cases import ALL
-from spanjury.orchestration.studies.held_out.findings import FIGURES, measure_name, split_name
+from spanjury.orchestration.studies.held_out import ALL, FIGURES, measure_name, split_name
 
 MeasuresByName = Mapping[str, Sequence[Measure]]
 """Name -> the measure in each exam that has it."""

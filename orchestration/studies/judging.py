@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     Result,
     RunStoppedError,
     Segment,
+    fingerprint,
 )
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
@@ -61,6 +62,17 @@ def judgement_of(report: Report) -> Judgement:
         outcome=report.outcome,
         spans=tuple(span.interval for span in report.spans if span.interval is not None),
     )
+
+
+def source_of(segment: Segment) -> str:
+    """Return a name of what a text was made from, the same for all texts with these inputs."""
+    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
+    return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)
+
+
+def by_text_and_aspect(result: Result) -> Iterator[tuple[tuple[str, str], Result]]:
+    """Yield a result under ``(segment id, aspect name)``."""
+    yield (result.segment.segment_id, result.aspect.name), result
 
 
 def panel_judgement(result: Result) -> Iterator[tuple[tuple[str, str], Judgement]]:
@@ -153,7 +165,7 @@ class ExamRun:
         Parameters
         ----------
         pairs
-            Of segments under distinct ids.
+            Segments with distinct ids, each with an aspect.
         draw
             Name of the draw.
         judgements_in

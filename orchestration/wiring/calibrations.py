@@ -1,8 +1,7 @@
 """Calibrations as files: TOML that people read and a panel file names."""
 
-import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
@@ -12,6 +11,7 @@ from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.engine.made_for import panel_digest, seat_differences, signed_seats
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.wiring.toml_lines import toml_lines
 
 with lazily():
     import pydantic
@@ -73,47 +73,5 @@ def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> Non
 
 def write_calibration(calibration: Calibration, path: Path) -> None:
     """Write a calibration in place of what the file held; raise `StoreError` if that fails."""
-    lines = [f"{_FORMAT} = {FORMAT}", *_lines(calibration.plain())]
+    lines = [f"{_FORMAT} = {FORMAT}", *toml_lines(calibration.plain())]
     write_whole(path, ("\n".join(lines) + "\n").encode())
-
-
-def _lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
-    """Return the lines of a table: its own keys first, then its tables."""
-    plain, tables, lists = [], [], []
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            key_path = f"{under}{_key(name)}"
-            own = _lines(value, under=f"{key_path}.")
-            has_keys = any(not isinstance(item, Mapping) for item in value.values())
-            tables += ["", f"[{key_path}]", *own] if has_keys else own
-        elif _tables(value):
-            key_path = f"{under}{_key(name)}"
-            for table in _tables(value):
-                lists += ["", f"[[{key_path}]]", *_lines(table, under=f"{key_path}.")]
-        else:
-            plain.append(f"{_key(name)} = {_value(value)}")
-    return [*plain, *tables, *lists]
-
-
-def _tables(value: object) -> list[Mapping[str, object]]:
-    """Return the tables that a value is a list of; none for any other value."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _key(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else _text(name)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Sequence):
-        return f"[{', '.join(map(_value, value))}]"
-    return repr(value)
-
-
-def _text(text: str) -> str:
-    """Return a text in quotes: what JSON escapes, TOML reads, and it escapes one sign more."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

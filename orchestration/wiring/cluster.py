@@ -2,9 +2,8 @@
 
 from spanjury.adapters.cluster import ray_engine
 from spanjury.adapters.files.places import find_place
-from spanjury.adapters.files.reading.chunks import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
-from spanjury.adapters.files.results.merging import find_parts, merge_parts
-from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.reading.dataset_rows import CHUNK_ROWS, Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.results.merging import ShardFolder, find_parts, merge_parts
 from spanjury.adapters.files.results.unanswered_rows import without_losses
 from spanjury.judges.core.lazy import require
 

@@ -5,9 +5,9 @@ from spanjury.adapters.files.results.exports import (
     Export,
     ExportForm,
     ExportUnit,
+    JudgedTexts,
     marked_segments,
 )
-from spanjury.adapters.files.results.judged_texts import JudgedTexts
 
 __all__ = [
     "MARKED_FORMS",

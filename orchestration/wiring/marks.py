@@ -4,9 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.adapters.files.annotations.annotators import ANNOTATORS, READINGS
+from spanjury.adapters.files.annotations.annotators import (
+    ANNOTATORS,
+    MARKS,
+    READINGS,
+    SPANS,
+    marked_row,
+    write_marked_rows,
+)
 from spanjury.adapters.files.annotations.factgenie import SEGMENT_ID, write_factgenie
-from spanjury.adapters.files.annotations.marked_rows import MARKS, SPANS, write_marked_rows
 from spanjury.adapters.files.annotations.mqm import NEUTRAL, SOURCE_MARKS, write_mqm
 from spanjury.adapters.files.results.result_rows import ResultName, read_results
 from spanjury.adapters.runs.database import MARKS_NAME
@@ -37,6 +43,7 @@ __all__ = [
     "StoredMark",
     "StoredMarks",
     "mark_name",
+    "marked_row",
     "read_marks",
     "result_names",
 ]

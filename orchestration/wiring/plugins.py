@@ -21,6 +21,7 @@ with lazily():
     import pydantic
 
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+PAIR_JUDGES: Registry[Callable[..., object]] = Registry("spanjury.pair_judges")
 CHECKERS: Registry[Callable[..., object]] = Registry("spanjury.checkers")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
@@ -35,6 +36,7 @@ SOURCES: Registry[Source] = Registry("spanjury.sources")
 STATISTICS: Registry[Callable[..., object]] = Registry("spanjury.statistics")
 GROUPS = (
     JUDGES,
+    PAIR_JUDGES,
     CHECKERS,
     MODELS,
     AGGREGATIONS,
@@ -48,11 +50,11 @@ GROUPS = (
     SOURCES,
     STATISTICS,
 )
-_HANDED = frozenset({"checker", "encoder", "model", "tuning"})
+_HANDED = frozenset({"checker", "encoder", "model", "panel", "tuning"})
 """Parameters that no option sets: wiring hands them over."""
 
 
-_LIVING = frozenset({"checker", "encoder", "model"})
+_LIVING = frozenset({"checker", "encoder", "model", "panel"})
 """Parameters whose values are no data."""
 
 

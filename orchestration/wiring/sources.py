@@ -8,11 +8,8 @@ from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
-from spanjury.adapters.files.reading.frames import frame_rows
-from spanjury.adapters.files.reading.json_texts import read_texts
-from spanjury.adapters.files.reading.row_lines import row_lines
-from spanjury.adapters.files.reading.source_order import by_source
-from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.reading.sources import by_source, segments_of
+from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_lines
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.files.line_writer import SealedFiles
 from spanjury.adapters.training import training
 from spanjury.adapters.training.job import (
     AttentionName,

@@ -43,7 +43,7 @@ _RUNNING = {
     "FailurePolicy": f"{_ENGINE}.stopping",
     "Limits": f"{_ENGINE}.metering",
     "TextReport": f"{_JUDGING}.text_report",
-    "TextReports": f"{_JUDGING}.text_reports",
+    "TextReports": f"{_JUDGING}.evaluation",
     "acheck": f"{_JUDGING}.check",
     "aevaluate": f"{_JUDGING}.evaluation",
     "check": f"{_JUDGING}.check",

@@ -19,6 +19,7 @@ from spanjury.orchestration.engine.metering import Limits as Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
 from spanjury.orchestration.services.judging.check import acheck as acheck
 from spanjury.orchestration.services.judging.check import check as check
+from spanjury.orchestration.services.judging.evaluation import TextReports as TextReports
 from spanjury.orchestration.services.judging.evaluation import aevaluate as aevaluate
 from spanjury.orchestration.services.judging.evaluation import evaluate as evaluate
 from spanjury.orchestration.services.judging.metrics import score_metric as score_metric
@@ -26,7 +27,6 @@ from spanjury.orchestration.services.judging.panels import find_aspect as find_a
 from spanjury.orchestration.services.judging.panels import open_panel as open_panel
 from spanjury.orchestration.services.judging.panels import read_segments as read_segments
 from spanjury.orchestration.services.judging.text_report import TextReport as TextReport
-from spanjury.orchestration.services.judging.text_reports import TextReports as TextReports
 
 __version__: str
 

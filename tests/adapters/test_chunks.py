@@ -8,21 +8,16 @@ import fsspec  # type: ignore[import-untyped]  # it brings no types
 import pyarrow as pa  # type: ignore[import-untyped]  # likewise
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # likewise
 import pytest
+from fakes.rows import summary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.chunks import Chunk, cut_chunks, read_chunk
+from spanjury.adapters.files.reading.dataset_rows import Chunk, cut_chunks, read_chunk
 from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import ConfigError, DataError, Segment
 
 ROWS: list[dict[str, Any]] = [
-    {
-        "id": f"r{number}",
-        "task": "summarization",
-        "inputs": {"Article": "x"},
-        "output": "é" * number,
-    }
-    for number in range(23)
+    summary(f"r{number}", "é" * number, article="x") for number in range(23)
 ]
 GOOD = b'{"output": "\xc3\xa9"}'
 LINES = [
@@ -81,8 +76,7 @@ def test_chunks_hold_what_the_whole_file_holds_whatever_it_is(
 @pytest.mark.parametrize("rows", [1, 5, 23, 64])
 def test_chunks_hold_the_asked_number_of_rows_and_a_rest(file: Path, rows: int) -> None:
     sizes = [chunk.rows for chunk in cut_chunks(str(file), rows=rows)]
-    assert sizes[:-1] == [rows] * (len(sizes) - 1)
-    assert sum(sizes) == len(ROWS)
+    assert (sizes[:-1], sum(sizes)) == ([rows] * (len(sizes) - 1), len(ROWS))
 
 
 @pytest.mark.parametrize("limit", [1, 5, 7, 23, 99])
@@ -92,9 +86,7 @@ def test_a_limit_leaves_the_first_rows(file: Path, limit: int) -> None:
 
 @pytest.mark.parametrize("group", [1, 4, 10, 100])
 @pytest.mark.parametrize("rows", [1, 3, 10, 64])
-def test_parquet_gives_the_rows_that_jsonl_gives(
-    tmp_path: Path, file: Path, group: int, rows: int
-) -> None:
+def test_parquet_gives_the_rows_of_jsonl(tmp_path: Path, file: Path, group: int, rows: int) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path, row_group_size=group)
     assert read(str(path), rows=rows) == read(str(file))

@@ -20,8 +20,6 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
 OVERLOADS: list[ModelError] = [
     OverloadedModelError("503"),
     RateLimitedModelError("429"),
@@ -88,9 +86,7 @@ async def test_an_overload_halves_the_limit_down_to_its_least(failure: ModelErro
 
 
 @pytest.mark.parametrize("failure", OTHER_FAILURES, ids=repr)
-async def test_a_failure_that_fewer_calls_would_not_cure_leaves_the_limit(
-    failure: ModelError,
-) -> None:
+async def test_failures_that_fewer_calls_do_not_cure_leave_the_limit(failure: ModelError) -> None:
     limiter = AdaptiveLimiter(least=1, most=8)
     await calls(limiter, 1, failure)
     assert limiter.limit == 8
@@ -211,7 +207,6 @@ def test_however_calls_end_the_limit_holds_and_all_get_through(
         async with anyio.create_task_group() as tasks:
             for call in calls:
                 tasks.start_soon(watched.call, *call)
-        assert watched.ended == len(calls)
-        assert watched.limiter.outstanding == 0
+        assert (watched.ended, watched.limiter.outstanding) == (len(calls), 0)
 
     anyio.run(run, backend=backend)

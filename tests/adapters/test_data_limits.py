@@ -4,13 +4,13 @@ import csv
 import gzip
 import json
 import resource
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fakes.installed import imported
+from fakes.processes import completed
 
 from spanjury.adapters.files.annotations.factgenie import read_factgenie
 from spanjury.adapters.files.annotations.mqm import read_mqm
@@ -157,9 +157,7 @@ def test_limits_are_named_and_numbered_with_units() -> None:
             parse_limits([wrong])
 
 
-def test_a_bomb_is_refused_by_the_command_in_little_memory_and_read_where_it_is_allowed(
-    tmp_path: Path,
-) -> None:
+def test_a_bomb_is_refused_in_little_memory_and_read_where_it_is_allowed(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     with gzip.open(path, "wb", 9) as file:
         file.write(b'{"output": "fine", "inputs": "fine"}\n{"output": "')
@@ -173,20 +171,11 @@ def test_a_bomb_is_refused_by_the_command_in_little_memory_and_read_where_it_is_
     command = (sys.executable, "-m", "spanjury")
     output = str(tmp_path / "results.jsonl")
     flags = ["evaluate", str(path), "--task", "summarization", "--output", output]
-    refused = subprocess.run(
-        [*command, *flags], capture_output=True, text=True, preexec_fn=limited, check=False
-    )
-    assert refused.returncode == 1
+    refused = completed([*command, *flags], code=1, preexec_fn=limited)
     assert ADVICE.format("ratio") in " ".join(refused.stderr.split())
-    wrong = subprocess.run(
-        [*command, "--data-limit", "rows=3", *flags], capture_output=True, text=True, check=False
-    )
-    assert wrong.returncode == 2
+    wrong = completed([*command, "--data-limit", "rows=3", *flags], code=2)
     assert "got the data limit 'rows=3'" in wrong.stderr
     flags.append("--skip-bad-rows")
     raised = ("--data-limit", "ratio=2000", "--data-limit", "row=100MB")
-    read = subprocess.run(
-        [*command, *raised, *flags], capture_output=True, text=True, preexec_fn=limited, check=False
-    )
-    assert read.returncode == 0, read.stderr
+    read = completed([*command, *raised, *flags], preexec_fn=limited)
     assert "limit row=100000000" in " ".join(read.stderr.split())

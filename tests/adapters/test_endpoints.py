@@ -33,8 +33,6 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
 RESET = TransientModelError("connection reset")
 
@@ -51,7 +49,6 @@ class Server:
         self.open.set()
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked += 1
         await self.open.wait()
         await checkpoint()
@@ -126,8 +123,7 @@ async def test_a_server_with_a_place_free_comes_before_one_with_fewer_calls() ->
         for _ in range(3):
             tasks.start_soon(ask, those)
             await wait_all_tasks_blocked()
-        assert (a.asked, b.asked) == (1 + 1, 2)
-        assert those.under_way == 3
+        assert (a.asked, b.asked, those.under_way) == (1 + 1, 2, 3)
         for gate in gates:
             gate.set()
 
@@ -149,9 +145,7 @@ async def fall_sick(those: Endpoints, server: Server, failure: ModelError = RESE
 @pytest.mark.parametrize(
     "failure", [RESET, ModelTimeoutError("slow"), OverloadedModelError("503")], ids=repr
 )
-async def test_a_server_that_fails_in_a_row_rests_and_returns_by_one_probe(
-    failure: ModelError,
-) -> None:
+async def test_a_server_failing_in_a_row_rests_and_returns_by_a_probe(failure: ModelError) -> None:
     clock = FakeClock()
     a, b = Server("a"), Server("b")
     those = endpoints(clock, a, b)
@@ -196,9 +190,7 @@ async def test_the_rest_doubles_up_to_a_limit_and_starts_over_after_an_answer() 
 @pytest.mark.parametrize(
     "answer", [None, RateLimitedModelError("429"), PermanentModelError("bad request")], ids=repr
 )
-async def test_whatever_else_a_server_says_shows_that_it_is_there(
-    answer: ModelError | None,
-) -> None:
+async def test_anything_else_a_server_says_shows_it_is_there(answer: ModelError | None) -> None:
     a, b = Server("a"), Server("b")
     those = endpoints(FakeClock(), a, b)
     for failure in (RESET, RESET, answer, RESET, RESET, answer, answer, answer):
@@ -312,7 +304,6 @@ class Fickle:
         self.under_way = self.most_under_way = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         failure = self.script.pop() if self.script else None
         self.under_way += 1
         self.most_under_way = max(self.under_way, self.most_under_way)
@@ -368,8 +359,7 @@ def test_whatever_servers_do_every_call_gets_through_and_no_place_is_lost(
             async with anyio.create_task_group() as tasks:
                 for _ in range(12):
                     tasks.start_soon(call)
-        assert len(replies) == before + 12
-        assert gate.under_way == 0
+        assert (len(replies), gate.under_way) == (before + 12, 0)
         assert all(model.most_under_way <= connections for model in models)
 
     with capture_logs():

@@ -85,9 +85,7 @@ def results(tmp_path: Path) -> Path:
     return write_results(tmp_path / "results.jsonl", ROWS)
 
 
-def test_a_table_has_one_record_for_each_assessment_and_a_column_for_each_seat(
-    results: Path,
-) -> None:
+def test_a_table_has_a_record_for_each_assessment_and_a_column_a_seat(results: Path) -> None:
     columns = "id,system,task,aspect,score,outcome,spans,reason,score: s1,score: s2,"
     tokens = "prompt tokens,cached tokens,completion tokens,reasoning tokens"
     decision = "decision,false alarms,error probability,misses,unverified"
@@ -120,8 +118,7 @@ def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results:
     (_, first, *_), (_, span, *_) = (
         records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
     )
-    assert (first[4], first[-5:]) == ("2.5", [""] * 5)
-    assert (span[6], span[-2:]) == ("dog", ["", ""])
+    assert (first[4], first[-5:], span[6], span[-2:]) == ("2.5", [""] * 5, "dog", ["", ""])
 
 
 def test_rows_as_they_are_keep_every_byte(results: Path, tmp_path: Path) -> None:
@@ -146,8 +143,7 @@ def test_every_text_is_read_back_as_it_was(
     spans = [ErrorSpan(text=text, explanation=why, severity=None) for text, why in texts]
     results = write_results(folder / "results.jsonl", [result("a", spans=spans)])
     table = folder / "table"
-    count = Export(results=results, form=form, unit=ExportUnit.SPANS).to_file(table)
-    assert count == len(texts)
+    assert Export(results=results, form=form, unit=ExportUnit.SPANS).to_file(table) == len(texts)
     delimiter = {ExportForm.CSV: ",", ExportForm.TSV: "\t"}[form]
     header, *read = records(table.read_bytes().decode(), delimiter)
     text, why = header.index("text"), header.index("explanation")

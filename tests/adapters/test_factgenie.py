@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from fakes.result_files import result, write_results
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from spanjury.adapters.files.annotations.factgenie import read_factgenie, write_factgenie
 from spanjury.adapters.files.annotations.mqm import write_mqm
 from spanjury.adapters.files.results.exports import marked_segments
-from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Evidence, Segment
 
 OUTPUT = {
     "dataset": "wx",
@@ -27,15 +28,8 @@ ANNA = {
     "metadata": {"annotator_id": "anna", "annotation_span_categories": CATEGORIES},
     "annotations": [{"type": 1, "text": "rains", "start": 3, "reason": "It snows."}],
 }
-RAINS = ErrorSpan(
-    text="rains",
-    start=3,
-    end=8,
-    explanation="It snows.",
-    severity=None,
-    category="Misleading",
-    located=Located.EXACT,
-    found_by=("anna",),
+RAINS = located(
+    "rains", 3, explanation="It snows.", severity=None, category="Misleading", found_by=("anna",)
 )
 OMISSION = ErrorSpan(
     text="", explanation="no wind", severity=3, category="Incorrect", found_by=("ben",)
@@ -76,9 +70,7 @@ def test_an_output_without_annotations_has_no_annotators(tmp_path: Path) -> None
     assert read_back(tmp_path, [segment]) == [segment]
 
 
-def test_a_number_without_a_name_is_its_own_category_and_a_group_its_own_annotator(
-    tmp_path: Path,
-) -> None:
+def test_a_nameless_number_is_its_own_category_and_a_group_an_annotator(tmp_path: Path) -> None:
     row = {**OUTPUT, "annotator_group": 2, "annotations": [{"type": 0, "text": "It", "start": 0}]}
     (segment,) = read(tmp_path, row)
     assert isinstance(segment, Segment)

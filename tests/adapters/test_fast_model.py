@@ -4,12 +4,12 @@ What it shares with other adapters is held to in ``test_model_contract.py``.
 """
 
 import json
-import subprocess
 import sys
 
 import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
+from fakes.processes import completed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loopback.answers import Answer, chat
@@ -31,7 +31,7 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 NAME = "openai-compatible/org/loop"
 URL = "http://127.0.0.1:1/v1"
@@ -40,11 +40,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=8,
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def ask(base_url: str, request: ChatRequest = REQUEST, *, patience: float = 20.0) -> Reply:
@@ -85,7 +80,7 @@ def test_it_loads_neither_litellm_nor_openai() -> None:
         "import sys, spanjury.adapters.models.fast_model;"
         "print(sorted({'litellm', 'openai', 'httpx'} & set(sys.modules)))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = completed([sys.executable, "-c", code])
     assert run.stdout == "[]\n"
 
 
@@ -120,9 +115,7 @@ async def test_a_key_is_shown_its_own_first(
         assert server.requests[0].headers["authorization"] == f"Bearer {shown}"
 
 
-async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_key_that_no_header_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", "first\nsecond")
     with pytest.raises(ConfigError, match="OPENAI_COMPATIBLE_API_KEY holds") as caught:
         await ask(URL)
@@ -134,8 +127,7 @@ async def test_the_server_receives_its_own_name_of_the_model(slash: str) -> None
     with LoopbackServer(chat("fine")) as server:
         await ask(f"{server.base_url}{slash}")
         received = server.requests[0]
-    assert received.path == "/v1/chat/completions"
-    assert received.body["model"] == "org/loop"
+    assert (received.path, received.body["model"]) == ("/v1/chat/completions", "org/loop")
 
 
 async def test_a_grammar_is_put_in_the_words_of_every_server() -> None:
@@ -163,9 +155,7 @@ async def test_a_tool_s_description_that_cannot_be_encoded_stops_nothing() -> No
         assert "odd ?" in json.dumps(server.requests[0].body["tools"])
 
 
-async def test_a_proxy_of_the_environment_and_cookies_are_not_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_proxies_and_cookies_of_the_host_are_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(variable, URL)
     answer = chat("fine")
@@ -265,8 +255,7 @@ def test_log_probabilities_near_words_alone_are_kept(near: tuple[str, ...]) -> N
         for content in (json.loads(body), content_of_bytes(body.encode()))
     ]
     assert read[0] == read[1]
-    text = "".join(token.token for token in read[0])
-    assert "Faulty:\u0120yes" in text
+    assert "Faulty:\u0120yes" in "".join(token.token for token in read[0])
     assert len(read[0]) == (300 if not near else 10)
 
 

@@ -1,24 +1,17 @@
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.reading.gold import SEVERITIES, GoldSpan
-from spanjury.judges.core import DataError, ErrorSpan, Located
+from spanjury.judges.core import DataError, ErrorSpan
 
 OUTPUT = "The cat sat on the mät."
 
 
 def test_a_span_takes_its_text_from_the_output() -> None:
     span = GoldSpan(start=19, end=22, severity=3, annotator="anna").error_span(OUTPUT)
-    assert span == ErrorSpan(
-        text="mät",
-        start=19,
-        end=22,
-        explanation="",
-        severity=3,
-        located=Located.EXACT,
-        found_by=("anna",),
-    )
+    assert span == located("mät", 19, explanation="", found_by=("anna",))
 
 
 def test_a_span_without_offsets_has_no_place_but_keeps_its_quote() -> None:
@@ -59,5 +52,4 @@ def test_offsets_are_code_points_of_any_output(output: str, data: st.DataObject)
     start = data.draw(st.integers(0, len(output) - 1))
     end = data.draw(st.integers(start + 1, len(output)))
     span = GoldSpan(start=start, end=end, text=output[start:end]).error_span(output)
-    assert span.interval == (start, end)
-    assert span.text == output[start:end]
+    assert (span.interval, span.text) == ((start, end), output[start:end])

@@ -11,7 +11,6 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 from spanjury.judges.core import StoreError
 
 
-@pytest.mark.anyio
 async def test_values_are_read_while_a_run_puts_more(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:
@@ -22,7 +21,6 @@ async def test_values_are_read_while_a_run_puts_more(tmp_path: Path) -> None:
             assert kept.get("b") == b"2"
 
 
-@pytest.mark.anyio
 async def test_values_put_into_a_kept_memory_are_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:
@@ -35,7 +33,6 @@ async def test_values_put_into_a_kept_memory_are_not_stored(tmp_path: Path) -> N
     assert path.read_bytes() == before
 
 
-@pytest.mark.anyio
 async def test_a_damaged_value_counts_as_never_put(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     with SqliteMemory(path) as memory:

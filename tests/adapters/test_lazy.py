@@ -25,18 +25,14 @@ assert "matplotlib.pyplot" not in sys.modules
 """
 
 
-def test_matplotlib_is_loaded_when_a_picture_is_drawn_and_pyplot_never(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_pyplot_is_never_loaded_for_a_picture(tmp_path_factory: pytest.TempPathFactory) -> None:
     picture = tmp_path_factory.mktemp("drawn") / "a.png"
     subprocess.run([sys.executable, "-c", DRAW, str(picture)], check=True)
     assert picture.stat().st_size > 0
 
 
 @pytest.mark.parametrize("module", ["discernment", "faithfulness", "meta"])
-def test_without_the_library_the_extra_to_install_is_named(
-    monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
+def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     for name in [name for name in sys.modules if name.startswith("matplotlib")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

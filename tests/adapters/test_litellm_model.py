@@ -29,12 +29,7 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = pytest.mark.asyncio_only
 
 
 async def wire(name: str, request: ChatRequest) -> Mapping[str, object]:
@@ -45,9 +40,7 @@ async def wire(name: str, request: ChatRequest) -> Mapping[str, object]:
         return server.requests[0].body
 
 
-async def test_a_server_of_ones_own_is_shown_a_placeholder_without_a_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_of_ones_own_gets_a_placeholder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with LoopbackServer(chat("fine")) as server:
         async with open_litellm(
@@ -69,9 +62,7 @@ async def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize("provider", KEYS)
-def test_the_variables_of_a_key_are_those_that_litellm_reads(
-    provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_variables_are_those_of_litellm(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(provider.upper()[:6])]:
         monkeypatch.delenv(name)
     for name in KEYS[provider]:
@@ -117,17 +108,13 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
     ],
     ids=["forced", "grammar", "prefix"],
 )
-async def test_requests_beyond_a_provider_are_refused_before_it_is_asked(
-    request_: ChatRequest,
-) -> None:
+async def test_requests_a_provider_cannot_serve_are_never_sent(request_: ChatRequest) -> None:
     async with open_litellm("openai/gpt-4o", options=ModelOptions()) as model:
         with pytest.raises(PermanentModelError, match=r"openai (takes no|cannot)"):
             await model.complete(request_)
 
 
-async def test_a_provider_with_words_of_its_own_gets_those_and_is_spared_the_rest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_provider_with_own_words_gets_only_those(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MISTRAL_API_KEY", KEY)
     decoding = Decoding(seed=3, logprobs=2)
     request = ChatRequest(messages=(QUESTION,), prefix="Score:", decoding=decoding)
@@ -153,9 +140,7 @@ async def test_ollama_is_asked_through_its_chat_api() -> None:
 
 
 @pytest.mark.parametrize("name", ["ollama/loop", "ollama_chat/loop"])
-async def test_ollama_is_asked_at_the_given_address_alone(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ollama_is_asked_at_its_address(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = ollama({"message": {"role": "assistant", "content": "fine"}, "done": True})
     with LoopbackServer(answer) as server, LoopbackServer(answer) as usual:
         address = server.base_url.removesuffix("/v1")
@@ -179,10 +164,7 @@ class Counted(BaseModel):
 async def test_odd_replies_print_nothing_and_the_hosts_own_warnings_stay(name: str) -> None:
     odd = completion_with(id=8, created="today", model=7, system_fingerprint=["Private words."])
     hosts = Counted.model_construct(count="none")
-    with (
-        LoopbackServer(HELD, odd) as server,
-        warnings.catch_warnings(record=True) as seen,
-    ):
+    with LoopbackServer(HELD, odd) as server, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         options = ModelOptions(base_url=server.base_url)
         async with open_litellm(name, options=options) as model, create_task_group() as group:

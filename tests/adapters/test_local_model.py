@@ -32,7 +32,6 @@ from spanjury.judges.core import (
     Usage,
 )
 
-pytestmark = pytest.mark.anyio
 WORDS = ("sat", "the cat sat down", "a dog. " * 5, "Judge this text! " * 7, "x", "the the")
 
 
@@ -142,9 +141,7 @@ async def test_log_probabilities_are_returned_where_they_are_requested(folder: s
         assert token.top[token.token] == token.logprob == max(token.top.values()) <= 0.0
 
 
-async def test_a_forced_reply_has_the_log_probabilities_that_the_model_gives_its_tokens(
-    folder: str,
-) -> None:
+async def test_a_forced_reply_has_the_log_probabilities_of_its_tokens(folder: str) -> None:
     plain: Any = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     forced = "the owl sat \u201cdown\u201d."
@@ -193,9 +190,7 @@ async def test_a_prefix_is_gone_on_from_and_not_repeated(folder: str) -> None:
         (request("word " * CONTEXT), rf"tokens, and the model takes {CONTEXT}"),
     ],
 )
-async def test_unsupported_requests_are_refused(
-    asked: ChatRequest, message: str, folder: str
-) -> None:
+async def test_odd_requests_are_refused(asked: ChatRequest, message: str, folder: str) -> None:
     async with opened(folder) as model:
         with pytest.raises(PermanentModelError, match=message):
             await model.complete(asked)
@@ -222,9 +217,7 @@ async def test_a_caller_that_leaves_costs_the_others_nothing(folder: str) -> Non
     assert together.text == alone.text
 
 
-async def test_a_batch_that_exceeds_memory_is_halved(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_batch_over_memory_is_halved(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(folder) as model:
         due = await replies(model, [request(text) for text in WORDS])
         kind = type(model.loaded.model)
@@ -246,9 +239,7 @@ async def test_a_batch_that_exceeds_memory_is_halved(
             await model.complete(request("a"))
 
 
-async def test_a_model_that_fails_says_so_and_is_asked_again(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failing_model_is_asked_again(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(folder) as model:
 
         def broken(*_: object, **__: object) -> object:
@@ -290,9 +281,7 @@ async def test_a_model_whose_attention_xformers_computes_names_its_version(
         ("local/no-such/model", None, "neither a folder"),
     ],
 )
-async def test_a_file_that_does_not_open_is_refused(
-    name: str, url: str | None, message: str
-) -> None:
+async def test_an_unreadable_file_is_refused(name: str, url: str | None, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         async with open_local(name, options=ModelOptions(base_url=url)):
             pass
@@ -351,8 +340,7 @@ async def test_waiting_requests_of_one_kind_are_batched() -> None:
             await anyio.wait_all_tasks_blocked()
         slow.go.set()
     await anyio.to_thread.run_sync(worker.close)
-    assert slow.batches == [[4], [10, 11, 12], [100, 101], [13]]
-    assert len(got) == 7
+    assert (slow.batches, len(got)) == ([[4], [10, 11, 12], [100, 101], [13]], 7)
 
 
 async def test_a_caller_that_left_is_not_written_for() -> None:

@@ -73,21 +73,17 @@ def test_a_mark_is_read_as_it_was_put_with_its_revision(tmp_path: Path) -> None:
         assert store.get(KEY) is None
         assert store.put(KEY, "one", based_on=0) == 1
         assert store.put(KEY, "two", based_on=1) == 2
-
     (mark,) = read_marks(tmp_path / "marks.sqlite3").marks
     assert (mark.key, mark.revision, mark.content) == (KEY, 2, "two")
 
 
-def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark_as_it_is(
-    tmp_path: Path,
-) -> None:
+def test_a_put_on_an_old_revision_changes_nothing_and_shows_the_mark(tmp_path: Path) -> None:
     with MarksStore(tmp_path / "m") as tab, MarksStore(tmp_path / "m") as other_tab:
         tab.put(KEY, "first", based_on=0)
         with pytest.raises(MarkConflictError, match="it has the revision 0 now"):
             tab.put(replace(KEY, segment="2"), "other", based_on=1)
         with pytest.raises(MarkConflictError, match="it has the revision 1 now") as conflict:
             other_tab.put(KEY, "second", based_on=0)
-
         assert conflict.value.current is not None
         assert conflict.value.current.content == "first"
         assert other_tab.put(KEY, "second", based_on=1) == 2
@@ -100,7 +96,6 @@ def test_another_version_of_the_text_has_a_mark_of_its_own(tmp_path: Path) -> No
     with MarksStore(tmp_path / "m") as store:
         store.put(KEY, "of the first text", based_on=0)
         store.put(replace(KEY, version="w"), "of the second", based_on=0)
-
         assert [mark.content for mark in store.all().marks] == [
             "of the first text",
             "of the second",
@@ -113,7 +108,6 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
         assert process.stdout is not None
         answered = [process.stdout.readline() for _ in range(20)]
         os.kill(process.pid, signal.SIGKILL)
-
     assert answered[-1] == "19\n"
     kept = read_marks(path)
     assert [mark.content for mark in kept.marks] == [f"mark {number}" for number in range(20)]
@@ -122,15 +116,10 @@ def test_a_killed_process_loses_no_mark_that_was_answered(tmp_path: Path) -> Non
 
 def test_two_processes_that_put_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
-    with (
-        putting(path, "anna", then="end") as mark,
-        putting(path, "ben", then="end") as other,
-    ):
+    with putting(path, "anna", then="end") as mark, putting(path, "ben", then="end") as other:
         assert (mark.wait(), other.wait()) == (0, 0)
-
     kept = read_marks(path)
-    assert len(kept.marks) == 40
-    assert {mark.key.annotator for mark in kept.marks} == {"anna", "ben"}
+    assert (len(kept.marks), {mark.key.annotator for mark in kept.marks}) == (40, {"anna", "ben"})
 
 
 def test_a_file_that_many_make_at_once_is_made_once(tmp_path: Path) -> None:
@@ -158,18 +147,14 @@ def test_no_file_is_no_marks_and_reading_makes_none(tmp_path: Path) -> None:
         ("PRAGMA application_id = 7", "holds no marks of spanjury"),
     ],
 )
-def test_a_foreign_or_newer_file_is_refused_in_one_line(
-    tmp_path: Path, statement: str, problem: str
-) -> None:
+def test_a_foreign_or_newer_file_is_refused(tmp_path: Path, statement: str, problem: str) -> None:
     path = tmp_path / "m"
     with MarksStore(path) as store:
         store.put(KEY, "kept", based_on=0)
     edit(path, statement)
     before = path.read_bytes()
-
     with pytest.raises(StoreError, match=problem) as refused:
         read_marks(path)
-
     assert "\n" not in str(refused.value)
     assert path.read_bytes() == before
 
@@ -213,20 +198,16 @@ def test_a_mark_that_is_changed_on_disk_is_mended_from_the_backup(tmp_path: Path
         assert conflict.value.current is not None
         assert conflict.value.current.content == "one"
     edit(path, "UPDATE marks SET content = 'forged'")
-
     assert [mark.content for mark in read_marks(path).marks] == ["one"]
 
 
-def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
-    tmp_path: Path,
-) -> None:
+def test_a_mark_that_is_nowhere_else_costs_only_itself_and_can_return(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     with MarksStore(path) as store:
         store.put(KEY, "one", based_on=0)
         store.put(replace(KEY, segment="2"), "two", based_on=0)
     edit(path, "UPDATE marks SET content = 'forged' WHERE segment = '1'")
     backup_of(path).unlink()
-
     with MarksStore(path) as store:
         assert [mark.content for mark in store.all().marks] == ["two"]
         assert store.all().damaged == ("anna: 1, bart, fluency",)
@@ -238,9 +219,7 @@ def test_a_mark_that_is_nowhere_else_costs_itself_only_and_can_be_put_again(
     assert {mark.content for mark in read_marks(path).marks} == {"again", "two"}
 
 
-def test_a_damaged_file_is_refused_if_all_marks_are_needed_and_logged_otherwise(
-    tmp_path: Path,
-) -> None:
+def test_a_damaged_file_is_refused_if_all_marks_are_needed_else_logged(tmp_path: Path) -> None:
     path = tmp_path / "marks.sqlite3"
     fill(path, 7)
     assert len(read_marks(path, are_whole=True).marks) == 7
@@ -270,7 +249,6 @@ def test_a_file_without_a_backup_has_one_from_its_next_mark_on(tmp_path: Path) -
     with MarksStore(path) as store:
         store.put(numbered(60), content_of(60), based_on=0)
     path.unlink()
-
     with pytest.raises(StoreError, match="is gone, but its backup is not; save what can be read"):
         read_marks(path)
     assert repair(path).saved == 61
@@ -285,7 +263,6 @@ def test_half_a_line_in_the_backup_costs_no_other_mark(tmp_path: Path) -> None:
     with MarksStore(path) as store:
         store.put(numbered(2), content_of(2), based_on=0)
     path.unlink()
-
     assert repair(path).saved == 3
     assert is_whole(path, 3)
 
@@ -327,8 +304,7 @@ def test_every_mark_of_a_damaged_file_is_read_saved_or_named(
         except StoreError as error:
             assert f"spanjury runs repair {path}" in str(error)  # noqa: PT017
             outcome = repair(path)
-            assert outcome.rows == "marks"
-            assert outcome.lost == len(outcome.names)
+            assert (outcome.rows, outcome.lost) == ("marks", len(outcome.names))
             kept = read_marks(path)
             assert len(kept.marks) == outcome.saved
             assert outcome.may_lack_others is not has_backup

@@ -37,8 +37,7 @@ def refused(paths: Sequence[Path], folder: Path) -> str:
     before = sorted(folder.rglob("*"))
     with pytest.raises(EvaluationError) as raised:
         merged(paths, target)
-    assert sorted(folder.rglob("*")) == before
-    assert target.read_text() == "an earlier run\n"
+    assert (sorted(folder.rglob("*")), target.read_text()) == (before, "an earlier run\n")
     return str(raised.value).replace(f"{folder}/", "")
 
 
@@ -126,9 +125,7 @@ def test_a_number_beyond_the_last_is_no_shard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("finished_before", [True, False])
-def test_a_shard_that_is_not_finished_is_to_be_resumed(
-    tmp_path: Path, finished_before: bool
-) -> None:
+def test_an_unfinished_shard_is_to_be_resumed(tmp_path: Path, finished_before: bool) -> None:
     for number in (1, 2):
         write_results(tmp_path / f"shard-{number}-of-2" / "results.jsonl", [])
     results = tmp_path / "shard-2-of-2" / "results.jsonl"
@@ -182,9 +179,7 @@ def test_a_segment_that_is_in_two_shards_is_named_with_both_files(tmp_path: Path
 
 
 @pytest.mark.parametrize("counts", [(1, 2), (3, 1), (0, 1)])
-def test_shards_that_rows_cannot_have_been_dealt_out_to_are_refused(
-    tmp_path: Path, counts: tuple[int, int]
-) -> None:
+def test_shards_that_cannot_be_dealt_are_refused(tmp_path: Path, counts: tuple[int, int]) -> None:
     rows = iter(segments(9))
     paths = [
         write_results(

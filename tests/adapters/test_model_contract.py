@@ -10,19 +10,8 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from loopback.answers import (
-    Answer,
-    chat,
-    completion_with,
-)
-from loopback.lanes import (
-    KEY,
-    QUESTION,
-    REQUEST,
-    Lane,
-    ask,
-    said_by_llama_cpp,
-)
+from loopback.answers import Answer, chat, completion_with
+from loopback.lanes import KEY, QUESTION, REQUEST, Lane, ask, said_by_llama_cpp
 from loopback.server import LoopbackServer
 
 from spanjury.judges.core import (
@@ -40,18 +29,13 @@ from spanjury.judges.core import (
     Usage,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 LOOKUP = ToolSpec(
     name="look_up",
     description="Find a passage.",
     parameters={"type": "object", "properties": {"words": {"type": "string"}}},
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_a_reply_comes_with_its_usage(lane: Lane) -> None:
@@ -157,9 +141,7 @@ async def test_tools_are_offered_called_and_answered(lane: Lane) -> None:
 
 
 @pytest.mark.parametrize("repeated", [True, False])
-async def test_a_reply_continues_from_its_prefix_without_repeating_it(
-    lane: Lane, *, repeated: bool
-) -> None:
+async def test_a_reply_continues_from_its_prefix_without_it(lane: Lane, *, repeated: bool) -> None:
     text = "Score: Good" if repeated else " Good"
     with LoopbackServer(chat(text)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(QUESTION,), prefix="Score:"))
@@ -240,8 +222,7 @@ async def test_text_that_looks_like_markup_arrives_unchanged(lane: Lane) -> None
     with LoopbackServer(chat(odd)) as server:
         reply = await ask(lane, server, ChatRequest(messages=(replace(QUESTION, content=odd),)))
         body = server.requests[0].body
-    assert body["messages"] == [{"role": "user", "content": odd}]
-    assert reply.text == odd
+    assert (body["messages"], reply.text) == ([{"role": "user", "content": odd}], odd)
 
 
 @pytest.mark.parametrize("error", [None, "", {}, {"message": "", "code": None}])

@@ -42,7 +42,7 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 
 def _choices(value: object) -> Answer:
@@ -59,11 +59,6 @@ def _usage(value: object) -> Answer:
 
 def _content(value: object) -> Answer:
     return chat(None, message={"content": value})
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.mark.parametrize(
@@ -98,9 +93,7 @@ async def test_a_failure_of_one_request_is_distinguished_from_one_of_every_reque
         (413, "Payload Too Large"),
     ],
 )
-async def test_a_source_that_is_too_long_is_called_so_and_another_judge_named(
-    lane: Lane, status: int, header: str
-) -> None:
+async def test_an_overlong_source_is_named(lane: Lane, status: int, header: str) -> None:
     error = await failing(lane, failure(status, header))
     assert type(error) is PermanentModelError
     assert header[:40] in str(error)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.annotations.mqm import COLUMNS, read_mqm, write_mqm
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment, StoreError
+from spanjury.judges.core import DataError, ErrorSpan, Segment, StoreError
 
 HEADER = "\t".join(COLUMNS)
 TABLE = f"""{HEADER}
@@ -43,16 +44,8 @@ def sound(read: list[Segment | DataError]) -> list[Segment]:
 
 
 def span(text: str, start: int, severity: int | None, *, rater: str, category: str) -> ErrorSpan:
-    return ErrorSpan(
-        text=text,
-        start=start,
-        end=start + len(text),
-        explanation="",
-        severity=severity,
-        category=category,
-        located=Located.EXACT,
-        found_by=(rater,),
-    )
+    fields = {"severity": severity, "category": category, "found_by": (rater,)}
+    return located(text, start, explanation="", **fields)
 
 
 def test_the_lines_of_all_raters_become_one_segment(tmp_path: Path) -> None:
@@ -66,11 +59,7 @@ def test_the_lines_of_all_raters_become_one_segment(tmp_path: Path) -> None:
         gold=(
             span("dog", 4, 4, rater="r1", category="Accuracy/Mistranslation"),
             ErrorSpan(
-                text="",
-                explanation="",
-                severity=2,
-                category="Accuracy/Omission",
-                found_by=("r1",),
+                text="", explanation="", severity=2, category="Accuracy/Omission", found_by=("r1",)
             ),
             span("sat", 8, 5, rater="r3", category="Fluency/Grammar"),
         ),
@@ -137,9 +126,7 @@ def test_any_segment_survives_a_round_trip(
 
 
 @pytest.mark.parametrize(("severity", "word"), [(1, "Minor"), (3, "Major"), (None, "")])
-def test_severities_that_mqm_has_not_are_written_as_the_next_graver(
-    tmp_path: Path, severity: int | None, word: str
-) -> None:
+def test_severities_mqm_lacks_are_raised(tmp_path: Path, severity: int | None, word: str) -> None:
     gold = (span("a", 0, severity, rater="r", category=""),)
     write_mqm(tmp_path / "one.tsv", [Segment(segment_id="x", output="a", gold=gold)])
     row = (tmp_path / "one.tsv").read_text(encoding="utf-8").splitlines()[1]
@@ -187,9 +174,7 @@ def test_a_target_that_reads_otherwise_is_a_fault(tmp_path: Path) -> None:
     ("table", "problem"),
     [(f"{HEADER}\n", "has no rows"), ("system\tdoc\trater\n", "no column doc_id"), ("", "empty")],
 )
-def test_a_file_that_is_no_table_is_an_error_at_once(
-    tmp_path: Path, table: str, problem: str
-) -> None:
+def test_a_file_without_a_table_is_an_error(tmp_path: Path, table: str, problem: str) -> None:
     path = tmp_path / "bad.tsv"
     path.write_text(table, encoding="utf-8")
     with pytest.raises(DataError, match=problem):
@@ -241,8 +226,7 @@ def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_pa
                     meta={**about, "annotators": [rater]},
                 )
             )
-    assert len(segments) == 7935
-    assert sum(len(segment.gold) for segment in segments) == 5268
+    assert (len(segments), sum(len(segment.gold) for segment in segments)) == (7935, 5268)
     assert read_back(tmp_path, segments) == segments
 
 

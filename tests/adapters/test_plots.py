@@ -78,9 +78,7 @@ def test_the_axes_say_what_they_show(tmp_path: Path) -> None:
             assert text in texts[name]
 
 
-def test_scores_before_and_after_come_with_their_means_and_say_where_there_are_none(
-    tmp_path: Path,
-) -> None:
+def test_scores_before_and_after_come_with_their_means_or_say_why_not(tmp_path: Path) -> None:
     path = tmp_path / "spread.svg"
     discernment.draw_distributions(
         path,

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from spanjury.adapters.models.rates import Bucket, RateLimit, estimated_tokens
 from spanjury.judges.core import ChatRequest, Decoding, Message, Usage
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass
 class HeldSleep:

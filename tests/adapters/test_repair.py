@@ -199,9 +199,7 @@ def test_a_file_that_is_gone_is_made_again_of_its_log(tmp_path: Path, killed: Pa
     assert all(number < COUNT // 2 for number in missing(path))
 
 
-def test_a_repair_that_breaks_off_is_finished_by_whoever_comes_next(
-    tmp_path: Path, killed: Path
-) -> None:
+def test_a_broken_off_repair_is_finished_by_the_next_process(tmp_path: Path, killed: Path) -> None:
     for turn, (log_moved, file_moved) in enumerate(((0, 0), (1, 0), (1, 1))):
         path = copied(killed, tmp_path / f"b{turn}")
         kept = path.with_name("memory.sqlite3.damaged-1")
@@ -216,9 +214,7 @@ def test_a_repair_that_breaks_off_is_finished_by_whoever_comes_next(
         assert len(missing(kept)) == 0
 
 
-def test_a_memory_in_use_and_another_program_s_database_are_refused(
-    tmp_path: Path, killed: Path
-) -> None:
+def test_a_memory_in_use_and_a_foreign_database_are_refused(tmp_path: Path, killed: Path) -> None:
     path = copied(killed, tmp_path / "a")
     with SqliteMemory(path), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
         repair(path)

@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.processes import completed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -270,8 +270,7 @@ def test_a_row_has_the_documented_keys_in_the_documented_order() -> None:
 def test_the_document_shows_the_keys_that_a_row_has() -> None:
     blocks = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     (shown,) = (json.loads(block) for block in blocks if '"decision_basis"' in block)
-    assert list(shown) == list(ROW)
-    assert list(shown["spans"][0]) == [*PLACED, "found_by"]
+    assert (list(shown), list(shown["spans"][0])) == (list(ROW), [*PLACED, "found_by"])
     assert list(shown["spans"][0]["evidence"][0]) == ["input", "start", "end", "text"]
     assert list(shown["decision_basis"]) == [
         "ground",
@@ -322,8 +321,7 @@ def test_each_row_is_on_disk_at_once_and_takes_its_place_at_the_end(tmp_path: Pa
             writer.append(with_id(name))
             assert writer.rows == rows == len(ids(writer.path))
         assert path.read_text() == "an earlier run\n"
-    assert (writer.path, writer.rows) == (path, 2)
-    assert ids(path) == ["a", "b"]
+    assert (writer.path, writer.rows, ids(path)) == (path, 2, ["a", "b"])
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -334,23 +332,19 @@ def test_an_interrupted_run_leaves_its_rows_in_the_part(tmp_path: Path) -> None:
         writer.append(with_id("a"))
         raise KeyboardInterrupt
     assert not path.exists()
-    assert writer.path == tmp_path / "results.jsonl.part"
-    assert writer.rows == 1
+    assert (writer.path, writer.rows) == (tmp_path / "results.jsonl.part", 1)
     assert ids(writer.path) == ["a"]
 
 
 @pytest.mark.parametrize(("tail", "rows"), [(b'{"id": "b", "asp', 1), (b'{"id": "b"}\n', 2)])
-def test_a_row_that_was_interrupted_is_whole_or_gone(
-    tmp_path: Path, tail: bytes, rows: int
-) -> None:
+def test_an_interrupted_row_is_whole_or_gone(tmp_path: Path, tail: bytes, rows: int) -> None:
     writer = ResultWriter(tmp_path / "results.jsonl")
     with interrupted(), writer:
         writer.append(with_id("a"))
         with writer.path.open("ab") as file:  # as far as `append` came before Ctrl-C
             file.write(tail)
         raise KeyboardInterrupt
-    assert writer.rows == rows
-    assert ids(writer.path) == ["a", "b"][:rows]
+    assert (writer.rows, ids(writer.path)) == (rows, ["a", "b"][:rows])
 
 
 def test_the_part_of_an_earlier_run_is_overwritten(tmp_path: Path) -> None:
@@ -410,9 +404,7 @@ def test_a_place_that_is_taken_meanwhile_is_reported_and_the_rows_stay(tmp_path:
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_a_number_that_json_lacks_is_refused_and_costs_no_other_row(
-    tmp_path: Path, score: float
-) -> None:
+def test_a_number_that_json_lacks_costs_no_other_row(tmp_path: Path, score: float) -> None:
     bad = replace(with_id("b"), report=replace(RESULT.report, score=score))
     with ResultWriter(tmp_path / "results.jsonl") as writer:
         writer.append(with_id("a"))
@@ -424,7 +416,7 @@ def test_a_number_that_json_lacks_is_refused_and_costs_no_other_row(
 
 FULL_DISK = """
 import pathlib, resource, sys
-sys.path.append({folder!r})
+sys.path += {folders!r}
 from test_results import RESULT
 from spanjury.adapters.files.results.results import ResultWriter
 
@@ -441,10 +433,9 @@ except Exception as error:
 
 def test_a_full_disk_is_reported_and_leaves_whole_rows(tmp_path: Path) -> None:
     size = 10_000
-    code = FULL_DISK.format(folder=str(Path(__file__).parent), size=size)
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    folders = [str(folder) for folder in Path(__file__).parents[:2]]
+    code = FULL_DISK.format(folders=folders, size=size)
+    run = completed([sys.executable, "-c", code], cwd=tmp_path)
     row = len(json.dumps(ROW, ensure_ascii=False).encode()) + 1
     rows = size // row
     assert run.stderr == ""

@@ -3,12 +3,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.adapters.files.reading import checked_rows, rows
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 TEXTS = st.text(max_size=20)
 SCORES = st.floats(allow_nan=False, allow_infinity=False)
@@ -28,14 +29,12 @@ def segments(draw: st.DrawFn) -> Segment:
     output = draw(st.text(min_size=1, max_size=40))
     start = draw(st.integers(0, len(output) - 1))
     end = draw(st.integers(start + 1, len(output)))
-    placed = ErrorSpan(
-        text=output[start:end],
+    placed = located(
+        output[start:end],
+        start,
         explanation=draw(TEXTS),
         severity=draw(st.none() | st.integers(1, 5)),
-        start=start,
-        end=end,
         category=draw(TEXTS),
-        located=Located.EXACT,
         found_by=tuple(draw(st.lists(NAMES, max_size=1))),
     )
     omission = ErrorSpan(text="", explanation=draw(TEXTS), severity=1)
@@ -98,8 +97,7 @@ def test_an_empty_list_of_spans_is_kept_because_it_means_no_error() -> None:
 def test_the_kind_of_a_span_is_its_category_where_it_has_none() -> None:
     spans = [{"start": 0, "end": 1, "kind": "EntE", "extent": "extrinsic"}]
     segment = parse_row({"output": "x", "spans": spans}, line=1)
-    assert segment.gold[0].category == "EntE"
-    assert segment.meta == {"spans": spans}
+    assert (segment.gold[0].category, segment.meta) == ("EntE", {"spans": spans})
     (named,) = parse_row({"output": "x", "spans": [{**spans[0], "category": "Name"}]}, line=1).gold
     assert named.category == "Name"
     (other,) = parse_row({"output": "x", "spans": [{**spans[0], "kind": 3}]}, line=1).gold
@@ -121,8 +119,7 @@ def test_the_row_in_the_document_is_one() -> None:
     row = json.loads(document.split("```json\n")[1].split("```")[0])
     segment = parse_row(row, line=1)
     assert [span.text for span in segment.gold] == ["dog"]
-    assert segment.human["fluency"] == {"anna": 5.0, "ben": 4.0}
-    assert segment.meta == {"year": 2001}
+    assert (segment.human["fluency"], segment.meta) == ({"anna": 5.0, "ben": 4.0}, {"year": 2001})
 
 
 def test_a_row_needs_no_more_than_an_output_even_an_empty_one() -> None:
@@ -166,9 +163,7 @@ def test_an_id_may_be_a_number(identity: object, name: str) -> None:
         ({"input": {"Data": 4, "Open": True}}, {"Data": "4", "Open": "true"}),
     ],
 )
-def test_inputs_have_several_names_and_shapes(
-    row: Mapping[str, object], inputs: Mapping[str, str]
-) -> None:
+def test_inputs_have_names_and_shapes(row: Mapping[str, object], inputs: Mapping[str, str]) -> None:
     assert parse_row({**row, "output": "x"}, line=1).inputs == inputs
 
 
@@ -187,8 +182,7 @@ def test_human_scores_have_several_names_and_shapes(
     row: Mapping[str, object], human: Mapping[str, Mapping[str, float]]
 ) -> None:
     segment = parse_row({**row, "output": "x"}, line=1)
-    assert segment.human == human
-    assert ("scores" in segment.meta) == ("scores" in row and "human" in row)
+    assert (segment.human, "scores" in segment.meta) == (human, "scores" in row and "human" in row)
 
 
 def test_a_reference_may_be_one_text() -> None:
@@ -204,8 +198,7 @@ def test_keys_without_a_field_are_kept_in_meta_and_meta_goes_first() -> None:
 def test_spans_that_hold_more_than_a_span_are_kept_in_meta_as_written() -> None:
     spans = [{"start": 0, "end": 1, "correction": "y"}, {"start": 0, "end": 1}]
     segment = parse_row({"output": "x", "spans": spans}, line=1)
-    assert segment.meta == {"spans": spans}
-    assert [span.text for span in segment.gold] == ["x", "x"]
+    assert (segment.meta, [span.text for span in segment.gold]) == ({"spans": spans}, ["x", "x"])
 
 
 @pytest.mark.parametrize(
@@ -253,9 +246,7 @@ def test_spans_that_hold_more_than_a_span_are_kept_in_meta_as_written() -> None:
         ),
     ],
 )
-def test_a_bad_row_says_which_field_what_was_got_and_what_was_expected(
-    row: object, message: str
-) -> None:
+def test_a_bad_row_says_the_field_the_value_and_the_expectation(row: object, message: str) -> None:
     with pytest.raises(DataError) as raised:
         parse_row(row, line=1)
     assert str(raised.value).startswith(message)

@@ -7,7 +7,7 @@ import pytest
 
 from spanjury.adapters.files.reading import checked_rows
 from spanjury.adapters.files.reading.rows import parse_row, write_segments
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.orchestration.services.judging.panels import read_segments
 
 ROW = {

@@ -64,9 +64,7 @@ def test_one_process_cannot_hold_a_lock_twice(tmp_path: Path) -> None:
         pass
 
 
-def test_the_second_process_learns_who_holds_the_lock_and_gets_it_when_that_is_killed(
-    tmp_path: Path,
-) -> None:
+def test_a_second_process_learns_who_holds_the_lock_and_gets_it_on_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     command = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
@@ -83,9 +81,7 @@ def test_the_second_process_learns_who_holds_the_lock_and_gets_it_when_that_is_k
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"pid": 1'])
-def test_a_holder_that_has_not_written_its_name_is_another_process(
-    tmp_path: Path, content: bytes
-) -> None:
+def test_a_holder_without_a_written_name_is_another_process(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "lock"
     with RunLock(path):
         path.write_bytes(content)
@@ -100,9 +96,7 @@ def test_a_lock_where_no_file_can_be_is_a_store_error(tmp_path: Path) -> None:
         pass
 
 
-def test_a_file_system_without_locks_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), descriptor, operation)
 

@@ -34,22 +34,19 @@ async def through_scrubber(reply: Reply) -> Reply:
     return await ScrubbedModel(ScriptedModel(reply)).complete(REQUEST)
 
 
-@pytest.mark.anyio
 async def test_every_part_of_a_reply_is_scrubbed() -> None:
     encoded = base64.b64encode(SECRET.encode()).decode()
     call = ToolCall(call_id=SECRET, name=SECRET.lower(), arguments=f'{{"q": "{encoded}"}}')
     reply = await through_scrubber(
         Reply(text=f"a {SECRET} b", reasoning=" ".join(SECRET), tool_calls=(call,))
     )
-    assert reply.text == "a [hidden] b"
-    assert reply.reasoning == "[hidden]"
+    assert (reply.text, reply.reasoning) == ("a [hidden] b", "[hidden]")
     [call] = reply.tool_calls
     assert (call.call_id, call.name) == ("[hidden]", "[hidden]")
     assert SECRET.encode().hex() not in repr(reply)
     assert encoded[:10] not in call.arguments
 
 
-@pytest.mark.anyio
 async def test_tokens_that_spell_a_secret_are_masked_and_the_others_stay() -> None:
     pieces = ("Score", " 4", " Riv3r", "-St0", "ne/", "42", ".")
     tokens = tuple(TokenLogprob(token=piece, logprob=-1, top={piece: -1}) for piece in pieces)
@@ -60,7 +57,6 @@ async def test_tokens_that_spell_a_secret_are_masked_and_the_others_stay() -> No
     assert reply.logprobs[1] is tokens[1]
 
 
-@pytest.mark.anyio
 async def test_an_honest_reply_and_the_request_stay_as_they_are() -> None:
     model, reply = ScriptedModel(Reply(text="fine")), Reply(text="fine")
     assert await ScrubbedModel(model).complete(REQUEST) == reply
@@ -68,20 +64,17 @@ async def test_an_honest_reply_and_the_request_stay_as_they_are() -> None:
     assert ScrubbedModel(model).signature == model.signature
 
 
-@pytest.mark.anyio
 async def test_an_error_stays_the_error_that_it_is() -> None:
     error = TransientModelError(f"no, {SECRET.upper()}", retry_after=7)
     with pytest.raises(TransientModelError) as caught:
         await ScrubbedModel(ScriptedModel(error)).complete(REQUEST)
-    assert str(caught.value) == "no, [hidden]"
-    assert caught.value.retry_after == 7
+    assert (str(caught.value), caught.value.retry_after) == ("no, [hidden]", 7)
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.asyncio_only
 @pytest.mark.parametrize(
     "name", ["openai-compatible/judge", pytest.param("openai/judge", marks=pytest.mark.heavy)]
 )
-@pytest.mark.anyio
 async def test_all_models_are_opened_behind_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
         monkeypatch.setenv(variable, KEY)
@@ -95,8 +88,7 @@ async def test_all_models_are_opened_behind_it(name: str, monkeypatch: pytest.Mo
         assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-@pytest.mark.anyio
+@pytest.mark.asyncio_only
 async def test_an_address_may_come_from_a_variable_and_stays_out_of_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.files.sealed_files import SealedFiles
+from spanjury.adapters.files.line_writer import SealedFiles
 from spanjury.judges.core import StoreError
 
 

@@ -11,7 +11,7 @@ from spanjury.adapters.models.litellm_model import open_litellm
 from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import ModelOptions, TemplateTokens, TokenizedModel, TransientModelError
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 VOCABULARY = "<|im_end|><file_sep>!the [:] <b>[|user|]"
 LLAMA_CPP = {
@@ -31,11 +31,6 @@ LLAMA_CPP = {
 VLLM = {"/v1/models": {"data": [{"id": "m", "owned_by": "vllm"}]}}
 ADDED = {"1": {"content": "<seed:bos>", "special": True}, "2": "<file_sep>"}
 TURNS = {"token_strs": ["[|system|]", "Ġa", "[|endofturn|]", "Ċ", "a", "[|user|]"]}
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def asked(server: LoopbackServer) -> TemplateTokens | None:
@@ -100,9 +95,7 @@ async def test_an_answer_without_an_end_is_not_read(monkeypatch: pytest.MonkeyPa
         assert await asked(server) is None
 
 
-async def test_a_server_that_does_not_answer_may_be_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_unanswered_server_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_tokens, "_SECONDS", 0.05)
     silent = LoopbackServer(chat(""), pages={"/v1/models": STALL})
     with silent as server, pytest.raises(TransientModelError, match="TimeoutError"):

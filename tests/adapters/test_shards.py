@@ -4,7 +4,7 @@ from uuid import uuid4
 import pytest
 
 from spanjury.adapters.files.places import find_place
-from spanjury.adapters.files.results.shards import ShardFolder
+from spanjury.adapters.files.results.merging import ShardFolder
 from spanjury.judges.core import StoreError
 
 
@@ -54,9 +54,7 @@ def test_results_that_cannot_be_joined_are_not_begun(folder: ShardFolder) -> Non
     assert sorted(files(folder)) == ["a.jsonl", "results.jsonl"]
 
 
-def test_a_folder_is_the_same_from_every_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_the_same_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert ShardFolder("run").url == str(tmp_path / "run")
 

@@ -1,4 +1,3 @@
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +7,11 @@ from itertools import chain, groupby, permutations
 from types import MappingProxyType
 
 import pytest
+from fakes.processes import completed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 
 ANY_TEXT = st.text(st.characters(), max_size=5)  # lone surrogates are among them
@@ -62,9 +62,7 @@ def source(segment: Segment) -> tuple[tuple[str, str], ...]:
 
 
 @given(st.lists(SEGMENTS, max_size=8))
-def test_segments_of_one_source_stand_together_and_all_else_is_as_it_was(
-    segments: list[Segment],
-) -> None:
+def test_segments_of_one_source_stand_together_and_in_order(segments: list[Segment]) -> None:
     expected = {source(segment): list[Segment]() for segment in segments}
     for segment in segments:
         expected[source(segment)].append(segment)
@@ -118,7 +116,7 @@ def test_threads_may_read_in_turn() -> None:
 
 FULL_DISK = """
 import resource
-from spanjury.adapters.files.reading.source_order import by_source
+from spanjury.adapters.files.reading.sources import by_source
 from spanjury.judges.core import Segment
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
@@ -130,9 +128,7 @@ except Exception as error:
 
 
 def test_a_full_disk_is_reported() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", FULL_DISK], capture_output=True, text=True, check=True
-    )
+    run = completed([sys.executable, "-c", FULL_DISK])
     assert run.stderr == ""
     assert run.stdout.startswith("StoreError a temporary file cannot be used: ")
     assert "SQLITE_TMPDIR" in run.stdout

@@ -124,9 +124,7 @@ def test_an_unpacked_file_named_gz_is_reported(tmp_path: Path, kind: str) -> Non
         READERS[kind](path)
 
 
-def test_a_packed_file_that_is_broken_from_the_start_is_reported(
-    write: Callable[[bytes], Path],
-) -> None:
+def test_a_packed_file_broken_from_the_start_is_reported(write: Callable[[bytes], Path]) -> None:
     packed = gzip.compress(TWO_ROWS["jsonl"])
     with pytest.raises(DataError, match="cannot be read: Unknown compression method"):
         read_jsonl(write(packed[:2] + b"\xff" + packed[3:]))
@@ -135,14 +133,11 @@ def test_a_packed_file_that_is_broken_from_the_start_is_reported(
 
 
 @every_kind
-def test_a_packed_file_that_breaks_off_gives_the_rows_before(
-    write: Callable[[bytes], Path], kind: str
-) -> None:
+def test_a_torn_packed_file_gives_its_first_rows(write: Callable[[bytes], Path], kind: str) -> None:
     packed = gzip.compress(TWO_ROWS[kind])
     rows = names_of(READERS[kind](write(packed[:-6])))
     line = 3 if kind == "jsonl" else 4
-    assert rows[:2] == ["a", "b"]
-    assert len(rows) == 3
+    assert (rows[:2], len(rows)) == (["a", "b"], 3)
     assert rows[2].startswith(f"rows, line {line}: the rest of the file cannot be read: Compressed")
 
 
@@ -187,8 +182,7 @@ def test_lone_surrogates_are_replaced_so_that_offsets_hold(write: Callable[[str]
     span = {"start": 2, "end": 3, "text": "b"}
     (segment,) = read_jsonl(write(json.dumps({"output": "a\ud800b\0", "spans": [span]})))
     assert isinstance(segment, Segment)
-    assert segment.output == "a\ufffdb\0"
-    assert segment.gold[0].interval == (2, 3)
+    assert (segment.output, segment.gold[0].interval) == ("a\ufffdb\0", (2, 3))
 
 
 def test_a_row_of_a_megabyte_is_read(write: Callable[[str], Path]) -> None:
@@ -220,11 +214,9 @@ def test_every_column_finds_its_place(write: Callable[[str], Path]) -> None:
         )
     )
     assert isinstance(segment, Segment)
-    assert segment.segment_id == "7"
-    assert segment.task == "story"
+    assert (segment.segment_id, segment.task) == ("7", "story")
     assert segment.inputs == {"Article": 'a, "b"\nc', "Input": "i"}
-    assert segment.references == ("r1", "r2")
-    assert segment.system == "s"
+    assert (segment.references, segment.system) == (("r1", "r2"), "s")
     assert segment.human == {"fluency": {"": 4.0}, "coherence": {"anna": 1.0}}
     assert [span.text for span in segment.gold] == ["x"]
     assert segment.meta == {"doc_id": "d", "year": 2001}
@@ -242,9 +234,7 @@ def test_columns_have_the_other_names_that_keys_have(write: Callable[[str], Path
     assert list(read_csv(path)) == [expected]
 
 
-def test_an_empty_cell_is_nothing_but_an_empty_output_is_judged(
-    write: Callable[[str], Path],
-) -> None:
+def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[str], Path]) -> None:
     path = write("id,output,input,system,human.fluency,doc_id\n,,,,,\n")
     assert list(read_csv(path)) == [Segment(segment_id="line-2", output="")]
 
@@ -300,8 +290,7 @@ def test_a_bad_record_is_numbered_by_the_line_where_it_begins(
         b"d,z,3\n"
     )
     rows = names_of(read_csv(path))
-    assert [*rows[:2], rows[-1]] == ["a", "b", "d"]
-    assert len(rows) == 4
+    assert ([*rows[:2], rows[-1]], len(rows)) == (["a", "b", "d"], 4)
     assert rows[2].startswith(f"rows, line 6: {problem}")
 
 
@@ -327,9 +316,7 @@ def test_a_cell_that_is_not_what_its_column_asks_for_is_named(
     assert row.startswith(f"rows, line 2: {problem}")
 
 
-def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_the_process_is_kept(
-    write: Callable[[str], Path],
-) -> None:
+def test_a_megabyte_cell_is_read_and_the_process_limit_kept(write: Callable[[str], Path]) -> None:
     before = csv.field_size_limit()
     text = 'ä "quoted", ' * 100_000
     rows = read_csv(write('output\n"{}"\ny\n'.format(text.replace('"', '""'))))
@@ -414,9 +401,7 @@ def test_collected_data_sets_load_as_they_are(
 
 
 @pytest.mark.shared_data
-def test_the_collected_judgements_keep_what_people_and_models_said_apart(
-    shared_data: Path,
-) -> None:
+def test_the_collected_judgements_keep_people_and_models_apart(shared_data: Path) -> None:
     segment = next(read_jsonl(shared_data / "judgements" / "qags_four_judges.jsonl.gz"))
     assert isinstance(segment, Segment)
     assert segment.human == {"factual consistency": {"": 1.0}}
@@ -426,9 +411,7 @@ def test_the_collected_judgements_keep_what_people_and_models_said_apart(
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("name", "rows"), [("summeval_docs", 100), ("frank_metric_scores", 2246)])
-def test_collected_files_without_outputs_say_so_for_every_row(
-    shared_data: Path, name: str, rows: int
-) -> None:
+def test_collected_files_without_outputs_say_so(shared_data: Path, name: str, rows: int) -> None:
     read = list(read_jsonl(shared_data / "scores" / f"{name}.jsonl.gz"))
     assert len(read) == rows
     for line, row in enumerate(read, start=1):

@@ -8,8 +8,7 @@ from spanjury.adapters.files.spool import open_spool
 
 
 @given(
-    pieces=st.lists(st.binary(max_size=6), max_size=20),
-    needle=st.binary(min_size=1, max_size=3),
+    pieces=st.lists(st.binary(max_size=6), max_size=20), needle=st.binary(min_size=1, max_size=3)
 )
 def test_pieces_come_back_and_are_found_as_in_a_list(pieces: list[bytes], needle: bytes) -> None:
     with open_spool() as opened:

@@ -62,7 +62,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a memory?#%.db"
 
 
-@pytest.mark.anyio
 async def test_a_put_value_is_there_at_once_and_after_reopening(path: Path) -> None:
     with SqliteMemory(path) as memory:
         port: Memory = memory
@@ -76,7 +75,6 @@ async def test_a_put_value_is_there_at_once_and_after_reopening(path: Path) -> N
     assert {each.name for each in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
 
 
-@pytest.mark.anyio
 async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path) -> None:
     commits: list[str] = []
     with SqliteMemory(path) as memory:
@@ -90,10 +88,7 @@ async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path)
         assert all(memory.get(str(number)) == _value(number) for number in range(100))
 
 
-@pytest.mark.anyio
-async def test_puts_of_one_key_gather_as_those_of_many_do(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_puts_of_one_key_gather_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_commit = anyio.Event()
     monkeypatch.setattr(sqlite_memory, "sleep", lambda _: may_commit.wait())
     commits: list[str] = []
@@ -124,7 +119,6 @@ def _wait_for(event: Event) -> None:
     assert event.wait(60)
 
 
-@pytest.mark.anyio
 async def test_an_uncommitted_value_can_be_read(path: Path) -> None:
     with SqliteMemory(path) as memory:
         goes_on = _held(memory)
@@ -138,7 +132,6 @@ async def test_an_uncommitted_value_can_be_read(path: Path) -> None:
         assert (memory.get("a"), memory.get("b")) == (b"1", b"2")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("most", [0, 2, 100])
 async def test_values_put_into_an_empty_file_are_found_ever_after(
     path: Path, most: int, monkeypatch: pytest.MonkeyPatch
@@ -158,10 +151,7 @@ async def test_values_put_into_an_empty_file_are_found_ever_after(
         assert memory.get("soon 9") == b"x"
 
 
-@pytest.mark.anyio
-async def test_more_than_may_wait_is_put_at_once(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_memory, "_MOST_WAITING", 2)
     with SqliteMemory(path) as memory:
         for number in range(3):
@@ -170,7 +160,6 @@ async def test_more_than_may_wait_is_put_at_once(
         assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 
-@pytest.mark.anyio
 async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path: Path) -> None:
     with SqliteMemory(path) as memory:
         goes_on = _held(memory)
@@ -189,10 +178,7 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
         assert [memory.get(key) for key in "abc"] == [b"1", b"2", b"3"]
 
 
-@pytest.mark.anyio
-async def test_a_commit_that_fails_is_reported_to_everyone_in_it_and_the_next_may_succeed(
-    path: Path,
-) -> None:
+async def test_a_failed_commit_is_reported_to_all_in_it_and_the_next_succeeds(path: Path) -> None:
     errors: list[str] = []
 
     async def put(key: str) -> None:
@@ -312,9 +298,7 @@ def test_a_damaged_file_is_reported_or_gives_the_stored_values(
         assert str(path) in str(error)  # noqa: PT017
 
 
-def test_a_damaged_file_is_refused_and_nothing_is_written_over(
-    tmp_path: Path, killed: Path
-) -> None:
+def test_a_damaged_file_is_refused_and_not_written_over(tmp_path: Path, killed: Path) -> None:
     path = _copied(killed, tmp_path)
     with path.open("r+b") as file:
         file.seek(4096)

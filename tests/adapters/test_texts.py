@@ -66,9 +66,7 @@ def test_files_of_a_folder_are_texts_and_its_folders_systems(tmp_path: Path) -> 
     ]
 
 
-def test_a_folder_is_not_left_by_its_links_and_what_is_no_file_is_not_opened(
-    tmp_path: Path,
-) -> None:
+def test_links_do_not_lead_out_of_a_folder_and_only_files_are_opened(tmp_path: Path) -> None:
     folder, outside = tmp_path / "texts", tmp_path / "outside"
     for directory in (folder / "gpt", outside):
         directory.mkdir(parents=True)
@@ -128,7 +126,6 @@ def test_dates_numbers_and_bytes_of_a_parquet_file_are_texts_of_its_inputs(tmp_p
         "Record": {"days": [day], "name": "bridge"},
     }
     pq.write_table(pa.Table.from_pylist([{"id": "a", "output": "x", "inputs": inputs}]), path)
-
     (read,) = segments(path)
     assert read.inputs == {
         "Day": "2024-05-01",
@@ -148,7 +145,6 @@ def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path:
         for number, picture in enumerate((b"\xff\xd8", b"no picture"))
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
-
     fault, sound = read_parquet_file(path)
     assert "line 1: an input holds bytes that are no text, expected a text" in str(fault)
     assert isinstance(sound, Segment)

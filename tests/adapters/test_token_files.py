@@ -71,9 +71,7 @@ def test_a_file_that_is_no_whole_gguf_is_refused(content: bytes, tmp_path: Path)
         ("added_tokens.json", {"[|user|]": 361}),
     ],
 )
-def test_every_file_of_a_hugging_face_tokenizer_is_read(
-    name: str, content: object, tmp_path: Path
-) -> None:
+def test_every_file_of_a_tokenizer_is_read(name: str, content: object, tmp_path: Path) -> None:
     (tmp_path / name).write_text(json.dumps(content))
     assert read_template_tokens(tmp_path / name).tokens == ("[|user|]",)
     assert read_template_tokens(tmp_path).tokens == ("[|user|]",)

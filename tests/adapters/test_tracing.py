@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +11,8 @@ import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
-from fakes.judges import ASPECT, FixedJudge
+from fakes.judges import ASPECT, FixedJudge, panel_of
+from fakes.processes import completed
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
 from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
@@ -45,12 +45,9 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SECRET = "The purple cow of the treasury"
 REPLY = f"No Error\n\nOverall score: Good\nExplanation of the score: {SECRET}."
@@ -107,17 +104,11 @@ def named(spans: Sequence[ReadableSpan], beginning: str) -> list[ReadableSpan]:
 
 
 def panel(listener: Listener, **judges: object) -> Panel:
-    seats = tuple(
-        Seat(name=name, judge=listener.tracing.judge(judge, seat=name))  # type: ignore[arg-type]  # some are broken
+    traced = [
+        listener.tracing.judge(judge, seat=name)  # type: ignore[arg-type]  # some are broken
         for name, judge in judges.items()
-    )
-    return Panel(
-        seats=seats,
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        observer=listener.tracing.assessment,
-    )
+    ]
+    return panel_of(*traced, names=[*judges], observer=listener.tracing.assessment)
 
 
 @asynccontextmanager
@@ -133,17 +124,9 @@ async def real_panel(listener: Listener, *answers: Answer) -> AsyncIterator[Pane
             yield panel(listener, one=Annotator(model=asked), two=Annotator(model=asked, seed=1))
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_spans_nest_as_the_work_does_whatever_runs_beside_it() -> None:
     listener = Listener()
-    async with (
-        real_panel(listener, chat(REPLY)) as jury,
-        anyio.create_task_group() as tasks,
-    ):
+    async with real_panel(listener, chat(REPLY)) as jury, anyio.create_task_group() as tasks:
         for number in range(8):
             tasks.start_soon(jury.assess, segment(f"s{number}"), ASPECT)
     spans = {span.context.span_id: span for span in listener.spans if span.context}
@@ -375,7 +358,7 @@ def found_by(program: str, **environment: str) -> list[str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     command = [sys.executable, "-c", program]
     variables = {**ours, **environment}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    done = completed(command, env=variables)
     return done.stdout.splitlines()
 
 

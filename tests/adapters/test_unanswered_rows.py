@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fakes.result_files import result
 
+from spanjury.adapters.files.results.merging import ShardFolder
 from spanjury.adapters.files.results.results import ResultWriter
-from spanjury.adapters.files.results.shards import ShardFolder
 from spanjury.adapters.files.results.unanswered_rows import without_losses
 from spanjury.judges.core import Outcome, Report, Result, StoreError
 

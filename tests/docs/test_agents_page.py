@@ -24,7 +24,6 @@ def saying(*answers: str | ToolCallPart) -> FunctionModel:
     parts = [TextPart(each) if isinstance(each, str) else each for each in answers]
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages, info
         return ModelResponse(parts=[parts.pop(0)])
 
     return FunctionModel(answer)

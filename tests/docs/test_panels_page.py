@@ -61,9 +61,7 @@ def blocks(kind: str) -> list[str]:
 
 
 def run(folder: Path, *words: str) -> str:
-    done = call(folder, *words)
-    assert done.exit_code == 0, f"{' '.join(words)}\n{done.output}"
-    return done.stdout
+    return call(folder, *words).stdout
 
 
 def evaluate(folder: Path, data: str, *flags: str) -> None:
@@ -128,7 +126,7 @@ def outputs(folder: Path) -> dict[str, str]:
 
 def test_every_command_runs_in_the_order_of_the_page(folder: Path, outputs: dict[str, str]) -> None:
     assert {command.split()[0] for command in outputs} == {
-        *("calibrate", "evaluate", "panel", "rank", "rescore", "sample", "view"),
+        *("calibrate", "evaluate", "panel", "rank", "rescore", "sample", "view")
     }
     for name in ("to-mark.jsonl", "calibration.toml", "on-peoples-terms.jsonl", "cascade.toml"):
         assert (folder / name).stat().st_size, name
@@ -153,9 +151,7 @@ def form(line: str) -> str:
     return _NUMBER.sub("#", " ".join(line.split()))
 
 
-def test_thirty_texts_are_reported_on_in_the_lines_that_are_shown(
-    folder: Path, outputs: dict[str, str]
-) -> None:
+def test_thirty_texts_are_reported_in_shown_lines(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
     (shown,) = blocks("text")
     report = folder / "thirty.html"
@@ -223,7 +219,7 @@ def test_every_flag_that_a_section_names_is_one_of_its_commands(section: str) ->
 
 def help_of(command: str) -> str:
     words = command.split()
-    done = call(ROOT, *words, "--help-all")
+    done = call(ROOT, *words, "--help-all", code=None)
     return done.stdout if done.exit_code == 0 else call(ROOT, *words, "--help").stdout
 
 
@@ -261,9 +257,7 @@ def test_the_parts_of_the_study_are_those_that_are_listed(outputs: dict[str, str
     assert [part for part in listed if part != "Own family" and part not in printed] == []
 
 
-def test_the_columns_of_the_ranking_are_those_that_are_explained(
-    folder: Path, outputs: dict[str, str]
-) -> None:
+def test_the_columns_explained_are_of_the_ranking(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
     (section,) = re.findall(r"^## Rank systems\n(.*?)(?=^### )", PAGE, re.DOTALL | re.MULTILINE)
     named = re.findall(r"\*\*([a-z ]+)\*\*", section)

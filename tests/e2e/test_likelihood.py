@@ -5,7 +5,7 @@ import pytest
 from spanjury import find_aspect, open_panel
 from spanjury.judges.core import Report, Segment
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 ARTICLE = (
     "The council of Marston has bought the old railway bridge for one pound. It was built in 1932"
@@ -14,23 +14,21 @@ ARTICLE = (
 CONSISTENCY = find_aspect("summarization", "consistency")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-async def assess(model: str, output: str) -> Report:
-    segment = Segment(segment_id="1", output=output, inputs={"Article": ARTICLE})
+async def assess(model: str, *outputs: str) -> list[Report]:
     async with open_panel(judges=["likelihood:spans=true"], models=[model]) as panel:
-        report = await panel.assess(segment, CONSISTENCY)
-    return report.seats[0].report
+        segments = [
+            Segment(segment_id="1", output=output, inputs={"Article": ARTICLE})
+            for output in outputs
+        ]
+        reports = [await panel.assess(segment, CONSISTENCY) for segment in segments]
+    return [report.seats[0].report for report in reports]
 
 
 @pytest.mark.parametrize("model", ["local/embedded", "embedded"])
 async def test_a_summary_scores_above_one_with_a_stranger_in_it(model: str) -> None:
     claim = "The council of Marston has bought the old railway bridge for one pound."
     invented = "The actress Olivia Grant has bought the old railway bridge for one pound."
-    faithful, other = await assess(model, claim), await assess(model, invented)
+    faithful, other = await assess(model, claim, invented)
     assert faithful.score is not None
     assert other.score is not None
     assert faithful.spans == ()

@@ -6,14 +6,15 @@ as outcomes and never as made-up scores is the point.
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from fakes.command import spanjury
 from pydantic import BaseModel, Field
-from typer.testing import CliRunner
 
-from spanjury import PanelReport, find_aspect, open_panel, read_segments
+from spanjury import PanelReport, acheck, find_aspect, open_panel, read_segments
 from spanjury.adapters.models.embedded import open_embedded
 from spanjury.judges.core import (
     ChatModel,
@@ -24,28 +25,27 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     SeatReport,
+    Segment,
+    TextPair,
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.answer_tokens import field_token
+from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.typed_reply import ask_for
+from spanjury.judges.tasks import Rubric
 from spanjury.judges.text import field_mark
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
+from spanjury.orchestration.wiring.pair_judges import open_pair_judge
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FLUENCY = find_aspect("summarization", "fluency")
 BROKEN = "harbour-bridge/system-c"
 """A text in which `form` finds several errors, whatever the model finds."""
 SEGMENT = next(s for s in read_segments(EXAMPLES / "summaries.jsonl") if s.segment_id == BROKEN)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assess(*judges: str, consolidate: str = "rules") -> PanelReport:
@@ -123,8 +123,7 @@ async def test_unaided_it_is_asked_again_and_comes_to_an_outcome() -> None:
     assert annotator.report.outcome in {Outcome.UNPARSEABLE, Outcome.TRUNCATED}
     assert annotator.report.reason
     assert annotator.report.reply
-    assert annotator.report.usage.calls == 2
-    assert report.score == form.report.score
+    assert (annotator.report.usage.calls, report.score) == (2, form.report.score)
 
 
 async def test_an_agent_consolidator_that_cannot_falls_back_and_says_so() -> None:
@@ -148,16 +147,8 @@ async def test_an_agent_that_judges_comes_to_an_outcome() -> None:
 def test_the_command_line_judges_with_it(tmp_path: Path) -> None:
     output = tmp_path / "results.jsonl"
     flags = ["--judge", "annotator:max_tokens=150,max_errors=1", "--judge", "form"]
-    done = CliRunner().invoke(
-        app,
-        [
-            "evaluate",
-            str(EXAMPLES / "summaries.jsonl"),
-            *flags,
-            *("--model", EMBEDDED, "--aspect", "fluency", "--limit", "2", "-o", str(output)),
-        ],
-    )
-    assert done.exit_code == 0, done.output
+    flags += ["--model", EMBEDDED, "--aspect", "fluency", "--limit", "2", "-o", str(output)]
+    spanjury("evaluate", EXAMPLES / "summaries.jsonl", *flags)
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     assert len(rows) == 2
     for row in rows:
@@ -171,6 +162,29 @@ class Grade(BaseModel):
 
     why: str = Field(max_length=80)
     label: Literal["good", "bad"]
+
+
+async def test_it_compares_two_texts_in_both_orders() -> None:
+    inputs = {"Article": "The bridge opened in 1932. It has two lanes."}
+    a, b = (
+        Segment(segment_id=name, output=output, inputs=inputs, task="summarization")
+        for name, output in (("a", "A bridge opened in 1932."), ("b", "Bridge open. Lanes two."))
+    )
+    pair, config = TextPair(a=a, b=b), PanelConfig(models=(EMBEDDED,), seed=1)
+    spec = "comparer:max_tokens=60"
+    async with open_pair_judge(spec, config, memory=None, meter=Meter()) as seat:
+        comparison = await seat.compare(pair, FLUENCY)
+    assert len(comparison.orders) == 2
+    for report in comparison.orders:
+        assert report.outcome in {Outcome.SCORED, Outcome.TRUNCATED, Outcome.UNPARSEABLE}
+        assert report.usage.calls in {1, 2}
+        assert report.reply
+    assert (comparison.preference is None) == (comparison.outcome is not Outcome.SCORED)
+    for text, spans in ((pair.a, comparison.spans_a), (pair.b, comparison.spans_b)):
+        located = [span for span in spans if span.interval]
+        assert [text.output[slice(*span.interval or ())] for span in located] == [
+            span.text for span in located
+        ]
 
 
 async def test_it_checks_claims_and_comes_to_an_outcome() -> None:
@@ -189,12 +203,43 @@ async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_h
     question = Message(role="user", content=f"Grade this text: {SEGMENT.output}")
     async with open_generator(ModelConfig(name=EMBEDDED), memory=None, meter=meter) as model:
         typed = await ask_for(
-            reply_type=Grade,
-            model=model,
-            messages=[question],
-            decoding=Decoding(max_tokens=300),
+            reply_type=Grade, model=model, messages=[question], decoding=Decoding(max_tokens=300)
         )
     assert typed.value is not None, typed.text
     assert typed.value.label in {"good", "bad"}
     report = await assess("geval:form=auto,steps=auto,max_tokens=900")
     assert report.seats[0].report.outcome is Outcome.SCORED
+
+
+async def test_it_judges_by_a_rubric_and_the_result_follows_from_its_criteria() -> None:
+    rubric = Rubric.of(
+        {"criteria": [{"text": "It is short.", "must": True}, {"text": "It is kind.", "weight": 3}]}
+    )
+    async with open_panel(judges=["annotator:max_tokens=300"], models=[EMBEDDED], seed=1) as panel:
+        report = await acheck(SEGMENT.output, rubric=rubric, task="summarization", panel=panel)
+    *criteria, whole = report.results
+    assert [result.aspect.name for result in report.results] == [*rubric.aspects]
+    for result in criteria:
+        (seat,) = result.report.seats
+        holds_together(seat)
+    scored = [result for result in criteria if result.report.score is not None]
+    assert (whole.report.score is None) <= (len(scored) < len(criteria))
+    assert whole.report.seats == ()
+
+
+async def test_its_assessments_vote_and_it_is_shown_examples() -> None:
+    marked = replace(SEGMENT, output="It is is short.", inputs={}, gold=(), meta={"spans": []})
+    async with open_embedded(EMBEDDED, options=ModelOptions()) as model:
+        judge = Annotator(
+            model=model,
+            form="grammar",
+            max_tokens=300,
+            samples=2,
+            seed=1,
+            examples=Examples([marked]),
+        )
+        report = await judge.assess(SEGMENT, FLUENCY)
+    assert report.usage.calls >= 2
+    if report.score is not None:
+        assert "assessments find an error." in report.rationale
+        assert all("assessments report it.)" in span.explanation for span in report.spans)

@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from fakes.command import spanjury
 
 from spanjury import open_panel, read_segments
 from spanjury.agents import arepair
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 from spanjury.orchestration.wiring.config import EMBEDDED
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEGMENT = next(
@@ -20,11 +19,6 @@ SEGMENT = next(
     for segment in read_segments(EXAMPLES / "summaries.jsonl")
     if segment.segment_id == "cup-evening/system-b"
 )
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def test_held_to_a_grammar_it_writes_replacements_and_all_else_stays() -> None:
@@ -54,15 +48,11 @@ async def test_held_to_a_grammar_it_writes_replacements_and_all_else_stays() -> 
 def test_the_exam_comes_to_its_tables_with_it(tmp_path: Path) -> None:
     examiner = tmp_path / "examiner.toml"
     examiner.write_text('[[seats]]\njudge = "form"\n')
-    done = CliRunner().invoke(
-        app,
-        [
-            *("exam", "repair", "--demo", "--limit", "1", "--rounds", "1", "--judge", "grounding"),
-            *("--repair-model", EMBEDDED, "--examiner", str(examiner), "--aspect", "consistency"),
-            *("-o", str(tmp_path / "repair"), "--no-progress"),
-        ],
+    spanjury(
+        *("exam", "repair", "--demo", "--limit", "1", "--rounds", "1", "--judge", "grounding"),
+        *("--repair-model", EMBEDDED, "--examiner", examiner, "--aspect", "consistency"),
+        *("-o", tmp_path / "repair", "--no-progress"),
     )
-    assert done.exit_code == 0, done.output
     findings = json.loads((tmp_path / "repair" / "findings.json").read_text())
     assert "embedded" in findings["writer"]
     assert sum(ends["clean"] for ends in findings["stopped"].values()) == 1

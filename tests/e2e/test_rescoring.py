@@ -30,7 +30,7 @@ from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.llm.verdict import verdict_line
 from spanjury.judges.text import field_mark
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 ASPECT = Aspect(
     name="fluency",
@@ -55,13 +55,7 @@ class Replies:
 
 
 @pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def model(anyio_backend: str) -> AsyncIterator[ChatModel]:
-    del anyio_backend
     async with open_embedded("embedded", options=ModelOptions()) as opened:
         yield opened
 

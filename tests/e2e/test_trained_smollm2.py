@@ -13,13 +13,7 @@ from spanjury.adapters.training.job import TrainingOptions
 from spanjury.adapters.training.training import train
 from spanjury.judges.core import ChatRequest, Decoding, Finish, ModelOptions
 
-pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Train once: both event loops ask a local model in `test_local_model`."""
-    return "asyncio"
+pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
 
 PAIR = tiny_pairs()[3]

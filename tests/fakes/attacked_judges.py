@@ -7,8 +7,6 @@ from fakes.judges import mark
 
 from spanjury.judges.core import Aspect, Outcome, Report, Segment
 
-__all__ = ["ERROR", "AttackedJudge", "attacked_segment", "denied", "everything", "honest"]
-
 ERROR = "an errror"
 """The words that are wrong in every text of `attacked_segment`."""
 
@@ -49,7 +47,6 @@ class AttackedJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         for wording, report in self.deceived.items():
             if wording in self.reads(segment):
                 return report(segment)
@@ -64,5 +61,4 @@ def honest(segment: Segment) -> Report:
 
 
 def denied(segment: Segment) -> Report:
-    del segment
     return Report(outcome=Outcome.TRUNCATED, reason="the reply broke off")

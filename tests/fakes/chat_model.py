@@ -6,8 +6,6 @@ import anyio.lowlevel
 
 from spanjury.judges.core import ChatRequest, Reply, signature
 
-__all__ = ["ScriptedModel"]
-
 
 class ScriptedModel:
     """A `ChatModel` that gives the `replies` in order, one a call.

@@ -2,8 +2,6 @@
 
 import anyio.lowlevel
 
-__all__ = ["FakeClock"]
-
 
 class FakeClock:
     """A clock and the sleep that moves it on.

@@ -6,25 +6,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from loopback.chaos import judged_text
 from typer.testing import CliRunner, Result
 
 from spanjury.orchestration.cli.app import app
-
-__all__ = [
-    "RESUME",
-    "SPANJURY",
-    "call",
-    "complaint",
-    "environment",
-    "evaluate",
-    "judged_rows",
-    "start",
-    "without_seconds",
-]
 
 SPANJURY = (sys.executable, "-m", "spanjury")
 RESUME = ("resume", "run", "--no-progress")
@@ -61,12 +49,29 @@ def start(
     )
 
 
-def call(folder: Path, *arguments: str) -> Result:
-    """Run the command in `folder`, in this process, which has loaded it already."""
-    usual = environment(folder)
+def spanjury(
+    *arguments: object,
+    code: int | Collection[int] | None = 0,
+    env: Mapping[str, str | None] | None = None,
+) -> Result:
+    """Run the command in this process, which has loaded it already; it must exit with `code`.
+
+    None stands for any exit code.
+    """
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], env=env)
+    codes = {code} if isinstance(code, int) else code
+    assert codes is None or done.exit_code in codes, done.output
+    return done
+
+
+def call(
+    folder: Path, *arguments: object, code: int | Collection[int] | None = 0, **variables: str
+) -> Result:
+    """Run `spanjury` in `folder`, and without the variables that set flags."""
+    usual = {**environment(folder), **variables}
     changed = {name: usual.get(name) for name in {*os.environ, *usual}}
     with contextlib.chdir(folder):
-        return CliRunner().invoke(app, arguments, env=changed)
+        return spanjury(*arguments, code=code, env=changed)
 
 
 def environment(folder: Path) -> dict[str, str]:

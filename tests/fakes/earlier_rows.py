@@ -2,8 +2,6 @@
 
 import json
 
-__all__ = ["as_written_earlier"]
-
 _LATER = frozenset(
     ("decision", "decision_basis", "error_probability", "evidence", "probability", "basis")
 ) | {"unverified"}

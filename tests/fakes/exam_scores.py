@@ -6,8 +6,6 @@ from spanjury.judges.core import Outcome
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.perturbations.perturbation import Effect
 
-__all__ = ["scored"]
-
 CLEAN = 4.0
 
 

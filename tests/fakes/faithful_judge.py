@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
-from fakes.judges import mark
+from fakes.judges import mark, panel_of
 
 from spanjury.judges.core import (
     Aspect,
@@ -15,12 +15,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
-
-__all__ = ["Faithful", "opener"]
 
 
 @dataclass(slots=True)
@@ -37,14 +32,12 @@ class Faithful:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         spans = (mark(segment.output, "1935"),) if "1935" in segment.output else ()
         return Report(score=_score(spans), spans=spans)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        del segment, aspect
         self.asked.append(len(spans))
         if self.fails is not None and len(spans) == self.fails_on:
             raise self.fails
@@ -58,16 +51,10 @@ def _score(spans: Sequence[ErrorSpan]) -> float:
 
 def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]]:
     """Return what opens a panel of `judges`, the same under every draw."""
-    panel = Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    panel = panel_of(*judges, names=[judge.signature for judge in judges])
 
     @asynccontextmanager
     async def open_panel(draw: str) -> AsyncIterator[Panel]:
-        del draw
         yield panel
 
     return open_panel

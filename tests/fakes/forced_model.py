@@ -13,8 +13,6 @@ from spanjury.judges.core import (
     signature,
 )
 
-__all__ = ["COPIED", "STRANGE", "CopyingModel"]
-
 COPIED, STRANGE = -0.25, -6.0
 
 

@@ -22,8 +22,6 @@ from spanjury.judges.core import (
     Usage,
 )
 
-__all__ = ["REQUEST", "Server", "always", "between", "fine", "guarded", "outcomes"]
-
 REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
 
 

@@ -3,8 +3,6 @@
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-__all__ = ["HOSTILE", "anything", "rendered"]
-
 HOSTILE = (
     "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
     "\x1b]52;c;aGk=\x07", "\x9b2J", "a\rb", "\x08\x08\x08", "x\u202egnp.exe", "\u2066y\u2069",

@@ -17,17 +17,6 @@ from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.services.serving.batches.records import BatchStore
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
-__all__ = [
-    "CHECK",
-    "NDJSON",
-    "RULES",
-    "TOKEN",
-    "ended",
-    "held_service",
-    "open_service",
-    "problem",
-]
-
 RULES = PanelConfig(seats=(SeatConfig(judge="grounding"), SeatConfig(judge="form")))
 CHECK = {
     "output": "The bridge opened in 1935.",

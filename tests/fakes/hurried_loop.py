@@ -3,8 +3,6 @@
 import asyncio  # noqa: TID251 - a loop of asyncio's is what this is
 import selectors
 
-__all__ = ["PACE", "HurriedLoop"]
-
 PACE = 20.0
 """The number of the loop's seconds that pass in one."""
 

@@ -15,8 +15,6 @@ from types import ModuleType
 
 import pytest
 
-__all__ = ["imported", "is_absent", "skip_without"]
-
 
 def is_absent(package: str) -> bool:
     """Say whether `package` is not installed, without an import of it."""

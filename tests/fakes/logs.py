@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 from spanjury.judges.core import LOGGER
 
-__all__ = ["capture_logs", "forget_handlers"]
-
 Event = dict[str, object]
 
 

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from fakes.rows import summary
+
 from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan, mark_json
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.wiring.marks import MarksStore
@@ -14,13 +16,12 @@ ASPECTS = ("consistency", "fluency")
 def write_texts(folder: Path, outputs: Sequence[str], *, systems: Sequence[str] = ()) -> MarkedRun:
     """Write ``texts.jsonl`` and results of it on two aspects; return the run of them."""
     rows = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "system": systems[number] if systems else "bart",
-            "inputs": {"Article": f"The source of {number}."},
-            "output": output,
-        }
+        summary(
+            f"text-{number}",
+            output,
+            article=f"The source of {number}.",
+            system=systems[number] if systems else "bart",
+        )
         for number, output in enumerate(outputs)
     ]
     names = ("id", "task", "system")

@@ -7,10 +7,13 @@ from pathlib import Path
 from spanjury.judges.core import Decision, Outcome
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.judging.panels import read_segments
-from spanjury.orchestration.studies.span_bench.answers import Answer, Failure, FoundSpan
-from spanjury.orchestration.studies.span_bench.gold import BenchText, bench_text
-
-__all__ = ["ANSWERS", "ROWS", "marked_texts", "write_rows"]
+from spanjury.orchestration.studies.span_bench.gold import (
+    Answer,
+    BenchText,
+    Failure,
+    FoundSpan,
+    bench_text,
+)
 
 ENTITY = {"start": 0, "end": 2, "text": "aa", "kind": "EntE", "extent": "extrinsic"}
 ROWS: tuple[dict[str, object], ...] = (

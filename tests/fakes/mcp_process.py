@@ -1,5 +1,6 @@
 """`spanjury mcp` in a process of its own, over either transport."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,8 +10,11 @@ from contextlib import contextmanager
 
 import anyio
 from loopback.server import LoopbackServer
+from mcp.client import Client
+from mcp_types import CallToolResult
 
-__all__ = ["arguments", "environment", "model_at", "over_http", "started", "until_asked"]
+SOURCE = "The bridge was built in 1932 by the Dorman Long company."
+WRONG = "The bridge was built in 1935 by Dorman Long."
 
 
 def arguments(*flags: str) -> list[str]:
@@ -50,6 +54,40 @@ async def until_asked(server: LoopbackServer, times: int) -> None:
     with anyio.fail_after(30):
         while len(server.requests) < times:  # noqa: ASYNC110  no event comes from a thread
             await anyio.sleep(0.01)
+
+
+async def assert_text_is_checked(connected: Client) -> None:
+    """Have a text checked, and see that the progress and the error arrive."""
+    seen: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    asked = {"output": WRONG, "source": SOURCE, "task": "summarization"}
+    result = await connected.call_tool("check_text", asked, progress_callback=note)
+    assert isinstance(result, CallToolResult)
+    assert result.structured_content is not None
+    assert [error["text"] for error in result.structured_content["errors"]] == ["1935"]
+    assert seen == [1, 2]
+
+
+async def assert_call_is_given_up(connected: Client, server: LoopbackServer) -> None:
+    """Give up a call that waits for `server`, and see that the next one is all it is asked."""
+    async with anyio.create_task_group() as group:
+        dropped = {"output": "Given up.", "task": "summarization", "aspects": ["all"]}
+        group.start_soon(connected.call_tool, "check_text", dropped)
+        await until_asked(server, 1)
+        group.cancel_scope.cancel()
+    # The next call waits for the one connection, after all that came before it.
+    with anyio.fail_after(30):
+        taken = {"output": "Taken up.", "task": "summarization", "aspects": ["fluency"]}
+        result = await connected.call_tool("check_text", taken)
+    asked = [json.dumps(request.body) for request in server.requests]
+    assert isinstance(result, CallToolResult)
+    assert result.structured_content is not None
+    assert result.structured_content["aspects"][0]["score"] == 4
+    assert ["Given up." in body for body in asked] == [True, False]
+    assert "Taken up." in asked[1]
 
 
 @contextmanager

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 import anyio.lowlevel
 
-__all__ = ["DictMemory"]
-
 
 @dataclass(slots=True)
 class DictMemory:

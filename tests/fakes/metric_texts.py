@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import Sample
 
-__all__ = ["ODD_TEXTS", "rows_of", "varied_samples", "wild_samples"]
-
 # fmt: off
 WORDS = (
     "the", "a", "cat", "dogs", "sat.", "on", "mat,", "running", "Runs", "(quick)", "brown",
@@ -63,8 +61,7 @@ def wild_samples(*, references: int = 1) -> st.SearchStrategy[list[Sample]]:
     word = st.one_of(st.sampled_from(WORDS), st.text(st.characters(), max_size=4))
     text = st.one_of(st.sampled_from(ODD_TEXTS), st.lists(word, max_size=8).map(" ".join))
     several = st.lists(text, min_size=1, max_size=references).map(tuple)
-    sample = st.builds(Sample, output=text, references=several)
-    return st.lists(sample, min_size=1, max_size=4)
+    return st.lists(st.builds(Sample, output=text, references=several), min_size=1, max_size=4)
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:

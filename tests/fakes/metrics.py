@@ -7,8 +7,6 @@ from typing import Literal
 
 from spanjury.judges.core import MetricCard, MetricError, Sample, signature
 
-__all__ = ["Broken", "Overlap", "Process", "Share", "Whole", "card"]
-
 References = Literal["many", "none", "one"]
 Runs = Literal["native", "python", "model", "process"]
 

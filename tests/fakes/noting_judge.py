@@ -8,8 +8,6 @@ import anyio
 
 from spanjury.judges.core import Aspect, Report, Segment
 
-__all__ = ["NotingJudge"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotingJudge:
@@ -25,16 +23,12 @@ class NotingJudge:
         How many processes must have begun before any of them goes on.
     """
 
+    signature = "noting"
     notes: Path
     seconds: float = 0.0
     together: int = 1
 
-    @property
-    def signature(self) -> str:
-        return "noting"
-
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         note = self.notes / str(os.getpid())
         note.touch()
         # No event reaches another process.

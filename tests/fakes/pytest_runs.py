@@ -5,17 +5,17 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from fakes.processes import completed
+
 PLUGIN = "spanjury.orchestration.frameworks.pytest_plugin"
 
 
 def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     plugins = ["--disable-plugin-autoload", "-p", "anyio", "-p", PLUGIN]
-    return subprocess.run(
+    return completed(
         [sys.executable, "-m", "pytest", "--strict-markers", *plugins, *options],
+        code=None,
         cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

@@ -8,8 +8,6 @@ from typing import Protocol
 import pytest
 from fakes.installed import imported, skip_without
 
-__all__ = ["ON_RAY", "SMALL", "Cluster", "ray_cluster"]
-
 ON_RAY = [
     pytest.mark.ray,
     # Ray sets options of its own that it deprecates, and leaves pipes and files of its

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 import pytest
 
-__all__ = ["refused"]
-
 
 @contextmanager
 def refused(case: object, *, match: str) -> Iterator[None]:

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import anyio
+from fakes.judges import panel_of
 
 from spanjury.adapters.files.results.results import result_row
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
@@ -27,14 +28,9 @@ from spanjury.judges.core import (
     Task,
     Usage,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.memory import RememberedJudge
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
-
-__all__ = ["SEATS", "SEGMENTS", "run"]
 
 Tell = Callable[[str], None]
 
@@ -88,14 +84,8 @@ class TellingMemory:
 def _panel(memory: Memory, tell: Tell) -> Panel:
     judges = [SlowJudge(signature=f"slow-{number}", tell=tell) for number in range(SEATS)]
     telling = TellingMemory(memory, tell)
-    return Panel(
-        seats=tuple(
-            Seat(name=judge.signature, judge=RememberedJudge(judge, telling)) for judge in judges
-        ),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    remembered = [RememberedJudge(judge, telling) for judge in judges]
+    return panel_of(*remembered, names=[judge.signature for judge in judges])
 
 
 def _pairs() -> Iterator[tuple[Segment, Aspect]]:

@@ -5,16 +5,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from fakes.judges import mark
+from fakes.judges import panel_of as seated
 
 from spanjury.judges.core import Aspect, ErrorSpan, Judge, Report, Segment, Usage
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.text_repair.loop import Replacements
 from spanjury.orchestration.engine.text_repair.versions import Version
-
-__all__ = ["MarkingJudge", "ScriptedWriter", "panel_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +27,6 @@ class MarkingJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         text = segment.output
         spans = [
             mark(text, quote, explanation=f"{quote} is wrong", severity=severity)
@@ -51,12 +46,9 @@ class ScriptedWriter:
     `seen` are the versions that it was asked about.
     """
 
+    signature = "scripted"
     answers: list[Mapping[int, str] | Callable[[Version], Mapping[int, str]] | Exception]
     seen: list[Version] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "scripted"
 
     async def replacements(self, version: Version) -> Replacements:
         self.seen.append(version)
@@ -67,12 +59,7 @@ class ScriptedWriter:
 
 
 def panel_of(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=f"seat-{n}", judge=judge) for n, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
+    return seated(*judges, names=[f"seat-{number}" for number in range(len(judges))])
 
 
 @asynccontextmanager

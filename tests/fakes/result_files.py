@@ -18,8 +18,6 @@ from spanjury.judges.core import (
     Usage,
 )
 
-__all__ = ["result", "write_results"]
-
 USAGE = Usage(calls=1, prompt=20, cached=10, completion=5, reasoning=2)
 
 

@@ -11,8 +11,6 @@ from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_pa
 from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
 from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
 
-__all__ = ["HOSTILE", "PAGES"]
-
 HOSTILE = (
     "</script><script>document.body.dataset.owned=1</script>",
     "'\"><img src=x onerror=document.body.dataset.owned=1>",

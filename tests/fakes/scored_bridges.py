@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["SEATS", "TEXTS", "read_lines", "review", "write_lines"]
+from fakes.rows import summary
 
 _TOWNS = ("Halvern", "Milde", "Orsa", "Tornby", "Kesswil", "Lannoy", "Perth")
 _SOURCES = 20
@@ -42,16 +42,15 @@ def _text(number: int, system: int) -> dict[str, object]:
         f"The council of {town} will vote in May on repairs of the bridge of {stated_year}.",
         f"Engineers warn that the cables of the bridge of {town}, opened in {stated_year}, rust.",
     )
-    return {
-        "id": f"bridge-{number}/{system}",
-        "task": "summarization",
-        "system": ("bart", "t5", "pegasus")[system],
-        "corpus": ("old", "new")[number % 2],
-        "inputs": {"Article": article},
-        "output": outputs[system],
-        "references": [f"The bridge of {town}, opened in {year}, rusts, and may be repaired."],
-        "human": {"consistency": 2 if is_wrong else 5 - (number + system) % 4 // 3},
-    }
+    return summary(
+        f"bridge-{number}/{system}",
+        outputs[system],
+        article=article,
+        system=("bart", "t5", "pegasus")[system],
+        corpus=("old", "new")[number % 2],
+        references=[f"The bridge of {town}, opened in {year}, rusts, and may be repaired."],
+        human={"consistency": 2 if is_wrong else 5 - (number + system) % 4 // 3},
+    )
 
 
 TEXTS: Sequence[Mapping[str, object]] = _texts()

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
-from spanjury.orchestration.studies.distillation.training_set import example_line, split_file
+from spanjury.orchestration.studies.distillation.training_set import (
+    Example,
+    example_line,
+    split_file,
+)
 from spanjury.orchestration.wiring.training import open_training_files
-
-__all__ = ["write_set"]
 
 
 def write_set(

@@ -4,8 +4,6 @@ import math
 
 from spanjury.orchestration.studies.panel_study.seats import SeatWord
 
-__all__ = ["word"]
-
 
 def word(score: float | None) -> SeatWord:
     """Return what a seat says with a score of 1 to 5; one without a score has failed."""

@@ -10,8 +10,6 @@ from pathlib import Path
 import httpx
 from fakes.command import SPANJURY, environment
 
-__all__ = ["RULES", "Served", "rows", "serving", "started"]
-
 RULES = ("--judge", "grounding", "--judge", "form")
 """Judges that open in milliseconds."""
 _ADDRESS = re.compile(r"listens on (http://\S+)")

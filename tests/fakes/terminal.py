@@ -26,10 +26,7 @@ class Screen(NamedTuple):
 
 
 def on_a_terminal(
-    arguments: Sequence[str],
-    *,
-    width: int = 80,
-    answers: Mapping[str, str] = MappingProxyType({}),
+    arguments: Sequence[str], *, width: int = 80, answers: Mapping[str, str] = MappingProxyType({})
 ) -> Screen:
     """Run ``spanjury`` with `arguments` on a terminal, in a process of its own.
 

@@ -1,5 +1,6 @@
 """A model that converses: a random Llama of 0.8 million weights, and a tokenizer made for it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -25,14 +26,20 @@ _ANIMALS = ("cat", "dog", "cow", "fox", "hen", "owl", "pig", "ram")
 
 def chat_tokenizer(*, template: str = _TEMPLATE, end: bool = True) -> PreTrainedTokenizerFast:
     """Return a byte-level tokenizer with a chat template and an end token."""
-    pieces = Tokenizer(BPE())
-    pieces.pre_tokenizer = ByteLevel(add_prefix_space=False)
-    pieces.decoder = ByteLevelDecoder()
     texts = [text for pair in tiny_pairs() for text in (pair.messages[0].content, pair.target)]
+    return _tokenizer(texts, size=400, words=True, template=template, end=end)
+
+
+def _tokenizer(
+    texts: Sequence[str], *, size: int, words: bool, template: str = _TEMPLATE, end: bool = True
+) -> PreTrainedTokenizerFast:
+    pieces = Tokenizer(BPE())
+    pieces.pre_tokenizer = ByteLevel(add_prefix_space=False, use_regex=words)
+    pieces.decoder = ByteLevelDecoder()
     pieces.train_from_iterator(
         texts,
         BpeTrainer(
-            vocab_size=400,
+            vocab_size=size,
             special_tokens=_MARKS,
             initial_alphabet=ByteLevel.alphabet(),
             show_progress=False,
@@ -47,7 +54,18 @@ def chat_tokenizer(*, template: str = _TEMPLATE, end: bool = True) -> PreTrained
 
 def save_chat_model(folder: Path, *, seed: int = 7, template: str = _TEMPLATE) -> str:
     """Save the model in `folder`, the same one every time for a seed."""
-    tokenizer = chat_tokenizer(template=template)
+    return _saved(chat_tokenizer(template=template), folder, layers=4, seed=seed)
+
+
+def save_judge_base(folder: Path, texts: Sequence[str]) -> str:
+    """Save a model of two layers in `folder` that learns to judge within seconds.
+
+    Its tokenizer has long words for what is in `texts`.
+    """
+    return _saved(_tokenizer(texts, size=1200, words=False), folder, layers=2)
+
+
+def _saved(tokenizer: PreTrainedTokenizerFast, folder: Path, *, layers: int, seed: int = 7) -> str:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = LlamaForCausalLM(
@@ -55,7 +73,7 @@ def save_chat_model(folder: Path, *, seed: int = 7, template: str = _TEMPLATE) -
                 vocab_size=len(tokenizer),
                 hidden_size=128,
                 intermediate_size=352,
-                num_hidden_layers=4,
+                num_hidden_layers=layers,
                 num_attention_heads=4,
                 num_key_value_heads=2,
                 max_position_embeddings=CONTEXT,

@@ -12,8 +12,6 @@ from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
 from spanjury.perturbations.recipe import find_recipe
 
-__all__ = ["aspects_of", "data_file", "demo_rows", "harms_of", "text"]
-
 
 def text(name: str, source: str, output: str = "A text.", **fields: object) -> Segment:
     """Return an output for one input."""

@@ -11,12 +11,7 @@ from spanjury.adapters.training.training import train
 
 # Something is dropped at random, so that going on needs the generator's state as well.
 OPTIONS = TrainingOptions(
-    dropout=0.1,
-    learning_rate=1e-3,
-    batch_size=3,
-    micro_batch_size=2,
-    epochs=4,
-    checkpoint_every=2,
+    dropout=0.1, learning_rate=1e-3, batch_size=3, micro_batch_size=2, epochs=4, checkpoint_every=2
 )
 
 
@@ -32,7 +27,6 @@ def job(base: str, folder: Path) -> TrainingJob:
 
 
 def _wait_at_the_fifth(progress: Progress, steps: int, line: str) -> None:
-    del steps, line
     if progress.step == 5:
         sys.stdout.write("waiting\n")
         sys.stdout.flush()

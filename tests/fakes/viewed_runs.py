@@ -8,12 +8,11 @@ from pathlib import Path
 from aiohttp import web
 from anyio.from_thread import start_blocking_portal
 from fakes.command import call
+from fakes.rows import summary
 
 from spanjury.orchestration.servers.view.app import create_app
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.services.viewing.view import View
-
-__all__ = ["ARTICLE", "ROWS", "TOKEN", "judge", "open_run", "results", "served", "write_rows"]
 
 TOKEN = "token-of-a-test-0123456789"
 ARTICLE = "The bridge was opened in 1932 by the premier. It rained all day, and few people came."
@@ -21,15 +20,14 @@ OTHER = "The harbour froze in March. Two ships were held in the ice for a week."
 
 
 def _row(name: str, system: str, article: str, output: str) -> dict[str, object]:
-    return {
-        "id": name,
-        "task": "summarization",
-        "system": system,
-        "inputs": {"Article": article},
-        "output": output,
-        "references": ["It opened in 1932."],
-        "human": {"consistency": {"anna": 2}},
-    }
+    return summary(
+        name,
+        output,
+        article=article,
+        system=system,
+        references=["It opened in 1932."],
+        human={"consistency": {"anna": 2}},
+    )
 
 
 ROWS: Sequence[Mapping[str, object]] = (
@@ -51,8 +49,7 @@ def judge(folder: Path, *flags: str, run: str = "run", data: str = "rows.jsonl")
     judges = ("--judge", "grounding", "--judge", "form")
     aspects = ("--aspect", "consistency", "--aspect", "fluency")
     quietly = ("--run-dir", run, "--no-progress", "--show", "none")
-    done = call(folder, "evaluate", data, *judges, *aspects, *quietly, *flags)
-    assert done.exit_code == 0, done.stderr
+    call(folder, "evaluate", data, *judges, *aspects, *quietly, *flags)
     return folder / run
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from spanjury.judges.core import ROOM, Likelihoods, Window, WindowReader, WindowReading
 
-__all__ = ["SUPPORTED", "FakeWindowReader", "absent", "contradicted"]
-
 SUPPORTED = Likelihoods(supported=0.99, contradicted=0.005, absent=0.005)
 
 
@@ -22,13 +20,10 @@ def absent(probability: float) -> Likelihoods:
 class FakeWindowReader(WindowReader):
     """Says of each word what `words` has; a sentence is as bad as its worst word."""
 
+    signature = "fake"
     words: Mapping[str, Likelihoods] = field(default_factory=dict)
     read_windows: list[Window] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "fake"
 
     @property
     def room(self) -> int:

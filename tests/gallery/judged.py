@@ -16,8 +16,6 @@ from typing import Any
 from loopback.answers import Answer, chat
 from loopback.reading import ReadingServer
 
-__all__ = ["judging_models", "write_scored"]
-
 PANEL = """\
 seats = [{{ judge = "reader" }}, {{ judge = "grounding" }}, {{ judge = "annotator" }}]
 

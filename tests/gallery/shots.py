@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["BEFORE", "DAMAGED", "SHOTS", "Shot", "gallery_markdown"]
-
 PANEL = "--judge grounding --judge form"
 RUN = f"evaluate summaries.jsonl {PANEL} --aspect consistency --aspect fluency --run-dir"
 DAMAGED = "perturb good.jsonl --recipe standard --limit 40 -o damaged.jsonl"

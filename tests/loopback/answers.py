@@ -5,24 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-__all__ = [
-    "ECHO_KEY",
-    "EMPTY_CHOICES",
-    "HALF_BODY",
-    "HELD",
-    "HTML",
-    "NO_MESSAGE",
-    "RESET",
-    "RESET_HALF",
-    "STALL",
-    "TRICKLE",
-    "Answer",
-    "Fault",
-    "chat",
-    "completion_with",
-    "failure",
-]
-
 _JSON = {"Content-Type": "application/json"}
 
 

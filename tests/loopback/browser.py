@@ -28,8 +28,6 @@ from urllib.parse import urldefrag, urlsplit
 from PIL import Image
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
-__all__ = ["CHROMIUM", "Chromium", "contrast", "picture", "sideways", "started_chromium"]
-
 CHROMIUM = Path("/usr/bin/chromium")
 COLOURS = 128
 FLAGS = (

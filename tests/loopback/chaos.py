@@ -14,21 +14,10 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from hashlib import sha256
 
-from loopback.answers import (
-    EMPTY_CHOICES,
-    HTML,
-    RESET_HALF,
-    STALL,
-    TRICKLE,
-    Answer,
-    chat,
-    failure,
-)
+from loopback.answers import EMPTY_CHOICES, HTML, RESET_HALF, STALL, TRICKLE, Answer, chat, failure
 from loopback.server import LoopbackServer, Received
 
 from spanjury.judges.core import Scale
-
-__all__ = ["WHOLE", "ChaosServer", "Kind", "Opinion", "judged_text"]
 
 _WORD = re.compile(r"Text \d+ ends in ([0-9a-f]{16})\.")
 

@@ -16,8 +16,6 @@ from typing import Any
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received
 
-__all__ = ["DIALECTS", "P_YES", "Dialect", "DialectServer"]
-
 P_YES = 0.8
 _TOKEN = re.compile(r"\w+|\W")
 

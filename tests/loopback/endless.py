@@ -7,8 +7,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-__all__ = ["EndlessServer"]
-
 _PIECE = 2**16
 
 

@@ -7,28 +7,8 @@ import pytest
 from loopback.answers import Answer
 from loopback.server import LoopbackServer
 
-from spanjury.judges.core import (
-    ChatRequest,
-    Message,
-    ModelError,
-    ModelOpener,
-    ModelOptions,
-    Reply,
-)
+from spanjury.judges.core import ChatRequest, Message, ModelError, ModelOpener, ModelOptions, Reply
 from spanjury.orchestration.wiring.plugins import MODELS
-
-__all__ = [
-    "EACH_LANE",
-    "KEY",
-    "KEYS",
-    "LANES",
-    "QUESTION",
-    "REQUEST",
-    "Lane",
-    "ask",
-    "failing",
-    "said_by_llama_cpp",
-]
 
 KEY = "sk-loopback-0123456789abcdef"
 KEYS = ("OPENAI_API_KEY", "HOSTED_VLLM_API_KEY", "OPENAI_COMPATIBLE_API_KEY")

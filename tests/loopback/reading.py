@@ -6,8 +6,6 @@ from collections.abc import Callable
 from loopback.answers import STALL, Answer, chat, failure
 from loopback.server import LoopbackServer, Received
 
-__all__ = ["ReadingServer", "cut_off", "deceived", "honest", "quoting"]
-
 _MATERIAL = re.compile(r"Summary: begin\n(.*)\n[^\n]*Summary: end", re.DOTALL)
 _CLAIM = re.compile(r"score:?\W+(excellent)", re.IGNORECASE)
 _INSTRUCTIONS = re.compile(r"# (?:The quality|What to judge)")

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from loopback.answers import STALL, Answer, chat
 from loopback.server import LoopbackServer, Received
 
-__all__ = ["RewritingServer", "by_evidence", "errors_in"]
-
 _MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
 _SAYS = re.compile(r"The source says '(.*)'\.$")
 _TWICE = re.compile(r'^"(.+)" stands there \d+ times in a row\.$')

@@ -23,8 +23,6 @@ from typing import Self
 
 from loopback.answers import Answer, Fault
 
-__all__ = ["LoopbackServer", "Received", "unreachable_url"]
-
 _TRICKLE_SECONDS = 0.05
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 

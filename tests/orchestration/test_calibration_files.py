@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.engine.calibration import (
-    AspectCalibration,
-    Calibration,
-)
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Thresholds
 from spanjury.orchestration.wiring.calibrations import read_calibration, write_calibration
@@ -47,8 +44,7 @@ def test_a_written_value_is_read_back_unchanged(tmp_path: Path) -> None:
     )
     write_calibration(made, tmp_path / "c.toml")
     again = read_calibration(tmp_path / "c.toml")
-    assert again == made
-    assert again.digest == made.digest
+    assert (again, again.digest) == (made, made.digest)
 
 
 def test_a_file_with_the_former_names_of_thresholds_is_read(tmp_path: Path) -> None:
@@ -71,9 +67,7 @@ def test_a_file_with_the_former_names_of_thresholds_is_read(tmp_path: Path) -> N
         ("format = ", "cannot be read"),
     ],
 )
-def test_a_file_that_holds_no_calibration_is_refused(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_a_file_without_a_calibration_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "c.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem) as refused:

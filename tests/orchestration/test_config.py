@@ -29,8 +29,7 @@ def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
     path.write_text(PANEL)
     panel = read_panel_file(path)
     gemma, grounding = panel.seats_or_default
-    assert (panel.aggregate, panel.consolidate) == ("median", "agent")
-    assert gemma.name == "gemma"
+    assert (panel.aggregate, panel.consolidate, gemma.name) == ("median", "agent", "gemma")
     assert gemma.options == {"max_tokens": 2048}
     assert gemma.model == ModelConfig(
         name="ollama/gemma2:27b", base_url="http://127.0.0.1:11434", timeout=60.0
@@ -97,9 +96,7 @@ def test_a_judge_with_a_folder_asks_the_model_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("judge", ["distilled", "reader"])
-def test_a_folder_with_a_reader_is_read_with_by_the_judge_reader(
-    tmp_path: Path, judge: str
-) -> None:
+def test_a_folder_with_a_reader_is_read_by_the_judge_reader(tmp_path: Path, judge: str) -> None:
     (tmp_path / "reader.json").write_text("{}")
     seat = parse_seat(f"{judge}:{tmp_path}:max_spans=3")
     assert (seat.judge, seat.model, seat.name) == ("reader", None, f"{judge}:{tmp_path}")
@@ -107,9 +104,7 @@ def test_a_folder_with_a_reader_is_read_with_by_the_judge_reader(
 
 
 @pytest.mark.parametrize("line", ['client = "lean"', 'via = "fast"'])
-def test_a_panel_file_names_the_lean_client_as_it_does_now_or_did_before(
-    tmp_path: Path, line: str
-) -> None:
+def test_a_panel_file_names_the_lean_client_as_now_or_before(tmp_path: Path, line: str) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(f'models = [{{name = "vllm/judge", {line}}}]')
     assert read_panel_file(path).models == (ModelConfig(name="vllm/judge", client="lean"),)

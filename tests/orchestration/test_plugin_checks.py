@@ -19,11 +19,7 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.metrics.scores import measured
-from spanjury.orchestration.wiring.checks import (
-    checked_aggregation,
-    checked_judge,
-    checked_rows,
-)
+from spanjury.orchestration.wiring.checks import checked_aggregation, checked_judge, checked_rows
 from spanjury.orchestration.wiring.exam_plugins import find_perturbation, find_statistic
 from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.orchestration.wiring.plugins import PERTURBATIONS, STATISTICS, built, parameters
@@ -79,8 +75,7 @@ def test_a_wrong_statistic_is_refused_before_it_is_needed(monkeypatch: pytest.Mo
     def named(function: object) -> None:
         monkeypatch.setattr(type(STATISTICS), "get", lambda *_: function)
 
-    right = find_statistic("signed-rank")([1.0, 2.0, math.nan])
-    assert isinstance(right, PairedTest)
+    assert isinstance(find_statistic("signed-rank")([1.0, 2.0, math.nan]), PairedTest)
     fit = PairedTest(-1.0, 2.0, 1, 0, 0)
     for wrong, reason in (
         (lambda _: 0.03, "must return a PairedTest, and returned 0.03"),
@@ -128,8 +123,7 @@ def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
     segment = Segment(segment_id="a", output="b")
     problem = DataError("line 3")
     path = Path("data.x")
-    right = checked_rows(iter([segment, problem]), "x", path=path)
-    assert list(right) == [segment, problem]
+    assert list(checked_rows(iter([segment, problem]), "x", path=path)) == [segment, problem]
     wrong = checked_rows(rows("a text"), "x", path=path)
     with pytest.raises(PluginError, match="expected a Segment or a DataError, got 'a text'"):
         list(wrong)

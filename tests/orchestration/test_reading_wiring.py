@@ -13,8 +13,6 @@ from spanjury.orchestration.wiring import reading
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -60,9 +58,7 @@ async def test_without_weights_the_option_is_named(
             pass
 
 
-async def test_the_packages_own_weights_are_the_default(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_own_weights_are_the_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_shipped", lambda: folder)
     assert reading.has_weights()
     async with open_configured_panel(seat()) as panel:
@@ -89,8 +85,7 @@ class Plain:
 
 
 def test_a_judge_without_constants_is_handed_the_reader_alone(folder: Path) -> None:
-    made = reading.with_reader(Plain, {"weights": str(folder)})
-    assert made.keys() == {"encoder"}
+    assert reading.with_reader(Plain, {"weights": str(folder)}).keys() == {"encoder"}
 
 
 def test_the_options_of_other_judges_are_left_as_they_are() -> None:

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SAID = {"location": "in 1935", "explanation": "It was 1932.", "overall_score": "Poor"}
 IN_LINES = """Error 1:
@@ -31,11 +31,6 @@ Severity: 4
 Overall score: Poor
 """
 REFUSED = failure(400, "This model does not support response_format json_schema")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assessed(
@@ -244,9 +239,7 @@ def wishes(server: LoopbackServer) -> list[bool]:
 
 
 @pytest.mark.parametrize("judge", ["annotator", "annotator:form=schema", "geval:logprobs=true"])
-async def test_a_server_that_refuses_log_probabilities_is_asked_without_them_from_then_on(
-    judge: str,
-) -> None:
+async def test_a_server_refusing_log_probabilities_is_asked_without_them_later(judge: str) -> None:
     dialect = replace(DIALECTS["SGLang"], refused={"logprobs": NO_LOGPROBS}, model="openai/m")
     memory, texts = DictMemory(), ["It opened in 1935.", "It is in 1935."]
     with (
@@ -337,9 +330,7 @@ GROUPED = {
 
 
 @pytest.mark.parametrize("takes_schemas", [True, False])
-async def test_a_consolidating_model_is_held_to_a_schema_where_the_server_takes_one(
-    *, takes_schemas: bool
-) -> None:
+async def test_a_consolidating_model_is_held_to_a_schema_if_taken(*, takes_schemas: bool) -> None:
     words = json.dumps(
         {
             "groups": [
@@ -417,8 +408,7 @@ async def test_a_reply_whose_first_three_thousand_tokens_are_thought_is_scored(m
         (report,) = await assessed("annotator", model, server=server)
     assert (report.outcome, report.score) == (Outcome.SCORED, 2)
     assert len(report.spans) == 1, "thought is read as no field"
-    assert report.usage.calls == 2
-    assert report.usage.reasoning == 1024
+    assert (report.usage.calls, report.usage.reasoning) == (2, 1024)
 
 
 @pytest.mark.parametrize(

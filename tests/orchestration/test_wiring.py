@@ -22,8 +22,6 @@ from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatC
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
@@ -43,7 +41,6 @@ class Asking:
         return f"asking|{self.model.signature}"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         return Report(score=3)
 
 
@@ -67,9 +64,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-async def test_a_model_is_opened_once_for_all_who_ask_it_and_closed_at_the_end(
-    opened: list[str],
-) -> None:
+async def test_a_model_is_opened_once_for_all_and_closed_at_the_end(opened: list[str]) -> None:
     gemma = ModelConfig(name="ollama/gemma", base_url="http://localhost:1")
     config = PanelConfig(
         seats=(SeatConfig(judge="asking", name="a"), SeatConfig(judge="annotator", name="b")),
@@ -99,7 +94,6 @@ async def test_judges_of_your_own_need_no_plugin() -> None:
 
 
 async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
-    del opened
     async with open_panel(
         judges=["asking", "asking:seed=9", "form"], models=["m"], seed=5
     ) as panel:
@@ -109,7 +103,6 @@ async def test_the_seed_reaches_those_who_take_one(opened: list[str]) -> None:
 async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_otherwise(
     opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del opened
     names = Registry.names
     monkeypatch.setattr(
         Registry, "names", lambda r: () if r.group == "spanjury.models" else names(r)
@@ -145,7 +138,6 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
 async def test_invalid_input_is_refused_with_the_choices(
     opened: list[str], options: dict[str, object], problem: str
 ) -> None:
-    del opened
     with pytest.raises(ConfigError, match=problem):
         async with open_panel(**options):  # type: ignore[arg-type]  # options by each case
             pytest.fail("it was opened")

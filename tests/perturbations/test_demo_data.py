@@ -55,8 +55,7 @@ def trigrams(segment: Segment) -> set[tuple[str, str, str]]:
 @every_file
 def test_each_file_has_its_rows_of_one_task_by_one_system(name: str) -> None:
     rows = segments(name)
-    assert len(rows) == ROWS
-    assert len({row.segment_id for row in rows}) == ROWS
+    assert (len(rows), len({row.segment_id for row in rows})) == (ROWS, ROWS)
     assert {row.task for row in rows} == {TASKS[name]}
     assert {row.system for row in rows} == {"reference"}
 

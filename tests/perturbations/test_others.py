@@ -23,8 +23,7 @@ def others(*, inputs: Sequence[str], tasks: Sequence[str] | None = None) -> list
 
 def test_texts_of_other_inputs_come_from_the_next_one_on_and_round() -> None:
     texts = others(inputs="abcad")
-    assert [*texts[0]] == ["Two.", "  ", "Five."]
-    assert [*texts[1]] == ["  ", "One.", "Five.", "One."]
+    assert ([*texts[0]], [*texts[1]]) == (["Two.", "  ", "Five."], ["  ", "One.", "Five.", "One."])
     assert [*texts[3]] == ["Five.", "Two.", "  "]
     assert [len(other) for other in texts] == [3, 4, 4, 3, 4]
 
@@ -48,8 +47,7 @@ def test_unlike_are_those_with_words_that_are_not_the_text() -> None:
 
 def test_texts_of_other_tasks_are_not_among_the_others() -> None:
     texts = others(inputs="abcde", tasks="xyxyx")
-    assert [*texts[0]] == ["  ", "Five."]
-    assert [*texts[3]] == ["Two."]
+    assert ([*texts[0]], [*texts[3]]) == (["  ", "Five."], ["Two."])
 
 
 def test_texts_that_all_have_one_input_have_no_others() -> None:

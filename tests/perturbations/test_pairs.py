@@ -1,18 +1,14 @@
 """Perturbed pairs: which texts are damaged, under which names, and where the damage is marked."""
 
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
+from spanjury.judges.core import ErrorSpan, PerturbationError, Segment
 from spanjury.perturbations.edits import Edit
-from spanjury.perturbations.pairs import (
-    Condition,
-    PerturbedPair,
-    Skipped,
-    perturbed_pairs,
-)
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import (
     Case,
     NothingToDamageError,
@@ -29,7 +25,6 @@ def cut(
     text: str, rng: Generator, *, start: int = 0, end: int = 1, instead: str = ""
 ) -> list[Edit]:
     """Take out what stands from `start` to `end`."""
-    del text, rng
     return [Edit(start=start, end=end, text=instead)]
 
 
@@ -43,7 +38,6 @@ def number_it(text: str, rng: Generator) -> str:
 
 @text_perturbation(family="bad", level="word")
 def broken(text: str, rng: Generator) -> str:
-    del rng
     raise RuntimeError(f"cannot read {text!r}")
 
 
@@ -69,8 +63,7 @@ def only(segment: Segment, condition: Condition) -> PerturbedPair:
 def test_a_damaged_text_has_an_id_of_its_own_and_all_else_of_the_clean_one() -> None:
     clean = text("a")
     shown = only(clean, treated(number_it))
-    assert shown.clean == clean
-    assert shown.damaged.segment_id == "a#done"
+    assert (shown.clean, shown.damaged.segment_id) == (clean, "a#done")
     assert shown.damaged.output == shown.damage.text != clean.output
     assert (shown.damaged.inputs, shown.damaged.task) == (clean.inputs, clean.task)
     assert (shown.condition, shown.written_by) == ("done", "")
@@ -109,11 +102,9 @@ def test_the_damage_is_marked_with_what_was_there() -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=4, end=8, instead="flew"))
     assert shown.damaged.output == "Ann flew."
     assert shown.damaged.gold == (
-        ErrorSpan(
-            text="flew",
-            start=4,
-            end=8,
-            located=Located.EXACT,
+        located(
+            "flew",
+            4,
             explanation="done: 'sang' was replaced by 'flew'.",
             severity=4,
             category="cuts",
@@ -129,13 +120,10 @@ def test_the_damage_is_marked_with_what_was_there() -> None:
         (3, 5, (2, 4)),  # within: one on each side
     ],
 )
-def test_a_deletion_marks_the_characters_beside_it(
-    start: int, end: int, marked: tuple[int, int]
-) -> None:
+def test_a_deletion_marks_characters_beside(start: int, end: int, marked: tuple[int, int]) -> None:
     shown = only(text("a", "Ann sang."), treated(cut, start=start, end=end))
     (span,) = shown.damaged.gold
-    assert (span.start, span.end) == marked
-    assert span.text == shown.damaged.output[slice(*marked)]
+    assert ((span.start, span.end), span.text) == (marked, shown.damaged.output[slice(*marked)])
 
 
 def test_damage_that_leaves_nothing_has_no_position() -> None:
@@ -152,7 +140,6 @@ def test_a_rule_is_shown_texts_for_other_inputs_of_the_same_task_from_the_next_o
 
     @case_perturbation(family="mismatch", level="sentence")
     def watch(case: Case, rng: Generator) -> str:
-        del rng
         cases.append(case)
         return case.text + "!"
 
@@ -180,7 +167,6 @@ def test_a_rule_is_shown_the_text_that_is_known_to_be_wrong(result: object, wron
 
     @case_perturbation(family="mismatch", level="sentence")
     def watch(case: Case, rng: Generator) -> str:
-        del rng
         cases.append(case)
         return case.text + "!"
 

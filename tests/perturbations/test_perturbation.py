@@ -22,7 +22,6 @@ CASE = Case(text="One two three.", others=("Other.",))
 @text_perturbation(family="words", level="word", harms={"fluency"}, spares={"consistency"})
 def drop_words(text: str, rng: Generator, *, k: int = 1) -> Sequence[Edit]:
     """Drop words from the front."""
-    del text, rng
     return [Edit(start=4 * n, end=4 * n + 4, text="") for n in range(k)]
 
 
@@ -54,27 +53,22 @@ def test_a_text_that_stays_as_it_was_is_nothing_to_damage() -> None:
 
 
 def _raises(text: str, rng: Generator) -> str:
-    del rng
     raise LookupError(text)
 
 
 def _overlaps(text: str, rng: Generator) -> Sequence[Edit]:
-    del text, rng
     return [Edit(start=0, end=3, text=""), Edit(start=1, end=4, text="")]
 
 
 def _returns_plain_tuples(text: str, rng: Generator) -> Sequence[tuple[int, int, str]]:
-    del text, rng
     return [(0, 3, "")]
 
 
 def _returns_a_number(text: str, rng: Generator) -> int:
-    del text, rng
     return 7
 
 
 def _gives_a_reason(text: str, rng: Generator) -> str:
-    del text, rng
     raise NothingToDamageError("no letters")
 
 

@@ -62,9 +62,7 @@ def test_a_recipe_has_as_many_damages_of_each_level_as_the_paper(
         ("dhp/translation", "delete-word-run", [5, 25]),
     ],
 )
-def test_the_doses_are_those_of_the_paper(
-    name: str, perturbation: str, expected: list[object]
-) -> None:
+def test_the_doses_are_of_the_paper(name: str, perturbation: str, expected: list[object]) -> None:
     assert doses(find_recipe(name), perturbation) == expected
 
 
@@ -123,8 +121,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
     own = 'options = { k = 3 }\nweights = { fluency = 0.75, style = 0.25 }\ndegree = "major"\n'
     path.write_text(f'task = "letters"\naspects = ["fluency", "style"]\n{ITEM}{own}')
     recipe = find_recipe(str(path))
-    assert recipe.name == str(path)
-    assert recipe.task == "letters"
+    assert (recipe.name, recipe.task) == (str(path), "letters")
     assert recipe.items == (
         RecipeItem(
             name="slips",
@@ -164,9 +161,7 @@ def test_a_recipe_of_ones_own_is_read_from_its_path(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_is_not_as_it_should_be_is_refused(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_a_file_with_another_form_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem) as caught:

@@ -84,5 +84,4 @@ def test_draws_count_items_as_often_as_they_are_drawn() -> None:
     effect = calibration_error_effect(stated, right, bins=2)
     twice = effect(np.array([[2.0, 0.0, 1.0]]))
     assert float(twice[0]) == pytest.approx(calibration_error([0.1, 0.1, 0.9], [0, 0, 1], bins=2))
-    drawn = bootstrap(effect, items=3, rng=np.random.default_rng(1), draws=50)
-    assert drawn.draws.shape == (50,)
+    assert bootstrap(effect, items=3, rng=np.random.default_rng(1), draws=50).draws.shape == (50,)

@@ -30,8 +30,8 @@ def test_equal_scores_raise_fewer_alarms_rather_than_more() -> None:
 def test_the_lower_bound_is_clopper_and_pearsons() -> None:
     # R: binom.test(3, 40)$conf.int is 0.01574 to 0.20386
     threshold = conformal_threshold(range(40), rate=0.1)
-    assert threshold.alarms == 3
     assert threshold.low == pytest.approx(0.01574, abs=5e-6)
+    assert threshold.alarms == 3
     assert threshold.high == pytest.approx(0.20386, abs=5e-6)
 
 
@@ -60,8 +60,7 @@ def test_clusters_count_alike_and_a_new_one_counts_as_an_alarm() -> None:
     assert (threshold.items, threshold.alarms) == (18, 2)
     assert 0.15 < threshold.value < 0.151
     assert threshold.low < 2 / 18 < threshold.high
-    few = conformal_threshold(scores, rate=0.09, clusters=clusters)
-    assert few == (math.inf, 18, 0, 0.0, 0.0)
+    assert conformal_threshold(scores, rate=0.09, clusters=clusters) == (math.inf, 18, 0, 0.0, 0.0)
     strict = conformal_threshold(scores, rate=0.1, clusters=clusters)
     assert (strict.alarms, strict.low, strict.high) == (0, 0.0, 0.0)
     assert 0.9 < strict.value < 0.91
@@ -81,9 +80,7 @@ def test_clusters_without_an_alarm_win_their_bets_as_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("rate", "confidence"), [(0.1, None), (0.1, 0.9), (0.05, 0.95)])
-def test_the_least_number_of_clusters_is_the_first_with_a_threshold(
-    rate: float, confidence: float | None
-) -> None:
+def test_the_least_clusters_have_a_threshold(rate: float, confidence: float | None) -> None:
     least = items_for_rate(rate, confidence=confidence, clustered=True)
     for clusters, is_set in ((least - 1, False), (least, True)):
         labels = np.repeat(np.arange(clusters), 3)
@@ -107,14 +104,13 @@ def test_a_confidence_holds_for_new_clusters_where_items_of_one_are_alike() -> N
 
 
 def test_too_few_items_raise_no_alarm_at_all() -> None:
-    threshold = conformal_threshold([], rate=0.5)
-    assert threshold == (math.inf, 0, 0, 0.0, 0.0)
+    assert conformal_threshold([], rate=0.5) == (math.inf, 0, 0, 0.0, 0.0)
 
 
 def test_almost_every_item_may_raise_an_alarm() -> None:
     threshold = conformal_threshold([1.0, 2.0], rate=1 - 1e-12)
-    assert threshold.alarms == 1
     assert threshold.high == pytest.approx(0.975**0.5)
+    assert threshold.alarms == 1
 
 
 @pytest.mark.parametrize(
@@ -172,14 +168,11 @@ def test_the_bounds_hold_the_rate_as_often_as_they_say() -> None:
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=60), st.floats(0.02, 0.9))
-def test_alarms_never_exceed_the_rate_and_the_rate_lies_in_its_bounds(
-    scores: list[float], rate: float
-) -> None:
+def test_alarms_keep_the_rate_and_the_rate_its_bounds(scores: list[float], rate: float) -> None:
     threshold = conformal_threshold(scores, rate=rate)
     assert threshold.alarms <= rate * (len(scores) + 1)
     assert 0 <= threshold.low <= threshold.high <= 1
-    sure = conformal_threshold(scores, rate=rate, confidence=0.9)
-    assert sure.value >= threshold.value
+    assert conformal_threshold(scores, rate=rate, confidence=0.9).value >= threshold.value
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,7 @@ def test_means_are_over_outputs_with_both_scores() -> None:
 def test_a_metric_that_gives_one_score_has_no_correlation(level: Level) -> None:
     coefficient = level_correlation(HUMAN, np.ones_like(HUMAN), level=level)
     assert math.isnan(coefficient.value)
-    assert coefficient.groups == 0
-    assert coefficient.reason == "constant scores"
+    assert (coefficient.groups, coefficient.reason) == (0, "constant scores")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +82,7 @@ def test_a_metric_that_gives_one_score_has_no_correlation(level: Level) -> None:
         ("system", (9, 0)),
     ],
 )
-def test_too_few_systems_or_outputs_have_no_correlation(
-    level: Level, shape: tuple[int, int]
-) -> None:
+def test_too_few_systems_or_outputs_do_not_correlate(level: Level, shape: tuple[int, int]) -> None:
     scores = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
     coefficient = level_correlation(scores, scores, level=level)
     assert math.isnan(coefficient.value)

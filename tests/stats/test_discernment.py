@@ -34,8 +34,7 @@ def test_levels_count_alike_however_many_perturbations_they_have() -> None:
     balanced = level_balanced([2.0, 4, 1, 5, 3], levels=["c", "c", "w", "s", "w"])
     assert balanced.by_level == (("c", 3), ("w", 2), ("s", 5))
     assert balanced.average == pytest.approx(10 / 3)
-    assert balanced.minimum == 1
-    assert balanced.missing == 0
+    assert (balanced.minimum, balanced.missing) == (1, 0)
 
 
 def test_perturbations_and_levels_without_a_score_are_left_out_and_counted() -> None:

@@ -16,9 +16,8 @@ STEPS = st.lists(st.integers(-4, 4), min_size=1, max_size=30)
 def test_effects_of_six_drops_are_as_worked_by_hand() -> None:
     # Sizes 1, 1, 2, 3 have the ranks 1.5, 1.5, 3, 4. Falls: 1.5 + 3 + 4; rises: 1.5.
     effects = difference_effects([1, -1, 2, 3, 0, math.nan])
-    assert effects.used == 5
-    assert effects.missing == 1
     assert effects.drop_share == pytest.approx(3 / 5)
+    assert (effects.used, effects.missing) == (5, 1)
     assert effects.rise_share == pytest.approx(1 / 5)
     assert effects.net_drop == pytest.approx(2 / 5)
     assert effects.rank_biserial == pytest.approx((8.5 - 1.5) / 10)
@@ -33,15 +32,14 @@ def test_scores_that_do_not_move_have_no_rank_correlation() -> None:
 
 def test_one_drop_among_zeros_is_a_full_rank_correlation_and_a_small_net_drop() -> None:
     effects = difference_effects([0] * 99 + [1])
-    assert effects.rank_biserial == 1
     assert effects.net_drop == pytest.approx(0.01)
+    assert effects.rank_biserial == 1
 
 
 @pytest.mark.parametrize("differences", [[], [math.nan, math.nan]])
 def test_without_an_item_every_effect_is_undefined(differences: list[float]) -> None:
     effects = difference_effects(differences)
-    assert effects.used == 0
-    assert effects.missing == len(differences)
+    assert (effects.used, effects.missing) == (0, len(differences))
     assert np.isnan(effects[2:]).all()
 
 
@@ -66,8 +64,7 @@ def test_rises_are_drops_with_the_other_sign(steps: list[int]) -> None:
 def test_effects_on_a_scale_are_as_worked_by_hand() -> None:
     # With room: 5 -> 3, 4 -> 1, 2 -> 2; they drop by 2 + 3 + 0 of the 4 + 3 + 1 that they can.
     effects = scale_effects([5, 4, 2, 1, 5, 1], [3, 1, 2, 5, math.nan, 1], low=1, high=5)
-    assert effects.used == 5
-    assert effects.with_room == 3
+    assert (effects.used, effects.with_room) == (5, 3)
     assert effects.drop_per_headroom == pytest.approx(5 / 8)
     assert effects.clean_floor == pytest.approx(2 / 5)
     assert effects.clean_ceiling == pytest.approx(1 / 5)

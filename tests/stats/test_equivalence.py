@@ -22,8 +22,7 @@ def test_four_drops_are_as_worked_by_hand() -> None:
     outcome = equivalence([0, 0, 0, 1], margin=1)
     x = math.sqrt(3)
     assert outcome.p_equivalent == pytest.approx(0.5 - (x / (1 + x * x) + math.atan(x)) / math.pi)
-    assert outcome.verdict == "equivalent"
-    assert outcome.estimate == 0.25
+    assert (outcome.verdict, outcome.estimate) == ("equivalent", 0.25)
     assert outcome.high - 0.25 == pytest.approx(2.353363 / 4)  # the 95 % point of t, 3 degrees
     assert 0.25 - outcome.low == pytest.approx(2.353363 / 4)
 
@@ -33,8 +32,7 @@ def test_five_different_ranks_are_as_worked_by_hand() -> None:
     outcome = equivalence([-2, -1, 0.5, 1, 2], margin=2.5, method="signed-rank")
     assert outcome.p_equivalent == 1 / 32
     # At 5 % each, with the extreme sum only, the interval is from the least to the largest.
-    assert (outcome.low, outcome.high) == (-2, 2)
-    assert outcome.verdict == "equivalent"
+    assert (outcome.low, outcome.high, outcome.verdict) == (-2, 2, "equivalent")
     # The 15 means of pairs in order: -2 -1.5 -1 -.75 -.5 -.25 0 0 .5 .5 .75 1 1.25 1.5 2.
     assert outcome.estimate == 0
 
@@ -66,17 +64,14 @@ def test_the_signed_rank_test_agrees_with_scipy_where_there_are_no_ties() -> Non
 
 def test_many_scores_that_stay_are_equivalent() -> None:
     outcome = equivalence([0] * 100, margin=0.25)
-    assert outcome.verdict == "equivalent"
     assert outcome.p_equivalent == pytest.approx(0.5**100)
-    assert (outcome.estimate, outcome.low, outcome.high) == (0, 0, 0)
-    assert outcome.p_different == 1
+    assert outcome.verdict == "equivalent"
+    assert (outcome.estimate, outcome.low, outcome.high, outcome.p_different) == (0, 0, 0, 1)
 
 
 def test_four_scores_that_stay_are_too_few_to_tell() -> None:
     outcome = equivalence([0, math.nan, 0, 0, 0], margin=0.25)
-    assert outcome.used == 4
-    assert outcome.verdict == "undecided"
-    assert outcome.p_equivalent == 1 / 16
+    assert (outcome.used, outcome.verdict, outcome.p_equivalent) == (4, "undecided", 1 / 16)
     assert (outcome.low, outcome.high) == (-math.inf, math.inf)
 
 
@@ -99,8 +94,7 @@ def test_one_large_drop_in_ten_moves_the_mean_and_not_the_middle() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_without_an_item_nothing_is_decided(method: EquivalenceMethod) -> None:
     outcome = equivalence([math.nan], margin=1, method=method)
-    assert outcome.verdict == "undecided"
-    assert outcome.used == 0
+    assert (outcome.verdict, outcome.used) == ("undecided", 0)
     assert np.isnan([outcome.p_equivalent, outcome.p_different, outcome.low, outcome.high]).all()
 
 

@@ -52,8 +52,6 @@ def test_the_total_lies_within_its_interval(values: list[float], more: int) -> N
     ("sample", "population", "confidence"),
     [([], 3, 0.9), ([1, 2], 1, 0.9), ([math.nan], 3, 0.9), ([[1]], 3, 0.9), ([1], 3, 1.0)],
 )
-def test_an_invalid_sample_is_refused(
-    sample: list[float], population: int, confidence: float
-) -> None:
+def test_a_bad_sample_is_refused(sample: list[float], population: int, confidence: float) -> None:
     with pytest.raises(ValueError, match="expected"):
         estimated_total(sample, population=population, confidence=confidence)

@@ -32,9 +32,7 @@ def value(effect: Weighted, *, texts: int) -> float:
         ([], 0.1, NAN),
     ],
 )
-def test_a_cut_off_never_flags_more_than_the_rate(
-    spared: list[float], rate: float, expected: float
-) -> None:
+def test_cut_offs_never_exceed_the_rate(spared: list[float], rate: float, expected: float) -> None:
     assert cutoff(spared, rate=rate) == pytest.approx(expected, nan_ok=True)
 
 
@@ -53,8 +51,7 @@ def test_the_caught_share_is_of_damaged_texts_below_the_cut_off() -> None:
     ]
     at_ten = on_sample(flagged([clean], damaged, rate=0.1), items=10)
     assert at_ten == pytest.approx([3 / 10, 5 / 7])
-    at_five = on_sample(flagged([clean], damaged, rate=0.05), items=10)
-    assert at_five == pytest.approx([1 / 10, 0])
+    assert on_sample(flagged([clean], damaged, rate=0.05), items=10) == pytest.approx([1 / 10, 0])
 
 
 def test_harmless_variants_lower_the_cut_off() -> None:
@@ -98,9 +95,7 @@ def test_the_area_is_that_of_the_rank_sum(spared: list[float], damaged: list[flo
 
 @pytest.mark.parametrize("texts", [1, 8, 35, 100, 1000])
 @pytest.mark.parametrize(("clean", "rate", "below"), [(20, 0.05, 2), (100, 0.1, 11), (45, 0.1, 5)])
-def test_the_most_by_chance_is_a_quantile_of_the_beta_binomial(
-    texts: int, clean: int, rate: float, below: int
-) -> None:
+def test_the_most_by_chance_is_a_quantile(texts: int, clean: int, rate: float, below: int) -> None:
     most = betabinom.ppf(0.975, texts, below, clean + 1 - below)
     assert most_by_chance(texts, clean=clean, rate=rate) == most
     assert most_by_chance(0, clean=clean, rate=rate) == 0

@@ -25,9 +25,7 @@ MANY = st.lists(LOG_P, min_size=2, max_size=6)
     # 1 / (1 / .3) = .3; 1 / (.1 / 1e-12 + .9 / .3) = 1e-11.
     [([0, 0, 1, 0], 0.40), ([0.1, 0, 0.9, 0], 8.45)],
 )
-def test_a_small_weight_on_an_untouched_aspect_hardly_matters(
-    weights: list[float], d: float
-) -> None:
+def test_a_small_weight_on_an_intact_aspect_hardly_matters(weights: list[float], d: float) -> None:
     log_p = harmonic_mean_paper(np.log([1e-12, 1e-3, 0.3, 0.5]), weights=weights)
     assert round(float(discernment_score(log_p)), 2) == d
 
@@ -108,9 +106,7 @@ def test_the_three_are_in_order_within_their_bounds(log_p: list[float]) -> None:
 
 
 @given(MANY, st.integers(0, 5), st.floats(0, 5))
-def test_a_larger_p_value_never_makes_the_mean_smaller(
-    log_p: list[float], index: int, more: float
-) -> None:
+def test_a_larger_p_never_lowers_the_mean(log_p: list[float], index: int, more: float) -> None:
     raised = list(log_p)
     raised[index % len(log_p)] = min(0.0, raised[index % len(log_p)] + more)
     before, after = (float(harmonic_mean_calibrated(values)) for values in (log_p, raised))

@@ -69,8 +69,7 @@ def test_an_aspect_without_weight_or_pairs_or_differences_is_no_matter(over: Ove
     alone = joint([differences], over=over)
     assert joint([differences, -5 * differences - 3], over=over, weights=[1, 0]) == alone
     if over == "sum":
-        blank = [np.full(40, np.nan), np.zeros(40)]
-        assert joint([differences, *blank]).log_p == alone.log_p
+        assert joint([differences, *[np.full(40, np.nan), np.zeros(40)]]).log_p == alone.log_p
 
 
 def test_a_small_weight_counts_little_in_the_sum_and_fully_in_the_largest() -> None:

@@ -23,8 +23,7 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     # Marked: 2-6 and 10-12. Windows of 3 in a text of 20: those that begin at 0-5 or 8-11
     # touch a mark, 10 of 18; windows of 4: those at 0-5 and 7-11, 11 of 17.
     result = localisation([(2, 6), (10, 12)], [(5, 8), (14, 18)], length=20)
-    assert (result.places, result.hits) == (2, 1)
-    assert result.hit_rate == 0.5
+    assert (result.places, result.hits, result.hit_rate) == (2, 1, 0.5)
     assert result.chance == pytest.approx((10 / 18 + 11 / 17) / 2)
     assert result.beyond_chance == pytest.approx((0.5 - result.chance) / (1 - result.chance))
     assert result.precision == pytest.approx(1 / 6)
@@ -45,8 +44,7 @@ def test_hits_chance_and_characters_are_as_worked_by_hand() -> None:
     ],
 )
 def test_a_deletion_is_hit_by_what_is_near_enough(span: Pair, tolerance: int, *, hit: bool) -> None:
-    result = localisation([span], [(10, 10)], length=20, tolerance=tolerance)
-    assert result.hits == hit
+    assert localisation([span], [(10, 10)], length=20, tolerance=tolerance).hits == hit
 
 
 def test_a_deletion_at_the_end_has_neighbours_on_one_side() -> None:
@@ -73,9 +71,7 @@ def test_without_spans_there_is_nothing_to_be_precise_about() -> None:
 
 
 @given(PAIRS, PAIRS, st.integers(0, 3))
-def test_hits_are_overlaps_and_touches(
-    spans: list[Pair], damaged: list[Pair], tolerance: int
-) -> None:
+def test_hits_overlap_or_touch(spans: list[Pair], damaged: list[Pair], tolerance: int) -> None:
     result = localisation(spans, damaged, length=LENGTH, tolerance=tolerance)
     marks = [(start, end) for start, end in spans if start < end]
 
@@ -88,9 +84,7 @@ def test_hits_are_overlaps_and_touches(
 
 
 @given(PAIRS, st.integers(1, LENGTH))
-def test_chance_is_the_share_of_all_places_of_that_length_that_are_hit(
-    spans: list[Pair], width: int
-) -> None:
+def test_chance_is_the_share_of_all_places_that_are_hit(spans: list[Pair], width: int) -> None:
     windows = [(start, start + width) for start in range(LENGTH - width + 1)]
     tried = [localisation(spans, [window], length=LENGTH) for window in windows]
     assert tried[0].chance == pytest.approx(np.mean([each.hits for each in tried]))
@@ -107,9 +101,7 @@ def test_characters_are_counted_once(spans: list[Pair], damage: list[Pair]) -> N
 
 
 @given(PAIRS, PAIRS, PAIR)
-def test_one_more_span_never_loses_a_hit(
-    spans: list[Pair], damaged: list[Pair], more: Pair
-) -> None:
+def test_one_more_span_loses_no_hit(spans: list[Pair], damaged: list[Pair], more: Pair) -> None:
     before = localisation(spans, damaged, length=LENGTH)
     after = localisation([*spans, more], damaged, length=LENGTH)
     assert after.hits >= before.hits
@@ -137,13 +129,11 @@ def test_places_of_several_texts_count_alike() -> None:
 
 def test_spans_on_the_clean_text_are_not_new() -> None:
     # (0, 10) and (1, 10) share 9 of 10 characters; (20, 30) and (26, 40) share 4 of 20.
-    spans = new_spans([(0, 10), (20, 30)], [(1, 10), (26, 40), (25, 25)])
-    assert spans.tolist() == [[20, 30]]
+    assert new_spans([(0, 10), (20, 30)], [(1, 10), (26, 40), (25, 25)]).tolist() == [[20, 30]]
 
 
 def test_spans_may_be_called_the_same_only_if_identical() -> None:
-    spans = new_spans([(0, 10), (20, 30)], [(1, 10), (20, 30)], same=1)
-    assert spans.tolist() == [[0, 10]]
+    assert new_spans([(0, 10), (20, 30)], [(1, 10), (20, 30)], same=1).tolist() == [[0, 10]]
 
 
 @given(PAIRS, PAIRS)

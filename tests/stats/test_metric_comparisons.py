@@ -74,8 +74,7 @@ def test_draws_made_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     )
     assert result.draws.shape == (11, 2)
     assert np.unique(result.draws[:, 0]).size > 3
-    swapped = perm_both(human, metrics, level="system", rng=default_rng(2), draws=11)
-    assert swapped.draws == 11
+    assert perm_both(human, metrics, level="system", rng=default_rng(2), draws=11).draws == 11
 
 
 def test_the_interval_of_independent_outputs_holds_the_truth_as_often_as_it_says() -> None:
@@ -202,8 +201,7 @@ def test_all_pairs_of_metrics_are_compared_and_adjusted() -> None:
 
 def test_one_metric_has_no_pairs() -> None:
     human, metrics = scored(2, noise=(0.2,))
-    result = compared_metrics(human, metrics, level="pooled", rng=default_rng(1))
-    assert result.p.shape == (1, 1)
+    assert compared_metrics(human, metrics, level="pooled", rng=default_rng(1)).p.shape == (1, 1)
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 20), (8, 20), (1, 2, 8, 20)])

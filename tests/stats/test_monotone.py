@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.stats.monotone import (
-    centred_fit,
-    decreasing_fit,
-    decreasing_steps,
-    increasing_fit,
-)
+from spanjury.stats.monotone import centred_fit, decreasing_fit, decreasing_steps, increasing_fit
 
 NUMBERS = st.floats(-100, 100)
 POINTS = st.lists(st.tuples(st.integers(0, 6), NUMBERS), min_size=1, max_size=30)
@@ -20,8 +15,8 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), NUMBERS), min_size=1, max_size=30
 def test_violators_are_pooled_by_their_weight() -> None:
     # by hand: 3 at 1, twice, and 6 at 2 are in the wrong order, so (2 * 3 + 6) / 3 at both
     fit = decreasing_fit([1, 1, 2, 3], [4, 2, 6, 1])
-    assert fit.knots.tolist() == [1, 2, 3]
     assert fit.values.tolist() == pytest.approx([4, 4, 1])
+    assert fit.knots.tolist() == [1, 2, 3]
 
 
 @given(POINTS)
@@ -72,8 +67,8 @@ def test_bad_numbers_are_refused(x: list[float], y: list[float], problem: str) -
 def test_a_rising_fit_pools_by_the_weights_it_is_given() -> None:
     # by hand: 6 with weight 1 stands before 3 with weight 2, so (6 + 2 * 3) / 3 at both
     fit = increasing_fit([1, 2, 3], [6, 3, 9], weights=[1, 2, 1])
-    assert fit.knots.tolist() == [1, 2, 3]
     assert fit.values.tolist() == pytest.approx([4, 4, 9])
+    assert fit.knots.tolist() == [1, 2, 3]
 
 
 def test_a_centred_fit_stands_at_the_weighted_centre_of_each_flat_stretch() -> None:

@@ -79,9 +79,7 @@ def test_the_order_of_items_is_no_matter(
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
 @given(differences=DROPS)
-def test_p_is_a_probability_and_falls_that_become_rises_oppose_it(
-    test: PairedStatistic, differences: list[int]
-) -> None:
+def test_p_is_a_probability_against_rises(test: PairedStatistic, differences: list[int]) -> None:
     p, opposed = test(differences).p, test([-drop for drop in differences]).p
     assert 0 < p <= 1
     # Both tails hold the data itself, so that they overlap; exactly once if continuous.
@@ -90,7 +88,5 @@ def test_p_is_a_probability_and_falls_that_become_rises_oppose_it(
 
 @pytest.mark.parametrize("test", DETERMINISTIC)
 @given(differences=DROPS)
-def test_doubling_every_score_changes_nothing(
-    test: PairedStatistic, differences: list[int]
-) -> None:
+def test_doubling_all_scores_changes_nothing(test: PairedStatistic, differences: list[int]) -> None:
     assert test([2 * drop for drop in differences]).log_p == test(differences).log_p

@@ -32,9 +32,7 @@ def enumerated(items: int, drop: float, rise: float) -> float:
 
 
 @pytest.mark.parametrize(("drop", "rise"), [(0.5, 0.1), (0.3, 0.0), (0.8, 0.2), (0.2, 0.2)])
-def test_power_is_the_chance_of_the_outcomes_that_the_exact_test_rejects(
-    drop: float, rise: float
-) -> None:
+def test_power_is_the_chance_of_outcomes_the_exact_test_rejects(drop: float, rise: float) -> None:
     assert sign_flip_power(12, drop=drop, rise=rise) == pytest.approx(enumerated(12, drop, rise))
 
 
@@ -51,9 +49,7 @@ def test_scores_that_never_fall_are_never_found_to(shares: tuple[float, float]) 
 
 @settings(max_examples=50)
 @given(st.integers(1, 200), st.floats(0, 0.5), st.floats(0.001, 0.2))
-def test_chance_alone_passes_no_more_often_than_the_level(
-    items: int, share: float, alpha: float
-) -> None:
+def test_chance_alone_passes_no_more_than_the_level(items: int, share: float, alpha: float) -> None:
     assert sign_flip_power(items, drop=share, rise=share, alpha=alpha) <= alpha * (1 + 1e-9)
 
 

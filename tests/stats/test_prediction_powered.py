@@ -297,22 +297,20 @@ def test_one_tuning_for_several_systems_is_the_slope_within_them() -> None:
     judged = 2 * scores - 5 * np.arange(6)[:, np.newaxis]  # leans against the better ones
     people = np.where(rng.random(scores.shape) < 0.1, scores, np.nan)
     tuning = powered_tuning(people, judged)
-
     # Of a judge without noise it is the scale; a slope over all systems would be below 0.
     assert tuning == pytest.approx(0.5, abs=0.02)
     estimate = powered_mean(people[5], judged[5], tuning=tuning)
-    assert estimate.tuning == tuning
     assert estimate.value == pytest.approx(5, abs=0.15)
+    assert estimate.tuning == tuning
     assert estimate.effective_marks > 5 * estimate.marked
 
 
 def test_a_tuning_that_is_given_costs_no_degree_of_freedom() -> None:
     marks = [1.0, 2.0, 4.0, *[math.nan] * 9]
     given = powered_mean(marks, [1.0, 2.0, 4.0] * 4, tuning=0.0)
-
     assert (given.value, given.low, given.high) == (given.plain, given.plain_low, given.plain_high)
-    assert given.error == given.plain_error
     assert given.effective_marks == pytest.approx(3)
+    assert given.error == given.plain_error
 
 
 def test_a_tuning_of_several_systems_takes_two_axes() -> None:

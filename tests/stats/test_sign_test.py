@@ -21,8 +21,8 @@ def test_it_is_the_binomial_test_of_the_falls(falls: int, rises: int, zeros: int
 
 def test_five_thousand_falls_keep_their_logarithm() -> None:
     answer = sign_test([1] * 5000)
-    assert answer.p == 0
     assert answer.log_p == pytest.approx(-5000 * math.log(2), rel=1e-12)
+    assert answer.p == 0
 
 
 def test_the_size_of_a_drop_is_no_matter() -> None:

@@ -144,9 +144,7 @@ def test_the_same_spans_agree_fully_and_disjoint_ones_not_at_all(spans: list[Spa
 
 
 @given(SPANS, SPANS)
-def test_cutting_a_span_in_two_changes_no_character(
-    predicted: list[Span], gold: list[Span]
-) -> None:
+def test_cutting_a_span_in_two_moves_no_character(predicted: list[Span], gold: list[Span]) -> None:
     cut = [
         part
         for start, end in predicted

@@ -35,8 +35,8 @@ def best_pairing(predicted: list[Span], gold: list[Span], threshold: float) -> t
 def test_pairs_are_as_worked_by_hand() -> None:
     # 0-10 overlaps 2-10 by .8 and 0-12 by 10/12; 20-24 overlaps 22-26 by 2/6, too little.
     predicted = matching([(0, 10), (20, 24)], [(2, 10), (0, 12), (22, 26)])
-    assert predicted.pairs.tolist() == [[0, 1]]
     assert predicted.ratios == pytest.approx([10 / 12])
+    assert predicted.pairs.tolist() == [[0, 1]]
     assert matched_overlap([(0, 10), (20, 24)], [(2, 10), (0, 12), (22, 26)]) == (1, 2, 3)
 
 
@@ -48,13 +48,11 @@ def test_two_pairs_are_better_than_one_that_overlaps_more() -> None:
 
 
 @given(SPANS, SPANS, THRESHOLD)
-def test_no_way_of_pairing_is_better(
-    predicted: list[Span], gold: list[Span], threshold: float
-) -> None:
+def test_no_pairing_is_better(predicted: list[Span], gold: list[Span], threshold: float) -> None:
     matched = matching(predicted, gold, threshold=threshold)
     count, total = best_pairing(predicted, gold, threshold)
-    assert len(matched.pairs) == count
     assert matched.ratios.sum() == pytest.approx(total)
+    assert len(matched.pairs) == count
     assert len(np.unique(matched.pairs[:, 0])) == len(np.unique(matched.pairs[:, 1])) == count
 
 

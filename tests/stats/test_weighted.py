@@ -49,9 +49,7 @@ def test_an_item_that_counts_twice_is_an_item_twice(
 
 
 @given(CELLS, COUNTS)
-def test_any_function_of_the_drawn_items_can_be_weighted(
-    values: FloatArray, counts: FloatArray
-) -> None:
+def test_any_function_of_drawn_items_is_weighted(values: FloatArray, counts: FloatArray) -> None:
     sums = of_items(values, lambda sample: np.nansum(sample, axis=-1))(counts)
     np.testing.assert_allclose(sums, np.einsum("di,abi->dab", counts, np.nan_to_num(values)))
 

@@ -15,9 +15,7 @@ SCORES = st.lists(
 
 
 @given(SCORES)
-def test_a_weight_counts_like_the_same_item_so_many_times(
-    items: list[tuple[int, int, int]],
-) -> None:
+def test_a_weight_counts_like_the_item_so_many_times(items: list[tuple[int, int, int]]) -> None:
     first, second, weights = map(np.array, zip(*items, strict=True))
     repeated = [np.repeat(scores, weights) for scores in (first, second)]
     for method in ("pearson", "spearman"):

@@ -9,10 +9,8 @@ import pytest
 import spanjury
 from spanjury import exams
 from spanjury.orchestration.report import Table
-from spanjury.orchestration.services.judging.held_panel import HeldPanel
+from spanjury.orchestration.services.judging.panels import HeldPanel
 from spanjury.orchestration.studies.robustness.exam import ExamResult
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
@@ -81,7 +79,7 @@ def test_the_report_of_an_exam_knows_its_result() -> None:
     assert set(report.result.findings.judges)
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.asyncio_only
 async def test_an_exam_that_is_awaited_has_the_same_type() -> None:
     work = exams.arobustness(exams.DEMO, judges=["form"], attacks=["authority-claim"], limit=1)
     assert_type(await work, exams.StudyReport[ExamResult])

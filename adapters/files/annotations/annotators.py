@@ -1,10 +1,12 @@
-"""Files with a row for each error or each annotator: all rows of a text become one segment."""
+"""Rows of annotators: all rows of a text become one segment, and marks become rows."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from spanjury.adapters.files.line_writer import LineWriter, json_line
+from spanjury.adapters.files.reading.rows import segment_row
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, Segment
 
@@ -15,6 +17,10 @@ READINGS = "readings"
 """Key of a segment's meta that lists ``[annotator, aspect]``: who read it for which aspect."""
 
 Merge = Callable[[Segment, Segment], Segment]
+MARKS = "marks"
+"""Key of a segment's meta that lists who read it for which aspect, with notes."""
+SPANS = "spans"
+"""Key of a row, and of a segment's meta where they hold more than a segment's own spans do."""
 
 
 def joined(first: Segment, second: Segment) -> Segment:
@@ -83,3 +89,29 @@ def _collected(
 def _listed(meta: Mapping[str, object]) -> Iterator[str]:
     names = meta.get(ANNOTATORS)
     yield from map(str, names if isinstance(names, list) else [])
+
+
+def write_marked_rows(path: Path, segments: Iterable[Segment]) -> int:
+    """Write `segments` as JSON Lines; return how many.
+
+    The list under ``spans`` in a segment's meta, which may be empty, is written as the row's own:
+    reading the row gives the same meta back.
+
+    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
+    JSON cannot; names it.
+    """
+    with LineWriter(path, keep_part=False) as lines:
+        for segment in segments:
+            lines.append(json_line(marked_row(segment), name=segment.segment_id))
+        return lines.lines
+
+
+def marked_row(segment: Segment) -> dict[str, object]:
+    """Return the row of a text, ready for JSON, with the spans in its meta as the row's own."""
+    row = segment_row(segment)
+    meta = {key: value for key, value in segment.meta.items() if key != SPANS}
+    if SPANS in segment.meta:
+        row[SPANS] = segment.meta[SPANS]
+    return {key: value for key, value in row.items() if key != "meta"} | (
+        {"meta": meta} if meta else {}
+    )

@@ -1,20 +1,31 @@
-"""Tables of other libraries, row by row: Parquet files and Hugging Face datasets."""
+"""Tables of other libraries, row by row, and chunks: runs of rows that are read on their own."""
 
+import codecs
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.places import Location, find_place
+from spanjury.adapters.files.places import Location, find_place, reading
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
+from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
 
 _EXTRA = "datasets"
 _BATCH = 16  # rows that are unpacked at once: a few bytes may stand for many long rows
+CHUNK_ROWS = 64
+"""Rows of a chunk where nothing else is said: with models, minutes of work."""
+
+_PARQUET = ".parquet"
+_ENDINGS = (".jsonl", _PARQUET)
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_parquet_file(
@@ -111,3 +122,144 @@ def _opened(file: Location) -> Iterator[Any]:
     parquet = library("pyarrow.parquet", extra=_EXTRA)  # it takes half a second
     with file.files.open(file.path, "rb") as opened, parquet.ParquetFile(opened) as table:
         yield table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Some rows of one file, one behind the other; `number` is its place among all chunks.
+
+    The URL holds whatever the working directory. The first row stands at `line`, counted from 1,
+    in a Parquet file at the row of that number. `start` and `stop` are a half-open range in bytes,
+    in a Parquet file in rows. `owner` is put before the names of rows without an ``id``, where
+    several files may be read.
+    """
+
+    number: int = 0
+    url: str
+    line: int
+    start: int
+    stop: int
+    rows: int
+    owner: str = ""
+
+
+def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -> Iterator[Chunk]:
+    """Cut files into chunks, the same ones whenever the files are the same.
+
+    `data` is the path or URL of a JSONL or Parquet file, of a folder of them (what lies in folders
+    within it is not read), or a pattern with ``*``, ``?`` and ``[…]``. A chunk has `rows` rows,
+    the last of a file may have fewer; `limit` is for all chunks together.
+
+    Chunks come in the order of their rows, of files in the order of their paths. A JSONL file is
+    looked through for its line ends; no row is parsed.
+
+    Raises `DataError` if there is no such file; one cannot be read, is packed or of another kind;
+    or none has a row. Raises `ConfigError` if a URL is of no known kind, or a library that reads
+    it is missing.
+    """
+    cut = 0
+    for number, chunk in enumerate(_cut_files(find_place(data), rows)):
+        kept = chunk.rows if limit is None else min(chunk.rows, limit - cut)
+        yield replace(chunk, number=number, rows=kept)
+        cut += kept
+        if cut == limit:
+            return
+    if not cut:
+        raise DataError(f"{data}: has no rows")
+
+
+def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
+    """Read the rows of a chunk, as the file's own source would.
+
+    Yields one segment or fault for each row, in order. A row without an ``id`` is called
+    ``line-N``, behind the name of its file if the chunk has an owner. The second of two rows with
+    one id is a fault if both are in the chunk.
+
+    Raises `DataError` if the file cannot be read.
+    """
+    file = find_place(chunk.url)
+    unit = "row" if file.path.endswith(_PARQUET) else "line"
+    lines: dict[str, int] = {}
+    with reading(file):
+        for line, row in islice(_rows(file, chunk), chunk.rows):
+            try:
+                segment = parse_row(_named(row, chunk.owner, line=line), line=line)
+                first = lines.setdefault(segment.segment_id, line)
+                _refuse_second(segment, line=line, first=first, unit=unit)
+            except (DataError, RecursionError) as error:
+                problem = error if isinstance(error, DataError) else "nested too deeply to be read"
+                yield DataError(f"{file.url}, {unit} {line}: {problem}")
+            else:
+                yield segment
+
+
+def _cut_files(location: Location, rows: int) -> Iterator[Chunk]:
+    with reading(location):
+        among = location.among()
+    for file, owner in [(location, "")] if among is None else among:
+        if file.path.endswith(".jsonl.gz"):
+            raise _packed(file)
+        if file.path.endswith(_ENDINGS):
+            cut = _cut_parquet if file.path.endswith(_PARQUET) else _cut_jsonl
+            with reading(file):
+                yield from (replace(chunk, owner=owner) for chunk in cut(file, rows))
+        elif among is None:
+            raise DataError(f"{file.url}: only {' and '.join(_ENDINGS)} can be cut into chunks")
+
+
+def _packed(file: Location) -> DataError:
+    return DataError(f"{file.url}: is packed with gzip and cannot be cut into chunks: unpack it")
+
+
+def _cut_parquet(file: Location, rows: int) -> Iterator[Chunk]:
+    total = count_parquet(file)
+    for start in range(0, total, rows):
+        stop = min(start + rows, total)
+        yield Chunk(url=file.url, line=start + 1, start=start, stop=stop, rows=stop - start)
+
+
+def _cut_jsonl(file: Location, rows: int) -> Iterator[Chunk]:
+    first, start, stop, seen = 1, 0, 0, 0
+    with file.files.open(file.path, "rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            if number == 1 and raw.startswith(_GZIP_MAGIC):
+                raise _packed(file)
+            stop += len(raw)
+            seen += bool(raw.strip())
+            if seen == rows:
+                yield Chunk(url=file.url, line=first, start=start, stop=stop, rows=seen)
+                first, start, seen = number + 1, stop, 0
+    if seen:
+        yield Chunk(url=file.url, line=first, start=start, stop=stop, rows=seen)
+
+
+def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
+    """Yield each row with its number; one that cannot be read is a `DataError` in its place."""
+    if file.path.endswith(_PARQUET):
+        yield from read_parquet(file, start=chunk.start, stop=chunk.stop)
+        return
+    data = file.files.cat_file(file.path, start=chunk.start, end=chunk.stop)
+    for line, raw in enumerate(io.BytesIO(data), start=chunk.line):
+        try:
+            text = raw.removeprefix(codecs.BOM_UTF8 if line == 1 else b"").decode("utf-8")
+            if text := text.rstrip():
+                yield line, parse_json(text)
+        except UnicodeDecodeError as error:
+            byte = f"byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
+            yield line, DataError(f"not UTF-8: {byte}")
+        except DataError as error:
+            yield line, error
+
+
+def _refuse_second(segment: Segment, *, line: int, first: int, unit: str) -> None:
+    if first != line:
+        raise DataError(f"the id {segment.segment_id!r} is that of {unit} {first} already")
+
+
+def _named(row: object, owner: str, *, line: int) -> object:
+    """Return a row that could be read, with an id that tells its file if it has none."""
+    if isinstance(row, DataError):
+        raise row
+    if owner and isinstance(row, dict) and row.get("id") is None:
+        return {**row, "id": f"{owner}:line-{line}"}
+    return row

@@ -1,15 +1,20 @@
-"""Plain texts as segments: a line each, or a file each."""
+"""Texts and rows without a table: plain text files, rows in memory, lines on which rows begin."""
 
+import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.reading.tables import read_records
 from spanjury.judges.core import DataError, Segment
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_GROUPS = frozenset({"inputs", "human", "meta"})
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def read_txt(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -109,3 +114,104 @@ def _read(file: Path, name: Path, limits: DataLimits) -> Segment | DataError:
         return DataError(f"{file}: cannot be read: {error}")
     system = name.parent.as_posix() if name.parent.parts else ""
     return Segment(segment_id=name.as_posix(), output=text.rstrip("\r\n"), system=system)
+
+
+@runtime_checkable
+class _PolarsFrame(Protocol):
+    def iter_rows(self, *, named: bool) -> Iterator[dict[str, object]]: ...
+
+
+@runtime_checkable
+class _PandasFrame(Protocol):
+    def to_dict(self, orient: str) -> list[dict[str, object]]: ...
+
+
+def frame_rows(data: object) -> Iterator[object] | None:
+    """Return the rows of `data`, or None if it has none; neither library is imported.
+
+    What a data frame lacks is null there, NaN or NaT, and absent in the row.
+    """
+    if isinstance(data, _PolarsFrame):
+        return map(_present, data.iter_rows(named=True))
+    if isinstance(data, _PandasFrame):
+        return map(_present, data.to_dict("records"))
+    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
+        return None
+    return iter(data)
+
+
+def _present(row: Mapping[str, object]) -> dict[str, object]:
+    """Return what the row has, ``inputs.Article`` within its inputs, as from a table in a file."""
+    present: dict[str, object] = {}
+    groups: dict[str, dict[str, object]] = {}
+    for name, value in row.items():
+        group, dot, key = name.partition(".")
+        if _is_missing(value):
+            continue
+        if dot and group in _GROUPS:
+            groups.setdefault(group, {})[key] = value
+        else:
+            present[name] = value
+    return present | groups
+
+
+def _is_missing(value: object) -> bool:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def read_texts(path: Path) -> Iterator[str]:
+    """Yield all texts of all rows.
+
+    A value that is itself JSON in a text is read as the text that it is.
+
+    Raises `DataError` if the file cannot be read, or a line is not JSON.
+    """
+    for line in read_lines(path):
+        if line.fault:
+            raise DataError(f"{path}, line {line.number}: {line.fault}")
+        if not line.text.strip():
+            continue
+        try:
+            row = json.loads(line.text)
+        except ValueError as error:
+            raise DataError(f"{path}, line {line.number}: not JSON: {error}") from error
+        yield from _texts(row)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+
+
+def row_lines(path: Path, form: str) -> Iterator[int]:
+    """Yield the line of each row of `path`, readable or not, in the order in which it is read.
+
+    Yields nothing for a form that has no lines of its own, and for a packed file, whose lines
+    no page shows.
+
+    Raises `DataError` if the file cannot be read.
+
+    Parameters
+    ----------
+    form
+        The name of its source: ``jsonl``, ``csv``, ``tsv`` or ``txt``.
+    """
+    if path.suffix == ".gz":
+        return
+    if form == "txt":
+        yield from (line.number for line in read_lines(path))
+    elif form == "jsonl":
+        lines = read_lines(path)
+        yield from (line.number for line in lines if line.fault or line.text.rstrip())
+    elif form in _DELIMITERS:
+        records = read_records(read_lines(path), delimiter=_DELIMITERS[form])
+        next(records, None)  # the names of the columns
+        yield from (number for number, _ in records)

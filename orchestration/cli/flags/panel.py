@@ -9,8 +9,9 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 
 with lazily():
+    from spanjury.orchestration.services.people.marks import exporting
     from spanjury.orchestration.wiring import config as configs
-    from spanjury.orchestration.wiring import panel_files, specs
+    from spanjury.orchestration.wiring import examples, panel_files, specs
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
@@ -182,6 +183,7 @@ class PanelFlags(Flags, title="Judges"):
             If a flag does not fit the others, or a panel file cannot be read.
         """
         judging = self._with_judges(before or configs.PanelConfig())
+        judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
         panel = self._within_budget(self.scoring.applied(judging))
         return replace(
             panel,
@@ -209,6 +211,15 @@ class PanelFlags(Flags, title="Judges"):
         if self.judge or self.model:
             raise ConfigError("--panel names judges and models; leave out --judge and --model")
         return panel_files.read_panel_file(self.panel)
+
+
+def _with_marks(seat: "configs.SeatConfig") -> "configs.SeatConfig":
+    """Return `seat` with people's marks in place of the name of the run that has them."""
+    given = seat.options.get("examples")
+    if not isinstance(given, str) or not given.startswith(examples.MARKS):
+        return seat
+    rows = exporting.example_rows(Path(given.removeprefix(examples.MARKS)))
+    return replace(seat, options={**seat.options, examples.EXAMPLES: rows})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

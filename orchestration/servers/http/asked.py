@@ -47,6 +47,12 @@ class CheckRequest(BaseModel):
     aspects: list[str] = Field(
         default=[], description=f"{_ASPECTS} Without any, the usual ones.", max_length=50
     )
+    rubric: dict[str, object] | None = Field(
+        default=None,
+        description="Weighted criteria to judge by, as a rubric file holds them: `name`, and"
+        " `criteria` with `text`, `weight`, `must`, `kind` and `scale`.",
+        max_length=10,
+    )
     references: list[str] = Field(
         default=[], description="Texts that people would have accepted.", max_length=100
     )
@@ -92,6 +98,11 @@ class BatchQuery(BaseModel):
         default=[],
         description=f"{_ASPECTS} Repeatable; without any, the usual ones.",
         max_length=50,
+    )
+    rubric: str | None = Field(
+        default=None,
+        description="Weighted criteria to judge by: the JSON object that a rubric file holds.",
+        max_length=20_000,
     )
     skip_bad_rows: bool = Field(
         default=False, description="Skip rows that cannot be read instead of refusing the batch."

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from spanjury.judges.core import ConfigError, StoreError, hide
+from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.servers.http.answers import BatchAnswer, BatchList
 from spanjury.orchestration.servers.http.asked import BatchQuery
 from spanjury.orchestration.servers.http.batch_events import events
@@ -210,14 +211,15 @@ async def _disk(service: Service, request: Request) -> AsyncIterator[ServiceLimi
 async def _submitted(
     jobs: BatchJobs, folder: BatchFolder, *, query: BatchQuery, owner: str
 ) -> Batch:
-    submission = Submission(
-        owner=owner,
-        panel=query.panel,
-        task=query.task,
-        aspects=tuple(query.aspect),
-        skip_bad_rows=query.skip_bad_rows,
-    )
     try:
+        submission = Submission(
+            owner=owner,
+            panel=query.panel,
+            task=query.task,
+            aspects=tuple(query.aspect),
+            rubric=None if query.rubric is None else Rubric.from_json(query.rubric),
+            skip_bad_rows=query.skip_bad_rows,
+        )
         return await jobs.submit(folder, submission)
     except BadRowsError as error:
         rows = [_row(problem) for problem in error.rows[:_SHOWN]]

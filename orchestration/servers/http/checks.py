@@ -85,6 +85,7 @@ async def _report(
             source=asked.source if asked.inputs is None else asked.inputs,
             task=asked.task,
             aspects=asked.aspects,
+            rubric=asked.rubric,
             references=asked.references,
             segment_id=asked.id,
             system=asked.system,

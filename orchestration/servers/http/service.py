@@ -17,10 +17,9 @@ from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.settings import ServiceSettings
-from spanjury.orchestration.services.serving.batches.batch import Batch, BusyError
+from spanjury.orchestration.services.serving.batches.batch import Batch, BusyError, require_storable
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchState, BatchStore
-from spanjury.orchestration.services.serving.batches.rows import require_storable
 from spanjury.orchestration.services.serving.quotas import QuotaError, TenantLedger
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import open_memory

@@ -24,8 +24,6 @@ from spanjury.orchestration.services.serving.agent_reports import (
     AspectCard,
     TextCheck,
     TextComparison,
-)
-from spanjury.orchestration.services.serving.agent_texts import (
     card_lines,
     check_lines,
     comparison_lines,
@@ -62,6 +60,14 @@ Aspects = Annotated[
         " euros'. The usual aspects of the task if empty."
     ),
 ]
+Rubric = Annotated[
+    dict[str, object],
+    Field(
+        description='Weighted criteria to judge by, with one result: {"criteria": [{"text": "Every'
+        ' price is in euros.", "weight": 2, "must": true}, {"text": "The tone is friendly.",'
+        ' "kind": "graded"}]}.'
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +93,7 @@ class Toolbox:
         inputs: Inputs = {},  # noqa: B006  the SDK copies it, and nothing here changes it
         task: Task = "",
         aspects: Aspects = (),
+        rubric: Rubric = {},  # noqa: B006  as above
     ) -> CallToolResult:
         """Check a text for errors: a decision, a score on each aspect, and numbered error spans.
 
@@ -102,6 +109,7 @@ class Toolbox:
                 source=_source(source, inputs),
                 task=task or None,
                 aspects=aspects,
+                rubric=rubric or None,
                 aspects_files=self.aspects_files,
                 progress=_reporting(context),
             )

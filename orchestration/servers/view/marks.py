@@ -30,7 +30,7 @@ from spanjury.orchestration.services.viewing.view import View
 
 with lazily():
     from spanjury.orchestration.services.people.marks import comparison
-    from spanjury.orchestration.studies.agreement import people_tables
+    from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.studies.agreement.spans import estimates
 
 Routes = list[web.RouteDef]
@@ -70,7 +70,7 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
         quick = estimates.Settings(draws=_DRAWS)
         work = partial(comparison.people_agreement, run, settings=quick)
         agreed = await to_thread.run_sync(work, limiter=one_at_a_time)
-        return answer({"aspects": people_tables.people_json(agreed.aspects), "note": agreed.note})
+        return answer({"aspects": people.people_json(agreed.aspects), "note": agreed.note})
 
     return [
         web.get("/api/marks", marks),

@@ -10,7 +10,7 @@ from spanjury.orchestration.services.exams.study import FileStudy, Parameter, fr
 
 with lazily():
     from spanjury.orchestration.report import json
-    from spanjury.orchestration.services.exams import exam_scores, study_report
+    from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import scorers
     from spanjury.orchestration.studies.comparison import comparison, runs, tables
 
@@ -106,9 +106,9 @@ acompare, compare = from_python(Compare, name="compare")
 acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
 
 
-def _scores(exam: object) -> "exam_scores.ExamScores":
+def _scores(exam: object) -> "study_report.ExamScores":
     if not isinstance(exam, study_report.StudyReport):
-        return exam_scores.read_scores(Path(str(exam)))
+        return study_report.read_scores(Path(str(exam)))
     if exam.scores is None:
         raise ConfigError(f"{exam!r} has no scores by which judges can be compared")
     return exam.scores

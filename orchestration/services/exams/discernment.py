@@ -24,10 +24,9 @@ with lazily():
 
     from spanjury.orchestration import report
     from spanjury.orchestration.report import files
-    from spanjury.orchestration.services.exams import exam_scores, study_report, terms
+    from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import (
-        cautions,
         conclusions,
         exam,
         findings,
@@ -185,8 +184,8 @@ def _report(
         ),
         values=values.findings_json(result.findings, examinee=result.examinee),
         measures=values.measures_of(result.findings),
-        cautions=cautions.cautions(result.findings),
-        scores=exam_scores.ExamScores(
+        cautions=conclusions.cautions(result.findings),
+        scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
         ),
         draw=partial(_draw, result=result),

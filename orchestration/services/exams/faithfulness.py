@@ -26,15 +26,9 @@ with lazily():
     from spanjury.orchestration.services.exams import faithfulness_record, study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies import judging
-    from spanjury.orchestration.studies.faithfulness import changes as changed
-    from spanjury.orchestration.studies.faithfulness import (
-        curves,
-        exam,
-        findings,
-        tables,
-        values,
-    )
-    from spanjury.orchestration.studies.robustness import attacked_texts
+    from spanjury.orchestration.studies.faithfulness import exam, findings, tables
+    from spanjury.orchestration.studies.faithfulness import score_arrays as changed
+    from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import (
         config,
         plots,
@@ -106,7 +100,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         segments, aspects = self.read(texts)
         if self.recipe:
             damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
-            segments = attacked_texts.flawed(segments, damage, seed=seed).segments
+            segments = attempts.flawed(segments, damage, seed=seed).segments
         planned = exam.Exam(
             dataset=texts.name.partition(".")[0],
             segments=segments,
@@ -133,7 +127,7 @@ class Faithfulness(PanelStudy[ExamResult]):
             run=run,
             total=planned.questions(seats=len(seats)),
             scope=scope_of(segments, aspects, parts=parts),
-            measures=values.MEASURES,
+            measures=findings.MEASURED,
         )
 
     def _replayed(self, record: Path) -> Plan[ExamResult]:
@@ -146,7 +140,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         async def run(_: Live) -> "study_report.StudyReport[ExamResult]":
             return await _evaluated(changes, seed=seed, data=str(record))
 
-        return Plan(run=run, total=0, measures=values.MEASURES)
+        return Plan(run=run, total=0, measures=findings.MEASURED)
 
 
 afaithfulness, faithfulness = from_python(Faithfulness, name="faithfulness")
@@ -172,8 +166,8 @@ async def _evaluated(
         document=lambda pictures: tables.faithfulness_report(
             outcome, data=data, seats=examinee.seats if examinee else {}, pictures=pictures
         ),
-        values={**values.findings_json(outcome), **judge},
-        measures=values.measures_of(outcome),
+        values={**findings.findings_json(outcome), **judge},
+        measures=findings.measures_of(outcome),
         cautions=findings.cautions(outcome),
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
@@ -213,13 +207,13 @@ def _draw(folder: Path, outcome: "findings.Findings") -> "list[tuple[report.Pict
     arrays = {findings.named(score_array): score_array for score_array in outcome.score_arrays}
     drawn: dict[str, list[Path]] = {}
     for name, stacks_of in _STACKS.items():
-        stacks = {whose: getattr(curves, stacks_of)(array) for whose, array in arrays.items()}
+        stacks = {whose: getattr(tables, stacks_of)(array) for whose, array in arrays.items()}
         if any(stacks.values()):
             drawn[name] = _files(folder, name)
             for path in drawn[name]:
                 plots.faithfulness.draw_stacks(path, panels=stacks)
     for name, curves_of in _CURVES.items():
-        lines = {whose: getattr(curves, curves_of)(array) for whose, array in arrays.items()}
+        lines = {whose: getattr(tables, curves_of)(array) for whose, array in arrays.items()}
         if any(lines.values()):
             drawn[name] = _files(folder, name)
             for path in drawn[name]:

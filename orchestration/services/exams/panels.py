@@ -12,12 +12,12 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.people import panel_cascade as cascading
+    from spanjury.orchestration.services.people import panel_seats
     from spanjury.orchestration.services.people import panel_study as studying
-    from spanjury.orchestration.services.people import seat_prices
     from spanjury.orchestration.studies.panel_study import (
         agreement,
-        cascade_findings,
         cascade_tables,
+        cascades,
         findings,
         tables,
     )
@@ -40,7 +40,7 @@ _PRICE = Parameter(
     "SEAT=PROMPT/COMPLETION",
     name="price",
     kind=tuple[str, ...],
-    read=lambda texts: seat_prices.parse_prices(texts),  # noqa: PLW0108  loaded then
+    read=lambda texts: panel_seats.parse_prices(texts),  # noqa: PLW0108  loaded then
 )
 _DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
 _SEED = Parameter("Seed for resampling and folds.")
@@ -134,7 +134,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             seats=terms.names_of(self.seats),
             within=self.within,
             families=terms.paths_of(self.families),
-            pricing=seat_prices.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            pricing=panel_seats.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             settings=agreement.Settings(
                 level=self.level,
                 method=self.correlation,
@@ -248,7 +248,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             stages=self.stages,
             share=self.share,
             unit=self.cost,
-            pricing=seat_prices.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            pricing=panel_seats.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             within=self.within,
             settings=agreement.Settings(
                 level="pooled", folds=self.folds, draws=self.draws, seed=self.seed
@@ -262,7 +262,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             fitted,
             name="cascade",
             document=cascade_tables.cascade_report(fitted.findings),
-            values=cascade_findings.cascade_json(fitted.findings),
+            values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )
 

@@ -14,7 +14,7 @@ from spanjury.orchestration.services.exams.terms import memory_of, model_of
 from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.exam_texts import read_texts, texts_of
 from spanjury.orchestration.services.judging.session import open_session
-from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
+from spanjury.orchestration.studies.discernment.exam import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs

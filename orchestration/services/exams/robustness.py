@@ -16,16 +16,10 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
-    from spanjury.orchestration.services.exams import exam_scores, study_report, terms
+    from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions
     from spanjury.orchestration.studies.discernment import score_arrays
-    from spanjury.orchestration.studies.robustness import (
-        attacked_texts,
-        attempts,
-        exam,
-        findings,
-        tables,
-    )
+    from spanjury.orchestration.studies.robustness import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import exam_plugins
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each attempt on each judge
@@ -82,9 +76,9 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         segments, aspects = self.read(texts)
         settings = attempts.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
         flawed = (
-            attacked_texts.flawed(segments, damage, seed=settings.seed)
+            attempts.flawed(segments, damage, seed=settings.seed)
             if damage
-            else attacked_texts.Flawed(segments=segments)
+            else attempts.Flawed(segments=segments)
         )
         planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
         families = [attack.family for attack in attacks.values()]
@@ -121,7 +115,7 @@ def _report(
         measures=tables.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
-        scores=exam_scores.ExamScores(
+        scores=study_report.ExamScores(
             examinee=result.examinee,
             data=data,
             recipe=f"robustness of {recipe or 'texts as they are'}",
@@ -135,7 +129,7 @@ def _report(
 def _score(row: "attempts.Attempt") -> "score_arrays.ScoreRow":
     return score_arrays.ScoreRow(
         text=row.text,
-        condition=None if row.attack == attacked_texts.REPEAT else row.attack,
+        condition=None if row.attack == attempts.REPEAT else row.attack,
         aspect=row.aspect,
         expected="unchanged",
         clean=row.before,

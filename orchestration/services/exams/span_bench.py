@@ -26,13 +26,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies.agreement.spans import estimates
-    from spanjury.orchestration.studies.span_bench import (
-        bench,
-        findings,
-        gold,
-        tables,
-        values,
-    )
+    from spanjury.orchestration.studies.span_bench import findings, gold, tables, values
 
 By = Annotated[
     str, Parameter("Key of a row by which pages group texts, for example system.", "KEY")
@@ -45,14 +39,14 @@ _RECORDS = "texts.jsonl"  # a record of every text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchPlan(Plan["bench.BenchResult"]):
+class BenchPlan(Plan["findings.BenchResult"]):
     """A bench that is ready to run, and the names of its sets."""
 
     sets: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpanBench(PanelStudy["bench.BenchResult"]):
+class SpanBench(PanelStudy["findings.BenchResult"]):
     """Compare judges' error spans and decisions with people's marks, beside baselines.
 
     The offline judges are measured, together and one by one, if no judges and models are named.
@@ -67,15 +61,15 @@ class SpanBench(PanelStudy["bench.BenchResult"]):
     def plan(self) -> BenchPlan:
         """Read the sets; raise as `PanelStudy.plan` does, and if nothing is known of any text."""
         sets = self._sets()
-        planned = bench.Bench(
+        planned = findings.Bench(
             sets=tuple(_with_own_ids(*item) for item in self._texts_by_set(sets).items()),
             settings=estimates.Settings(seed=self.drawn_by, draws=self.draws),
         )
         names = [each.name for each in planned.sets]
 
-        async def run(live: Live) -> "study_report.StudyReport[bench.BenchResult]":
+        async def run(live: Live) -> "study_report.StudyReport[findings.BenchResult]":
             with self.session(live) as opened:
-                work = partial(bench.run_bench, planned, self.exam_run(opened, live))
+                work = partial(findings.run_bench, planned, self.exam_run(opened, live))
                 return _report(await opened.run(work), planned, data=sets)
 
         return BenchPlan(
@@ -147,15 +141,15 @@ aspan_bench, span_bench = from_python(SpanBench, name="span_bench")
 
 
 def _report(
-    result: "bench.BenchResult",
-    planned: "bench.Bench",
+    result: "findings.BenchResult",
+    planned: "findings.Bench",
     *,
     data: "Sequence[Path | exam_texts.Texts]",
-) -> "study_report.StudyReport[bench.BenchResult]":
+) -> "study_report.StudyReport[findings.BenchResult]":
     examinee = result.examinee
 
     def write_records(path: Path) -> None:
-        rows = bench.records_of(planned.sets, result.answers, judges=result.judges)
+        rows = findings.records_of(planned.sets, result.answers, judges=result.judges)
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         files.write_whole(path, lines.encode("utf-8", "surrogatepass"))
 

@@ -144,8 +144,8 @@ class PanelStudy(Generic[T_co]):
     panel, judges, models
         As in `open_panel`; without any the offline judges are examined.
     task, aspects, aspects_files
-        Of the texts, where they do not say, and what they are judged on: names, or aspects;
-        without any those of the exam or the task. The files add tasks and aspects.
+        The task of texts that name none, and the aspects to judge them on, by name or as
+        `Aspect`; by default those of the exam or the task. The files add tasks and aspects.
     columns, limit
         As in `read_segments`, and the number of rows that are taken.
     seed
@@ -278,7 +278,7 @@ class PanelStudy(Generic[T_co]):
         """
         with self.session(live) as opened:
             exam = self.exam_run(opened, live)
-            work = partial(exam.judge, pairs, draw="", judgements_in=_by_text_and_aspect)
+            work = partial(exam.judge, pairs, draw="", judgements_in=judging.by_text_and_aspect)
             results: Mapping[tuple[str, str], Result] = await opened.run(work)
             return exam.examinee, results
 
@@ -551,10 +551,6 @@ def _section(study: type[object], title: str) -> str:
 
 def _titled(title: str, text: str = "") -> str:
     return f"\n\n{title}\n{'-' * len(title)}\n{text}"
-
-
-def _by_text_and_aspect(result: Result) -> list[tuple[tuple[str, str], Result]]:
-    return [((result.segment.segment_id, result.aspect.name), result)]
 
 
 def _task(segments: Sequence[Segment], named: str, *, default: str) -> str:

@@ -1,33 +1,221 @@
-"""The report of a study from Python: its findings as tables, values, pages and files."""
+"""The report of a study: findings as tables, values and files, an exam's scores, and its card."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import StoreError
+from spanjury.judges.core import DataError, StoreError
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, write_report, write_whole
 from spanjury.orchestration.report.html import report_fragment
-from spanjury.orchestration.report.json import json_text, plain
+from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.exams.exam_card import exam_record
-from spanjury.orchestration.services.exams.exam_scores import SCORES, ExamScores, write_scores
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import (
+    Card,
+    ExamRecord,
+    Gate,
+    Measure,
+    card_json,
+    card_report,
+)
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
+SCORES = "scores.jsonl"
+"""Name of the file in an exam's folder."""
+
+_FORMAT = 1
+_FINDINGS = "findings.json"
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _NAMED = 3
 """So many measures are in a line."""
+_ROW: TypeAdapter[ScoreRow] = TypeAdapter(ScoreRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamScores:
+    """The contents of an exam's file of scores.
+
+    Parameters
+    ----------
+    data, recipe, seed
+        On which texts, and how they were damaged.
+    """
+
+    examinee: Examinee
+    data: str
+    recipe: str
+    seed: int
+    rows: Sequence[ScoreRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    """The first line."""
+
+    format: int
+    judge: str
+    seats: dict[str, str]
+    data: str
+    recipe: str
+    seed: int
+    rows: int
+
+
+_HEAD: TypeAdapter[_Head] = TypeAdapter(_Head)
+
+
+def write_scores(path: Path, scores: ExamScores) -> None:
+    """Write the scores of an exam as JSON Lines.
+
+    Raise `StoreError` if the file cannot be written; what was there stays.
+    """
+    head = _Head(
+        format=_FORMAT,
+        judge=scores.examinee.signature,
+        seats=dict(scores.examinee.seats),
+        data=scores.data,
+        recipe=scores.recipe,
+        seed=scores.seed,
+        rows=len(scores.rows),
+    )
+    lines = (_HEAD.dump_json(head), *(_ROW.dump_json(row) for row in scores.rows))
+    write_whole(path, b"".join(line + b"\n" for line in lines))
+
+
+def read_scores(folder: Path) -> ExamScores:
+    """Read the scores that an exam has left in its folder.
+
+    Raise `DataError` if there are none, or they cannot be read; the message says what to
+    do.
+    """
+    path = folder / SCORES
+    try:
+        first, *lines = path.read_bytes().splitlines() or [b""]
+    except OSError as error:
+        raise DataError(_absent(folder)) from error
+    head = _head(first, path)
+    if len(lines) != head.rows:
+        raise DataError(f"{path} is cut short: it has {len(lines)} of {head.rows} rows")
+    return ExamScores(
+        examinee=Examinee(signature=head.judge, seats=head.seats),
+        data=head.data,
+        recipe=head.recipe,
+        seed=head.seed,
+        rows=[_row(line, f"{path}:{number}") for number, line in enumerate(lines, start=2)],
+    )
+
+
+def _absent(folder: Path) -> str:
+    """Say why there are no scores in `folder`."""
+    if not folder.is_dir():
+        return f"{folder} is not the folder of an exam"
+    again = "run it again with the same command: no question is asked twice"
+    if (folder / "findings.json").exists():
+        return f"{folder} holds an exam without readable {SCORES}: {again}"
+    if (folder / MEMORY_NAME).exists():
+        return f"{folder} holds an exam that has not ended: {again}"
+    return f"{folder} holds no exam: there is no {SCORES} in it"
+
+
+def _head(line: bytes, path: Path) -> _Head:
+    try:
+        head = json.loads(line)
+    except ValueError as error:
+        raise DataError(f"{path} holds no scores of an exam: its first line is not JSON") from error
+    version = head.get("format") if isinstance(head, dict) else None
+    if version != _FORMAT:
+        raise DataError(
+            f"{path} has format {version!r}, expected {_FORMAT}: it was written by another version"
+        )
+    try:
+        return _HEAD.validate_python(head)
+    except ValidationError as error:
+        raise DataError(f"{path}:1: {_problem(error)}") from error
+
+
+def _row(line: bytes, where: str) -> ScoreRow:
+    try:
+        row = json.loads(line)
+        if isinstance(row, dict) and "treatment" in row:  # as releases until 0.2 wrote it
+            row["condition"] = row.pop("treatment")
+        return _ROW.validate_python(row)
+    except ValidationError as error:
+        raise DataError(f"{where}: {_problem(error)}") from error
+
+
+def _problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+
+
+class _Findings(BaseModel):
+    """The part of an exam's findings that a card is made of."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    card: ExamRecord
+
+
+def exam_record(
+    exam: str,
+    examinee: Examinee,
+    *,
+    data: str,
+    measures: tuple[Measure, ...],
+    cautions: tuple[str, ...] = (),
+) -> ExamRecord:
+    """Return the part of an exam's findings that goes on a card, with today's date and versions."""
+    return ExamRecord(
+        exam=exam,
+        date=datetime.now(UTC).date().isoformat(),
+        data=data,
+        signature=examinee.signature,
+        seats=examinee.seats,
+        versions=versions(),
+        measures=measures,
+        cautions=cautions,
+    )
+
+
+def read_card(folders: Sequence[Path]) -> Card:
+    """Read the results of exams from their folders.
+
+    Raise `DataError` if a folder holds no findings, or they are not those of a finished
+    exam, and `ConfigError` if the exams do not make one card, as `Card` says.
+    """
+    return Card(records=tuple(_record(folder / _FINDINGS) for folder in folders))
+
+
+def write_card(folder: Path, card: Card, *, gates: Sequence[Gate]) -> list[Path]:
+    """Write ``card.md``, ``card.html`` and ``card.json`` into `folder`; return their paths.
+
+    Raise `StoreError` if something cannot be written.
+    """
+    report, data = card_report(card, gates=gates), card_json(card, gates=gates)
+    return write_report(folder, report, data=data, page="card", values="card")
+
+
+def _record(path: Path) -> ExamRecord:
+    try:
+        return _Findings.model_validate_json(path.read_bytes()).card
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}; is the exam done?") from error
+    except ValidationError as error:
+        raise DataError(f"{path}: not the findings of an exam of this version") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

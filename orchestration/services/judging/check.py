@@ -1,6 +1,6 @@
 """One text at a time: name it and its source, and have a panel report on it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,14 +8,17 @@ from anyio import create_task_group
 
 from spanjury.judges.core import Aspect, ConfigError, Result, Segment, first_error_alone
 from spanjury.judges.core.passages import passages_apart
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.judging.likely_task import likely_task
-from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.engine.rubric import concluded
+from spanjury.orchestration.services.judging.panels import Judges, Models, entered, likely_task
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
+
+RubricLike = Rubric | Path | str | Mapping[str, object]
+"""A rubric, the path of its file, or what such a file would hold."""
 
 Source = str | Mapping[str, str | Sequence[str]]
 """A source, or the inputs by header; a list under a header is of passages, which stay apart."""
@@ -44,6 +47,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     source: Source | None = None,
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
+    rubric: RubricLike | None = None,
     references: Sequence[str] = (),
     segment_id: str = "",
     system: str = "",
@@ -58,7 +62,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     ----------
     output
         The text that is judged.
-    source, task, aspects, references, segment_id, system, aspects_files
+    source, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
         A panel that is open, and stays so; a whole panel, or the TOML file that describes one.
@@ -80,16 +84,13 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
         source=source,
         task=task,
         aspects=aspects,
+        rubric=rubric,
         references=references,
         segment_id=segment_id,
         system=system,
         aspects_files=aspects_files,
     )
-    if isinstance(panel, Panel):
-        if judges or models:
-            raise ConfigError("an open panel has its judges and models: name no others")
-        return await judge(panel, request)
-    async with open_panel(panel, judges=judges, models=models) as opened:
+    async with entered(panel, judges=judges, models=models) as opened:
         return await judge(opened, request)
 
 
@@ -111,12 +112,13 @@ check = synchronous(
 )
 
 
-def request_of(
+def request_of(  # noqa: PLR0913  all but the text have defaults
     output: str,
     *,
     source: Source | None = None,
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
+    rubric: RubricLike | None = None,
     references: Sequence[str] = (),
     segment_id: str = "",
     system: str = "",
@@ -135,6 +137,8 @@ def request_of(
         Name of the task; without it that of the aspects, or as `likely_task` says.
     aspects
         Names, or aspects; ``"all"`` for all of the task, and none for its usual ones.
+    rubric
+        Weighted criteria that it is judged on besides, or alone where no aspects are named.
     references
         Texts that people would have accepted.
     segment_id
@@ -147,10 +151,13 @@ def request_of(
     Raises
     ------
     ConfigError
-        If a task or an aspect is unknown, or aspects are of several tasks.
+        If a task or an aspect is unknown, aspects are of several tasks, or the rubric cannot be
+        read.
     """
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
-    catalogue = Catalogue.load(*aspects_files)
+    weighed = None if rubric is None else Rubric.of(rubric)
+    asked += weighed.aspects if weighed else ()
+    catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
     names = [aspect for aspect in asked if isinstance(aspect, str)]
     headers = source if isinstance(source, Mapping) else ()
@@ -200,8 +207,19 @@ async def judge_at_once(
     with first_error_alone():
         async with create_task_group() as group:
             for index, (segment, aspect) in enumerate(pairs):
-                group.start_soon(assess, index, segment, aspect)
+                if not aspect.criteria:
+                    group.start_soon(assess, index, segment, aspect)
+    for index, (segment, aspect) in enumerate(pairs):
+        if aspect.criteria:
+            results[index] = _of_rubric(segment, aspect, results.values())
+            await progress(len(results), len(pairs), aspect.name)
     return tuple(results[index] for index in range(len(pairs)))
+
+
+def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> Result:
+    """Return the result of a rubric, of those of its criteria."""
+    reports = {result.aspect.name: result.report for result in results if result.segment is segment}
+    return Result(segment=segment, aspect=aspect, report=concluded(aspect, reports))
 
 
 def _task_of(aspects: Sequence[Aspect]) -> str | None:

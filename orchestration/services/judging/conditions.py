@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, ConfigError
-from spanjury.orchestration.studies.faithfulness.trials import Condition as ListCondition
+from spanjury.orchestration.studies.faithfulness.exam import Condition as ListCondition
 from spanjury.orchestration.wiring.exam_plugins import (
     find_explanation_perturbation,
     find_perturbation,

@@ -121,14 +121,14 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
 
     All seats are taken to be asked, and a model that consolidates is left out.
 
-    Raise `ConfigError` as `open_configured_panel` does.
+    Calls that batches answer cost half. Raise `ConfigError` as `open_configured_panel` does.
     """
     # Other judges ask no model, and may take their time.
     seats = asking_seats(job.panel)
     if not seats:
         return Reckoning(expected=NOTHING, most=NOTHING)
     asking = replace(job.panel, seats=seats, cascade=None, calibration=None, consolidate="rules")
-    sample, unsent = _sample(pairs(job), most=min(_PROMPTS, assessments)), _Unsent()
+    sample, unsent = _sample(_asked(job), most=min(_PROMPTS, assessments)), _Unsent()
     async with open_configured_panel(asking, silent=True, recorder=unsent) as panel:
         reports = [await panel.assess(segment, aspect) for segment, aspect in sample]
     named = {
@@ -136,7 +136,10 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
         for named_seat in named_seats(asking)
         if named_seat.model
     }
-    prices = {seat: seat_price.price for seat, seat_price in seat_prices(asking, named).items()}
+    prices = {
+        seat: seat_price.price.in_batch() if job.batch_api else seat_price.price
+        for seat, seat_price in seat_prices(asking, named).items()
+    }
 
     def total(spent: Iterable[Spending]) -> Spending:
         whole = sum(spent, NOTHING)
@@ -181,12 +184,12 @@ async def measured(job: Job, plan: Plan) -> Estimate:
         async with session.open_panel(job.panel) as panel:
             taken = [
                 await _measured(panel, segment, aspect, meter=meter)
-                for segment, aspect in _sample(pairs(job), most=SAMPLE)
+                for segment, aspect in _sample(_asked(job), most=SAMPLE)
             ]
     at_once = job.panel.connections if meter.usage.calls else 1
 
     def total(values: Iterable[float]) -> TotalEstimate:
-        return estimated_total(list(values), population=plan.assessments)
+        return estimated_total(list(values), population=plan.asked)
 
     return Estimate(
         reports=tuple(estimate.report for estimate in taken),
@@ -209,6 +212,11 @@ async def _measured(panel: Panel, segment: Segment, aspect: Aspect, *, meter: Me
         cost=meter.cost - cost,
         seconds=time.perf_counter() - began,
     )
+
+
+def _asked(job: Job) -> Iterator[tuple[Segment, Aspect]]:
+    """Yield the pairs of `job` for which judges are asked: the result of a rubric is computed."""
+    return (pair for pair in pairs(job) if not pair[1].criteria)
 
 
 def _sample(pairs: Iterator[tuple[Segment, Aspect]], *, most: int) -> list[tuple[Segment, Aspect]]:

@@ -1,6 +1,7 @@
 """Judge the rows of a job and write the results, for the command line and Python alike."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -16,18 +17,25 @@ from spanjury.judges.core import (
     Result,
     Segment,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.batch import assess_in_order
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.rubric import TextCriteria, concluded
 from spanjury.orchestration.engine.stopping import (
     StopToken,
 )
+from spanjury.orchestration.engine.summary import figures_of
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results, result_line
+
+with lazily():
+    from spanjury.orchestration.services.judging import batches as rounds
 
 T = TypeVar("T")
 
@@ -58,6 +66,8 @@ async def run(
     planned: Plan | None = None,
     stop_token: StopToken | None = None,
     meter: Meter | None = None,
+    batches: "rounds.Batches | None" = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> None:
     """Judge; every result is on disk before `show` sees it.
 
@@ -75,6 +85,10 @@ async def run(
     meter
         Counts what models are asked, and keeps the limits of cost and tokens; it should
         have been given those of the job.
+    batches
+        Answer what is not remembered, in place of the models; None to ask the models.
+    begun
+        Called before the first batch is sent: a run that is killed then must know of it.
 
     Raises
     ------
@@ -86,8 +100,14 @@ async def run(
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
-    opening = open_session(job, stop_token=stop_token, meter=meter)
-    with opening as session, open_results(job.output) as results:
+    read, again, deferral = partial(pairs, job, planned=planned), _AGAIN[job.again], None
+    with ExitStack() as stack:
+        session = stack.enter_context(open_session(job, stop_token=stop_token, meter=meter))
+        if batches is not None:
+            asking = partial(rounds.ask_in_rounds, batches, session, read)
+            asking = partial(asking, panel=job.panel, again=again, begun=begun)
+            deferral = await session.run(asking)
+        results = stack.enter_context(open_results(job.output))
 
         def write(row: JudgedRow) -> None:
             results.append_line(row.line)
@@ -98,13 +118,16 @@ async def run(
 
         await judge_pairs(
             session,
-            partial(pairs, job, planned=planned),
+            read,
             panel=job.panel,
             write=write,
             rows=rows,
-            again=_AGAIN[job.again],
+            again=again,
             silent=job.silent,
+            deferral=deferral,
         )
+        if batches is not None:
+            await batches.close(session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +138,15 @@ class JudgedRow:
     seen: Result | FinishedRow
 
 
-async def judge_pairs(
+@dataclass(frozen=True, slots=True)
+class _RubricDue:
+    """A rubric whose result follows from those of its criteria, which are written before it."""
+
+    segment: Segment
+    aspect: Aspect
+
+
+async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     session: RunSession,
     read: Callable[[], Iterator[tuple[Segment, Aspect]]],
     *,
@@ -125,6 +156,7 @@ async def judge_pairs(
     room: Callable[[], Awaitable[None]] | None = None,
     again: frozenset[Outcome] = UNANSWERED,
     silent: bool = False,
+    deferral: Deferral | None = None,
 ) -> None:
     """Judge what `read` yields, and write a row for each pair, in its order.
 
@@ -138,18 +170,19 @@ async def judge_pairs(
         Begins to read, in a thread: to put rows in order, all must be read first.
     room
         Returns once another pair may be judged; None where one always may.
-    again, silent
+    again, silent, deferral
         As in `RunSession.open_panel`.
     """
 
     async def judge() -> None:
-        async with session.open_panel(panel, again=again, silent=silent) as opened:
+        opening = session.open_panel(panel, again=again, silent=silent, deferral=deferral)
+        async with opening as opened:
             assess = _assessing(opened, session, rows)
             begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
             await assess_in_order(
                 _affordable(begun, opened),
                 assess if room is None else _in_turn(assess, room),
-                write=write,
+                write=_concluding(write),
                 workers=panel.workers,
                 stop_token=session.stop_token,
             )
@@ -157,9 +190,39 @@ async def judge_pairs(
     await session.run(judge)
 
 
+def _concluding(
+    write: Callable[[JudgedRow], None],
+) -> Callable[[JudgedRow | _RubricDue], None]:
+    """Return what writes rows and makes those of rubrics, which it leaves out of a broken text."""
+    criteria = TextCriteria[Result | FinishedRow]()
+
+    def written(row: JudgedRow | _RubricDue) -> None:
+        if isinstance(row, JudgedRow):
+            write(row)
+            if row.seen.aspect.rubric:
+                criteria.take(row.seen.segment, row.seen.aspect, row.seen)
+        elif (parts := criteria.of(row.segment, row.aspect)) is not None:
+            write(_rubric_row(row, parts))
+
+    return written
+
+
+def _rubric_row(due: _RubricDue, parts: Mapping[str, Result | FinishedRow]) -> JudgedRow:
+    """Return the row of a rubric, as a remembered one if its criteria are, too."""
+    results = {
+        name: part if isinstance(part, Result) else part.result() for name, part in parts.items()
+    }
+    report = concluded(due.aspect, {name: result.report for name, result in results.items()})
+    result = Result(segment=due.segment, aspect=due.aspect, report=report)
+    line = result_line(result)
+    if any(isinstance(part, Result) for part in parts.values()):
+        return JudgedRow(line, result)
+    return JudgedRow(line, FinishedRow(due.segment, due.aspect, line, figures_of(result)))
+
+
 def _assessing(
     panel: Panel, session: RunSession, view: RowView | None
-) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+) -> Callable[[Segment, Aspect], Awaitable[JudgedRow | _RubricDue]]:
     """Return what makes the row of a pair, or takes it from memory if `view` can do with it."""
     memory = session.memory
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
@@ -176,7 +239,9 @@ def _assessing(
         except OverBudgetError:
             return row.result()
 
-    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow:
+    async def assess(segment: Segment, aspect: Aspect) -> JudgedRow | _RubricDue:
+        if aspect.criteria:
+            return _RubricDue(segment, aspect)
         if finished is None:
             result = await judged(segment, aspect)
             return JudgedRow(result_line(result), result)
@@ -207,12 +272,12 @@ def _affordable(
 
 
 def _in_turn(
-    assess: Callable[[Segment, Aspect], Awaitable[JudgedRow]],
+    assess: Callable[[Segment, Aspect], Awaitable[T]],
     room: Callable[[], Awaitable[None]],
-) -> Callable[[Segment, Aspect], Awaitable[JudgedRow]]:
+) -> Callable[[Segment, Aspect], Awaitable[T]]:
     """Return what waits for room before it assesses."""
 
-    async def assess_in_turn(segment: Segment, aspect: Aspect) -> JudgedRow:
+    async def assess_in_turn(segment: Segment, aspect: Aspect) -> T:
         await room()
         return await assess(segment, aspect)
 

@@ -1,31 +1,276 @@
-"""Evaluate many texts from Python: reports come as they are made, in the order of the data."""
+"""Evaluate many texts from Python: reports come as they are made, in the order of the data.
+
+The batch runs in a thread with an event loop of its own. So the caller's loop is free while rules
+and encoders compute, the caller may leave at any time, and all is the same on asyncio and trio.
+"""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial, wraps
+from html import escape
 from itertools import groupby, islice
 from pathlib import Path
-from typing import ParamSpec
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import ParamSpec, overload
 
+import anyio
 from anyio import CancelScope, to_thread
 
-from spanjury.judges.core import Segment
-from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
+from spanjury.judges.core import Aspect, Decision, Result, Segment, shown
+from spanjury.judges.core.lazy import lazily
+from spanjury.judges.tasks import ALL_ASPECTS, Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
-from spanjury.orchestration.engine.metering import Limits
-from spanjury.orchestration.engine.progress import Progress
-from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.judging.batch_thread import BatchThread, Terms, Text
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.progress import Progress, Tracker
+from spanjury.orchestration.engine.stopping import GRACE, FailurePolicy, StopToken, run_watched
+from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.services.judging.check import RubricLike
+from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
 from spanjury.orchestration.services.judging.job import readable
-from spanjury.orchestration.services.judging.likely_task import likely_task
-from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
+from spanjury.orchestration.services.judging.panels import Judges, Models, likely_task, panel_config
+from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.judging.text_reports import TextReports
+from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import open_rows, open_source
 
+with lazily():
+    import pandas as pd
+    import polars as pl
+
+_AHEAD = 256
+"""Reports that may wait for the caller before the batch waits for it."""
+_TICK = 0.02
+"""Seconds between two looks of the batch at whether the caller has made room, or has left."""
 P = ParamSpec("P")
+_COLUMNS = (
+    *("id", "system", "task", "aspect", "score", "outcome", "decision"),
+    *("error_probability", "spans", "worst_severity", "reason", "output"),
+)
+
+
+class TextReports(Sequence[TextReport]):
+    """Reports on several texts, in the order of the data."""
+
+    def __init__(self, reports: Iterable[TextReport]) -> None:
+        self._reports = tuple(reports)
+
+    @overload
+    def __getitem__(self, index: int) -> TextReport: ...
+    @overload
+    def __getitem__(self, index: slice) -> "TextReports": ...
+    def __getitem__(self, index: int | slice) -> "TextReport | TextReports":
+        """Return the report at `index`, or those of a slice."""
+        if isinstance(index, slice):
+            return TextReports(self._reports[index])
+        return self._reports[index]
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self._reports)
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The results of all texts, text by text and aspect by aspect."""
+        return tuple(result for report in self._reports for result in report.results)
+
+    def failing(self, *conditions: str) -> list[Failure]:
+        """Return what fails under any condition, as ``"severity>=4"`` or ``"decision=faulty"``.
+
+        Raise `ConfigError` if one cannot be read; ``docs/runs.md`` has the fields.
+        """
+        return failing(self.results, *conditions)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return a flat row for each result, as `to_pandas` and `to_polars` take them."""
+        return [_flat(result) for result in self.results]
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a row for each text and aspect; needs pandas."""
+        return pd.DataFrame(self.rows(), columns=[*_COLUMNS])
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Return a row for each text and aspect; needs polars."""
+        columns = {name: [row[name] for row in self.rows()] for name in _COLUMNS}
+        return pl.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        """Say how many there are, and how they were decided."""
+        counts = {decision.value: 0 for decision in Decision} | {"no decision": 0}
+        for report in self._reports:
+            counts[report.decision.value if report.decision else "no decision"] += 1
+        decided = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        texts = "1 text" if len(self) == 1 else f"{len(self)} texts"
+        return f"<TextReports: {texts}; {decided or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        """Show a table in a notebook."""
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in _COLUMNS) + "</tr>"
+            for row in self.rows()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _flat(result: Result) -> dict[str, object]:
+    report = result.report
+    severities = [span.severity for span in report.spans if span.severity is not None]
+    values = (
+        *(result.segment.segment_id, result.segment.system, result.aspect.task.name),
+        *(result.aspect.name, report.score, report.outcome.value),
+        *(report.decision.value if report.decision else None, report.error_probability),
+        *(len(report.spans), max(severities, default=None), report.reason, result.segment.output),
+    )
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+    return f"<bdi>{escape(shown(text))}</bdi>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text, and the aspects that it is judged on."""
+
+    segment: Segment
+    aspects: tuple[Aspect, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The panel of a batch and the terms of its run, as `evaluate.Job` explains them.
+
+    `output` and `memory` may be None: nothing is written, nothing is kept.
+    """
+
+    panel: PanelConfig
+    output: Path | None = None
+    memory: Path | None = None
+    limits: Limits = Limits()
+    failures: FailurePolicy = FailurePolicy()
+
+
+class BatchThread:
+    """A batch under way: it begins when it is made, and ends when all is taken or the taker leaves.
+
+    Parameters
+    ----------
+    terms
+        The panel, and the terms of the run.
+    read
+        Begins to read the texts; called in the thread.
+    total
+        The number of assessments.
+    """
+
+    def __init__(self, terms: Terms, read: Callable[[], Iterator[Text]], *, total: int) -> None:
+        self._terms = terms
+        self._read = read
+        self._stop = StopToken()
+        self._meter = Meter(limits=terms.limits, stop=self._stop.request)
+        self._summary = Summary()
+        self._tracker = Tracker(total=total, summary=self._summary, meter=self._meter)
+        self._aspects: dict[int, int] = {}  # identity of a segment -> number of its aspects
+        self._held: list[Result] = []
+        self._reports: SimpleQueue[TextReport | None] = SimpleQueue()
+        self._made = self._taken = 0
+        self._has_left = False
+        self._has_room: anyio.Event | None = None
+        self._error: Exception | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def progress(self) -> Progress:
+        """Return how far the batch is."""
+        return self._tracker.progress()
+
+    def take(self) -> list[TextReport]:
+        """Wait for a report; return all that there are, in order, and none at the end.
+
+        A text of which not every aspect was judged, as the batch was ended before, has no report.
+        Raise what ended the batch, after its reports.
+        """
+        reports = [self._reports.get()]
+        with suppress(Empty):
+            while reports[-1] is not None:
+                reports.append(self._reports.get_nowait())
+        if reports[-1] is None:
+            self._reports.put(None)  # for the next call
+        taken = [report for report in reports if report is not None]
+        self._taken += len(taken)
+        if not taken and self._error is not None:
+            raise self._error
+        return taken
+
+    def leave(self) -> None:
+        """End the batch and the calls that are under way, and wait for it, `GRACE` at most."""
+        self._has_left = True
+        self._thread.join(GRACE)
+
+    def _run(self) -> None:
+        try:
+            anyio.run(run_watched, self._judge, self._watch)
+        except Exception as error:  # noqa: BLE001  whoever takes the reports raises it
+            self._error = error
+        finally:
+            self._reports.put(None)
+
+    async def _judge(self) -> None:
+        terms = self._terms
+        opening = open_session(terms, stop_token=self._stop, meter=self._meter)
+        writing = open_results(terms.output) if terms.output else nullcontext()
+        with opening as session, writing as results:
+
+            def write(row: JudgedRow) -> None:
+                if results is not None:
+                    results.append_line(row.line)
+                if isinstance(row.seen, Result):
+                    self._put(row.seen)
+
+            await judge_pairs(session, self._pairs, panel=terms.panel, write=write, room=self._room)
+
+    def _pairs(self) -> Iterator[tuple[Segment, Aspect]]:
+        for text in self._read():
+            self._aspects[id(text.segment)] = len(text.aspects)
+            yield from ((text.segment, aspect) for aspect in text.aspects)
+
+    def _put(self, result: Result) -> None:
+        """Take a result in its turn; the last one of a text completes its report."""
+        self._summary.add(result)
+        if self._held and self._held[0].segment is not result.segment:
+            self._held.clear()  # a batch that is ended leaves out pairs
+        self._held.append(result)
+        if len(self._held) == self._aspects[id(result.segment)]:
+            report = TextReport(segment=result.segment, results=tuple(self._held))
+            del self._aspects[id(result.segment)]
+            self._held.clear()
+            self._made += 1
+            self._reports.put(report)
+
+    @property
+    def _is_far_ahead(self) -> bool:
+        return self._made - self._taken >= _AHEAD
+
+    async def _room(self) -> None:
+        """Wait until the caller has taken enough of what was made."""
+        while self._is_far_ahead:
+            self._has_room = self._has_room or anyio.Event()
+            await self._has_room.wait()
+
+    async def _watch(self) -> None:
+        """Look at what the caller does, which is in another thread."""
+        while not self._has_left:
+            await anyio.sleep(_TICK)
+            if self._has_room is not None and not self._is_far_ahead:
+                self._has_room.set()
+                self._has_room = None
+        self._stop.request("whoever took the reports has left", grace=0.0)
 
 
 async def aevaluate(  # noqa: PLR0913  all but the data have defaults
@@ -33,6 +278,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     *,
     task: str | None = None,
     aspects: str | Sequence[str] = (),
+    rubric: RubricLike | None = None,
     panel: PanelConfig | Path | str | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -58,6 +304,9 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         The task of every row; None for the row's own, or what `likely_task` says of its inputs.
     aspects
         Names of aspects; empty for those that are usual in the task, ``"all"`` for every one.
+    rubric
+        Weighted criteria that each text is judged on besides, or alone where no aspects are named:
+        a `Rubric`, the path of its file, or what such a file would hold.
     panel, judges, models
         As in `open_panel`; judges of your own run in the thread of the batch.
     aspects_files, columns, limit, skip_bad_rows
@@ -90,13 +339,15 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
         limits=limits,
         failures=failures,
     )
-    catalogue = Catalogue.load(*aspects_files)
+    weighed = None if rubric is None else Rubric.of(rubric)
+    catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
+    named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
     read = partial(
         _texts,
         _opener(data, columns=columns, limit=limit, skip_bad_rows=skip_bad_rows),
         catalogue,
         task=task,
-        aspects=(aspects,) if isinstance(aspects, str) else aspects,
+        aspects=(*named, *(weighed.aspects if weighed else ())),
     )
     total = await to_thread.run_sync(_count, read)
     batch = BatchThread(terms, read, total=total)

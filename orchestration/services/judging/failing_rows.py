@@ -11,8 +11,7 @@ from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.studies.failing.conditions import Failure
 from spanjury.orchestration.studies.failing.gate import Terms
-from spanjury.orchestration.studies.failing.lines import Location
-from spanjury.orchestration.studies.failing.sarif import sarif
+from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 
 _ROOT = "GITHUB_WORKSPACE"

@@ -1,10 +1,9 @@
 """Calibrations and cascades in use: of what a run judges, and of texts like its, or not."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError
 from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.made_for import aspect_key
 from spanjury.orchestration.engine.thresholds import Signal
@@ -16,27 +15,6 @@ from spanjury.orchestration.wiring.read_results import ReportedRow, read_reporte
 
 _LEAST = 20
 """Texts of a run below which nothing is said of how far it is."""
-
-
-def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
-    """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
-
-    Parameters
-    ----------
-    judged
-        Task and name of each aspect.
-    """
-    names = [aspect_key(*pair) for pair in judged]
-    if panel.calibration is not None:
-        calibration = read_calibration(panel.calibration)
-        _check(names, calibration.aspects, what=f"the calibration {panel.calibration} is of")
-    if panel.cascade is not None and panel.cascade.aspect:
-        _check(names, [panel.cascade.aspect], what="the cascade was fitted to")
-
-
-def _check(names: Collection[str], fitted: Collection[str], *, what: str) -> None:
-    if names and not any(name in fitted for name in names):
-        raise ConfigError(f"{what} {', '.join(fitted)}, and {', '.join(names)} is judged")
 
 
 def notices(panel: PanelConfig, results: Path) -> Iterator[str]:

@@ -1,15 +1,15 @@
 """A job: data to judge, the panel that judges them, and where the results go; and its plan."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from spanjury.judges.core import Aspect, DataError, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.sharding import Shard
@@ -18,7 +18,8 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import by_source, open_source
 
 with lazily():
-    from spanjury.orchestration.services.judging import fitted_in_use
+    from spanjury.orchestration.engine import made_for
+    from spanjury.orchestration.wiring import calibrations
 
 _HELD = 2**25
 """Characters of the segments that are held from the plan of a job to its run."""
@@ -40,6 +41,8 @@ class Job:
         As in `batch.pair`.
     aspects_files
         TOML files that add tasks and aspects.
+    rubric
+        Weighted criteria that are judged after the aspects; None for none.
     columns
         The names of the columns of `data`, as in `open_source`.
     limit
@@ -62,6 +65,8 @@ class Job:
         The limits of cost, tokens and time, each time the job is run.
     failures
         The measures against models that fail.
+    batch_api
+        Models are asked by batches, which providers answer within a day, for half the price.
     """
 
     data: Path
@@ -70,6 +75,7 @@ class Job:
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
+    rubric: Rubric | None = None
     columns: tuple[str, ...] = ()
     limit: int | None = None
     shard: Shard | None = None
@@ -80,18 +86,36 @@ class Job:
     silent: bool = False
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
+    batch_api: bool = False
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tasks and aspects that it may name; raises `ConfigError` as `Catalogue.load`."""
+        return Catalogue.load(*self.aspects_files).with_rubric(self.rubric)
+
+    @property
+    def asked_aspects(self) -> tuple[str, ...]:
+        """The names of the aspects, those of the rubric last."""
+        return (*self.aspects, *(self.rubric.aspects if self.rubric else ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The size of a job, known before anything is judged, and the rows that are skipped.
 
-    `segments` are those of the job, if they are few enough to be held until it is run.
+    `computed` of the `assessments` ask no judge, since they follow from others. `segments` are
+    those of the job, if they are few enough to be held until it is run.
     """
 
     assessments: int
     bad_rows: tuple[DataError, ...]
     segments: tuple[Segment, ...] | None = None
+    computed: int = 0
+
+    @property
+    def asked(self) -> int:
+        """The assessments for which judges are asked."""
+        return self.assessments - self.computed
 
 
 def plan(job: Job) -> Plan:
@@ -111,10 +135,19 @@ def plan(job: Job) -> Plan:
     judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
     assessments = judged.total()
     if job.panel.is_fitted:
-        fitted_in_use.check_aspects(job.panel, judged)
+        check_aspects(job.panel, judged)
     if not assessments and job.shard is None:
         raise DataError(f"{job.data}: no row can be judged")
-    return Plan(assessments=assessments, bad_rows=tuple(bad), segments=held.all)
+    return Plan(
+        assessments=assessments,
+        bad_rows=tuple(bad),
+        segments=held.all,
+        computed=sum(count for (_, name), count in judged.items() if _is_rubric(job, name)),
+    )
+
+
+def _is_rubric(job: Job, aspect: str) -> bool:
+    return job.rubric is not None and aspect == job.rubric.aspect
 
 
 class _Held:
@@ -162,8 +195,7 @@ def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
 
 
 def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, Aspect]]:
-    catalogue = Catalogue.load(*job.aspects_files)
-    return pair(segments, catalogue, task=job.task, aspects=job.aspects)
+    return pair(segments, job.catalogue, task=job.task, aspects=job.asked_aspects)
 
 
 def readable(
@@ -177,3 +209,24 @@ def readable(
             bad.append(row)
         else:
             raise row
+
+
+def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
+    """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
+
+    Parameters
+    ----------
+    judged
+        Task and name of each aspect.
+    """
+    names = [made_for.aspect_key(*pair) for pair in judged]
+    if panel.calibration is not None:
+        calibration = calibrations.read_calibration(panel.calibration)
+        _check(names, calibration.aspects, what=f"the calibration {panel.calibration} is of")
+    if panel.cascade is not None and panel.cascade.aspect:
+        _check(names, [panel.cascade.aspect], what="the cascade was fitted to")
+
+
+def _check(names: Collection[str], fitted: Collection[str], *, what: str) -> None:
+    if names and not any(name in fitted for name in names):
+        raise ConfigError(f"{what} {', '.join(fitted)}, and {', '.join(names)} is judged")

@@ -1,17 +1,24 @@
 """Metrics: of a file of texts by names, or of lists of texts in Python."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Literal, TypeVar
 
-from spanjury.judges.core import ConfigError, DataError, Sample, Segment
+from pydantic import BaseModel, ValidationError
+
+from spanjury.judges.core import VERSION, ConfigError, DataError, Sample, Segment, stamped
 from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
+from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 _SOURCE = "Source"
+Format = Literal["spanjury metric scores 1"]
+Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def with_texts(
@@ -237,3 +244,101 @@ def _runnable(
 
 def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
     return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
+class _Described(BaseModel):
+    """A metric of the file; `corpus` is None where the score is undefined."""
+
+    signature: str
+    better: Literal["higher", "lower", "neither"]
+    corpus: float | None
+
+
+class MetricHead(BaseModel):
+    """The first line: which metrics, and how many rows follow."""
+
+    format: Format
+    spanjury: str
+    rows: int
+    metrics: dict[str, _Described]
+
+
+class MetricRow(BaseModel):
+    """The scores of one segment; None where one is undefined."""
+
+    id: str
+    system: str = ""
+    scores: dict[str, float | None]
+
+
+def write_metric_scores(path: Path, scored: Scored) -> None:
+    """Write the scores of all segments as JSON Lines.
+
+    Raise `StoreError` if the file cannot be written; what was there stays.
+    """
+    described = {
+        score.named.name: _Described(
+            signature=stamped(score.named.signature),
+            better=score.named.card.direction,
+            corpus=_number(score.corpus),
+        )
+        for score in scored.scores
+    }
+    head = MetricHead(
+        format="spanjury metric scores 1",
+        spanjury=VERSION,
+        rows=len(scored.segments),
+        metrics=described,
+    )
+    lines = [head.model_dump_json(), *(row.model_dump_json() for row in _rows(scored))]
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+
+
+def read_metric_scores(path: Path) -> tuple[MetricHead, list[MetricRow]]:
+    """Read a file of scores.
+
+    Raise `DataError` if it cannot be read, is not one or is cut short; the message names
+    the line.
+    """
+    try:
+        first, *lines = path.read_bytes().rstrip(b"\n").split(b"\n")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    head = _line(first, MetricHead, f"{path}:1")
+    rows = [_line(line, MetricRow, f"{path}:{number}") for number, line in enumerate(lines, 2)]
+    if len(rows) != head.rows:
+        raise DataError(f"{path} is cut short: it has {len(rows)} of {head.rows} rows")
+    return head, rows
+
+
+def are_metric_scores(path: Path) -> bool:
+    """Say whether a file holds scores of metrics, by its first line."""
+    try:
+        with path.open("rb") as file:
+            MetricHead.model_validate_json(file.readline())
+    except (OSError, ValidationError):
+        return False
+    return True
+
+
+def _line(line: bytes, kind: type[Parsed], where_from: str) -> Parsed:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DataError(f"{where_from}: {where}: {first['msg']}".replace(": :", ":")) from error
+
+
+def _rows(scored: Scored) -> Iterator[MetricRow]:
+    for index, segment in enumerate(scored.segments):
+        scores = {
+            score.named.name: _number(score.segments[index])
+            for score in scored.scores
+            if score.segments is not None
+        }
+        yield MetricRow(id=segment.segment_id, system=segment.system, scores=scores)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

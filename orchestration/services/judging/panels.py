@@ -1,19 +1,168 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import TracebackType
 
-from spanjury.judges.core import Aspect, ConfigError, Judge, Segment
+from anyio import CancelScope, Event
+
+from spanjury.judges.core import (
+    Aspect,
+    ClosedModelError,
+    ConfigError,
+    Judge,
+    PanelReport,
+    Segment,
+    Task,
+)
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.judging.held_panel import PanelOpening
-from spanjury.orchestration.services.judging.likely_task import likely_task
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panel_files import read_panel_file
+from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 from spanjury.orchestration.wiring.specs import parse_seat
 
+USUAL_TASK = "summarization"
+"""The task of a text that is made from a source, of which nothing else is known."""
 Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
 Models = str | ModelConfig | Sequence[str | ModelConfig]
+
+
+@dataclass(slots=True)
+class _Life:
+    """The models of a panel while it is open, and the number of assessments under way."""
+
+    models: AsyncExitStack
+    is_closed: bool = False
+    under_way: int = 0
+    idle: Event | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldPanel(Panel):
+    """A panel that knows whether it is open.
+
+    It takes no new assessment once it is being closed; those under way come to their end first.
+    """
+
+    life: _Life = field(repr=False, compare=False)
+
+    async def assess(self, segment: Segment, aspect: Aspect | str) -> PanelReport:
+        """Return the panel's report on an aspect, which may be named.
+
+        A name is of the segment's task, or of that which `likely_task` says. Raise
+        `ClosedModelError` if the panel is closed, and `ConfigError` if there is no such aspect.
+        """
+        life = self.life
+        if life.is_closed:
+            raise ClosedModelError("a text comes after its panel was closed: open another")
+        named = _named(segment, aspect) if isinstance(aspect, str) else aspect
+        life.under_way += 1
+        try:
+            return await Panel.assess(self, segment, named)
+        finally:
+            life.under_way -= 1
+            if life.idle is not None and not life.under_way:
+                life.idle.set()
+
+    async def aclose(self) -> None:
+        """Wait for the assessments under way, and close the models; a second call does nothing.
+
+        Whoever does not want to wait cancels what is under way first.
+        """
+        life = self.life
+        if life.is_closed:
+            return
+        life.is_closed = True
+        try:
+            if life.under_way:
+                life.idle = Event()
+                await life.idle.wait()
+        finally:
+            with CancelScope(shield=True):
+                await life.models.aclose()
+
+
+class PanelOpening:
+    """A panel about to be opened: entered with ``async with``, or awaited and then held."""
+
+    def __init__(self, config: PanelConfig) -> None:
+        self._config = config
+        self._panel: HeldPanel | None = None
+
+    def __await__(self) -> Generator[object, None, HeldPanel]:
+        """Open the panel, which is open until its `HeldPanel.aclose`."""
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> HeldPanel:
+        """Open the panel."""
+        self._panel = await self._opened()
+        return self._panel
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the panel."""
+        del kind, error, trace
+        if self._panel is not None:
+            await self._panel.aclose()
+
+    async def _opened(self) -> HeldPanel:
+        async with AsyncExitStack() as opening:
+            panel = await opening.enter_async_context(open_configured_panel(self._config))
+            life = _Life(models=opening.pop_all())
+        parts = {part.name: getattr(panel, part.name) for part in fields(Panel) if part.init}
+        return HeldPanel(**parts, life=life)
+
+
+def _named(segment: Segment, aspect: str) -> Aspect:
+    catalogue = Catalogue.load()
+    headers = segment.inputs.keys()
+    task = segment.task or likely_task(catalogue, [aspect], headers=headers)
+    return catalogue.aspect(task, aspect)
+
+
+def likely_task(
+    catalogue: Catalogue, aspects: Sequence[str] = (), *, headers: Collection[str] = ()
+) -> str:
+    """Return the name of the task that has the most of `headers`, and all of `aspects`.
+
+    `headers` are those of the inputs. Of several such tasks it is `USUAL_TASK`.
+
+    Raises
+    ------
+    ConfigError
+        If no task has all of these aspects, or several have and `USUAL_TASK` is not among them.
+
+    Examples
+    --------
+    >>> catalogue = Catalogue.load()
+    >>> likely_task(catalogue, headers=["Question", "Context"])
+    'question-answering'
+    >>> likely_task(catalogue, ["simplicity"])
+    'simplification'
+    """
+    having = [task for task in catalogue.tasks() if catalogue.has(task.name, *aspects)]
+    if not having:
+        raise ConfigError(f"no task has the aspects {', '.join(map(repr, aspects))}")
+    most = max(_shared(task, headers) for task in having)
+    names = [task.name for task in having if _shared(task, headers) == most]
+    if len(names) == 1:
+        return names[0]
+    if USUAL_TASK in names:
+        return USUAL_TASK
+    raise ConfigError(f"name the task: it may be one of {', '.join(names)}")
+
+
+def _shared(task: Task, headers: Collection[str]) -> int:
+    """Count the headers that the task knows by its own names, not by those that rows give them."""
+    return len(task.input_headers.keys() & {*headers})
 
 
 def open_panel(
@@ -63,27 +212,30 @@ def open_panel(
         ...
         await panel.aclose()
     """
-    config = panel_config(
-        panel,
-        judges=judges,
-        models=models,
-        aggregate=aggregate,
-        consolidate=consolidate,
-        score=score,
-        seed=seed,
-    )
+    config = panel_config(panel, judges=judges, models=models)
+    if panel is None:
+        config = replace(
+            config, aggregate=aggregate, consolidate=consolidate, score=score, seed=seed
+        )
     return PanelOpening(config)
 
 
+def entered(
+    panel: Panel | PanelConfig | Path | str | None, *, judges: Judges, models: Models
+) -> AbstractAsyncContextManager[Panel]:
+    """Return a panel to enter: one that is open, and stays so, or one that `open_panel` opens.
+
+    Raise `ConfigError` as `open_panel` does, or if judges or models are named for an open panel.
+    """
+    if not isinstance(panel, Panel):
+        return open_panel(panel, judges=judges, models=models)
+    if judges or models:
+        raise ConfigError("an open panel has its judges and models: name no others")
+    return nullcontext(panel)
+
+
 def panel_config(
-    panel: PanelConfig | Path | str | None = None,
-    *,
-    judges: Judges = (),
-    models: Models = (),
-    aggregate: str = "mean",
-    consolidate: str = "rules",
-    score: str = "aggregate",
-    seed: int | None = None,
+    panel: PanelConfig | Path | str | None = None, *, judges: Judges = (), models: Models = ()
 ) -> PanelConfig:
     """Return the description of a panel; `open_panel` explains the parameters.
 
@@ -101,14 +253,7 @@ def panel_config(
         return panel
     if panel is not None:
         return read_panel_file(Path(panel))
-    return PanelConfig(
-        seats=tuple(map(_seat, seats)),
-        models=asked,
-        aggregate=aggregate,
-        consolidate=consolidate,
-        score=score,
-        seed=seed,
-    )
+    return PanelConfig(seats=tuple(map(_seat, seats)), models=asked)
 
 
 def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] = ()) -> Aspect:

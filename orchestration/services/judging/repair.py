@@ -1,7 +1,7 @@
 """The repair of one text: name the text, its source, who judges and who writes."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from spanjury.orchestration.engine.text_repair import loop
 from spanjury.orchestration.engine.text_repair.loop import Repaired, Stopped, Writer
 from spanjury.orchestration.engine.text_repair.places import Marked, SpanEdit
 from spanjury.orchestration.services.judging.check import Source, request_of
-from spanjury.orchestration.services.judging.panels import Judges, Models, open_panel
+from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
@@ -163,13 +163,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
     request = request_of(
         text, source=source, task=task, aspects=aspects, aspects_files=aspects_files
     )
-    if isinstance(panel, Panel) and (judges or models):
-        raise ConfigError("an open panel has its judges and models: name no others")
-    opening = (
-        nullcontext(panel)
-        if isinstance(panel, Panel)
-        else open_panel(panel, judges=judges, models=models)
-    )
+    opening = entered(panel, judges=judges, models=models)
     async with opening as opened, open_writer(model) as writer:
         done = await loop.repair(
             request.segment,

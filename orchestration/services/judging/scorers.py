@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.judges.core import DataError
-from spanjury.orchestration.services.judging.metric_scores import (
+from spanjury.orchestration.services.judging.metrics import (
     are_metric_scores,
     read_metric_scores,
 )

@@ -7,8 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError, StoreError
+from spanjury.judges.core import (
+    UNANSWERED,
+    Memory,
+    Outcome,
+    PairJudge,
+    RunStoppedError,
+    StoreError,
+)
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
@@ -18,7 +26,9 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import RunFolder, open_memory
 
 with lazily():
+    from spanjury.orchestration.engine import comparing
     from spanjury.orchestration.studies import generation, judging
+    from spanjury.orchestration.wiring import pair_judges
 
 T = TypeVar("T")
 
@@ -59,6 +69,7 @@ class RunSession:
         draw: str = "",
         again: frozenset[Outcome] = UNANSWERED,
         silent: bool = False,
+        deferral: Deferral | None = None,
     ) -> AbstractAsyncContextManager[Panel]:
         """Open a panel for ``async with``; `open_configured_panel` explains the parameters."""
         return open_configured_panel(
@@ -69,11 +80,20 @@ class RunSession:
             draw=draw,
             again=again,
             silent=silent,
+            deferral=deferral,
         )
 
     def opener(self, panel: PanelConfig) -> "judging.OpenPanel":
         """Return what opens `panel` once a draw."""
         return lambda draw: self.open_panel(panel, draw=draw)
+
+    def open_pair_judge(
+        self, judge: str | PairJudge, panel: PanelConfig
+    ) -> "AbstractAsyncContextManager[comparing.PairSeat]":
+        """Open a pair judge for ``async with``; `pair_judges.open_pair_judge` explains both."""
+        return pair_judges.open_pair_judge(
+            judge, panel, memory=self.memory, meter=self.meter, guard=self.guard
+        )
 
     def generator(self, model: ModelConfig) -> "generation.TextGenerator":
         """Return `model` as a generator of texts, asked, counted and remembered as a judge's is."""

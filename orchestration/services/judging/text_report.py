@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     Segment,
     shown,
 )
+from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.report.marked_text import marked_html
 from spanjury.orchestration.wiring.results import result_row
 
@@ -58,12 +59,12 @@ class TextReport:
 
     @property
     def decision(self) -> Decision | None:
-        """The gravest decision on any aspect.
+        """The gravest decision on any aspect; the criteria of a rubric count through it.
 
         None where no aspect is faulty or unsure, and one has no decision: what was not judged is
         not ok.
         """
-        decisions = {result.report.decision for result in self.results}
+        decisions = {result.report.decision for result in deciding(self.results)}
         for decision in _GRAVEST:
             if decision in decisions:
                 return decision

@@ -11,14 +11,14 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
-from spanjury.orchestration.services.people.agreement import Collected
-from spanjury.orchestration.services.people.annotators import Annotator
+from spanjury.orchestration.services.people.agreement import Annotator, Collected
 from spanjury.orchestration.studies.agreement.findings import (
+    PEOPLE,
     AspectFindings,
     MetaFindings,
+    Ranking,
     meta_json,
 )
-from spanjury.orchestration.studies.agreement.rankings import PEOPLE, Ranking
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
 from spanjury.orchestration.studies.agreement.seats import SeatFindings

@@ -22,11 +22,14 @@ from spanjury.orchestration.services.people.marked_texts import (
     MarkedTexts,
     read_marked,
 )
-from spanjury.orchestration.studies.calibration.enough import FEWEST, cautions, enough
 from spanjury.orchestration.studies.calibration.findings import aspect_findings
-from spanjury.orchestration.studies.calibration.fitting import Terms
-from spanjury.orchestration.studies.calibration.tables import CalibrationFindings
-from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms, TextOnAspect
+from spanjury.orchestration.studies.calibration.tables import (
+    FEWEST,
+    CalibrationFindings,
+    cautions,
+    enough,
+)
 
 _CALIBRATED = "|calibration:"
 _FROM_SPANS = "|aggregation:from-spans"

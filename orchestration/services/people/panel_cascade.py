@@ -23,18 +23,22 @@ from spanjury.orchestration.services.people.marked_texts import (
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 from spanjury.orchestration.services.people.panel_seats import (
+    NO_PRICES,
+    Pricing,
     Seats,
+    find_prices,
     require_seats,
     seat_costs,
     study_text,
 )
-from spanjury.orchestration.services.people.seat_prices import NO_PRICES, Pricing, find_prices
 from spanjury.orchestration.studies.panel_study.agreement import Settings
-from spanjury.orchestration.studies.panel_study.cascade_findings import (
+from spanjury.orchestration.studies.panel_study.cascades import (
+    FEWEST_FITTED,
     CascadeFindings,
+    StagedTexts,
     cascade_findings,
+    staged,
 )
-from spanjury.orchestration.studies.panel_study.cascades import FEWEST_FITTED, StagedTexts, staged
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
 

@@ -14,8 +14,14 @@ from spanjury.orchestration.services.people.marked_texts import (
     MarkedSource,
     read_marked,
 )
-from spanjury.orchestration.services.people.panel_seats import require_seats, seat_costs, study_text
-from spanjury.orchestration.services.people.seat_prices import NO_PRICES, Pricing, find_prices
+from spanjury.orchestration.services.people.panel_seats import (
+    NO_PRICES,
+    Pricing,
+    find_prices,
+    require_seats,
+    seat_costs,
+    study_text,
+)
 from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
 from spanjury.orchestration.studies.panel_study.costs import amount_words
 from spanjury.orchestration.studies.panel_study.findings import (

@@ -14,9 +14,8 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_marked,
     sourceless_note,
 )
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import read_readings
-from spanjury.orchestration.services.people.sampling.sampled import TextName, read_chances
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
+from spanjury.orchestration.services.people.sampled import TextName, read_chances
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table

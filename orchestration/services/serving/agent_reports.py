@@ -4,12 +4,16 @@ They are frozen dataclasses that any JSON library writes. Their docstrings are i
 a model reads, so they are about what it can do with a value.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result, Unverified
+from spanjury.judges.text import fence, fill_template
+from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.engine.summary import risk_of
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
 
 Advice = Literal["ok", "unsure", "faulty", "undecided"]
 """A decision; ``undecided`` where an aspect has none and no other is worse than ``ok``."""
@@ -23,6 +27,7 @@ _ADVICE: dict[Decision | None, Advice] = {
     Decision.FAULTY: "faulty",
     None: "undecided",
 }
+_PACKAGE = "spanjury.orchestration.services.serving"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +186,7 @@ class AspectCard:
 def text_check(results: Sequence[Result]) -> TextCheck:
     """Return what one or more `results` say of their text, each on an aspect of its own."""
     aspects = tuple(map(_aspect_score, results))
-    decisions = {aspect.decision for aspect in aspects}
+    decisions = {_ADVICE[result.report.decision] for result in deciding(results)}
     return TextCheck(
         decision=next(advice for advice in _GRAVEST_FIRST if advice in decisions),
         task=results[0].aspect.task.name,
@@ -233,3 +238,100 @@ def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
 
 def _rank(span: ErrorSpan) -> tuple[int, bool, int]:
     return -(span.severity or 0), span.start is None, span.start or 0
+
+
+def check_lines(check: TextCheck) -> str:
+    """Return the decision, the scores and the numbered errors, line by line."""
+    return "\n".join(
+        (
+            f"Decision: {check.decision}",
+            *map(_score_line, check.aspects),
+            *(numbered_errors(check.errors) or ("No error was marked.",)),
+            *(line for aspect in check.aspects for line in _unverified_lines(aspect)),
+        )
+    )
+
+
+def numbered_errors(errors: Iterable[FoundError]) -> tuple[str, ...]:
+    """Return a paragraph for each error: the words, what is wrong with them, and the evidence."""
+    return tuple("\n".join(_error_lines(error)) for error in errors)
+
+
+def comparison_lines(comparison: TextComparison) -> str:
+    """Return which text is better on each aspect and why, then the report on each text."""
+    return "\n".join(
+        (
+            *(
+                f"{aspect.aspect}: {aspect.better} ({aspect.reason})"
+                for aspect in comparison.aspects
+            ),
+            *("", "Text a", check_lines(comparison.a)),
+            *("", "Text b", check_lines(comparison.b)),
+        )
+    )
+
+
+def card_lines(cards: Iterable[AspectCard]) -> str:
+    """Return a line for each aspect: its task, its name and its definition."""
+    return "\n".join(map(_card_line, cards))
+
+
+def _score_line(aspect: AspectScore) -> str:
+    if aspect.score is None:
+        return f"{aspect.aspect}: no score ({aspect.outcome}): {aspect.reason}"
+    label = f" ({aspect.label})" if aspect.label else ""
+    score = f"{aspect.score:.2f} on {aspect.lowest} to {aspect.highest}{label}, {aspect.decision}"
+    return (
+        f"{aspect.aspect}: {score}: {aspect.reason}"
+        if aspect.reason
+        else f"{aspect.aspect}: {score}"
+    )
+
+
+def _unverified_lines(score: AspectScore) -> Iterator[str]:
+    for sentence in score.unverified if score.decision != "ok" else ():
+        words = f" ({', '.join(sentence.words)})" if sentence.words else ""
+        yield f'Not verified on {score.aspect}: "{sentence.text}" {sentence.reason}{words}'
+
+
+def _error_lines(error: FoundError) -> Iterator[str]:
+    position = "" if error.start is None else f" at {error.start}-{error.end}"
+    position = " (not in the text)" if error.is_misquoted else position
+    severity = "" if error.severity is None else f", severity {error.severity} of 5"
+    category = f", {error.category}" if error.category else ""
+    words = f'"{error.text}"' if error.text else "Something is missing"
+    yield f"{error.number}. {words}{position} ({error.aspect}{category}{severity})"
+    yield f"   {error.explanation}"
+    for evidence in error.evidence:
+        yield f'   {evidence.input} says: "{evidence.text}"'
+
+
+def _card_line(card: AspectCard) -> str:
+    default = " (judged by default)" if card.judged_by_default else ""
+    return f"{card.task}: {card.aspect}{default}: {card.definition}"
+
+
+def feedback_on(report: TextReport, conditions: Sequence[Condition]) -> str | None:
+    """Return what is to be corrected in a text; None if it meets none of `conditions`.
+
+    All errors on the aspects that fail are named, the gravest first, with words, place, reason,
+    severity and the evidence from the source: to correct them one by one costs more rounds. A
+    quote that is not in the text is named only if a condition asks for such quotes.
+    """
+    failing = [result for result in report.results if failure_of(result, conditions)]
+    if not failing:
+        return None
+    asked = any(condition.asks_for_unlocated for condition in conditions)
+    listed = text_check(failing).errors
+    errors = [error for error in listed if asked or not error.is_misquoted]
+    numbered = (replace(error, number=number) for number, error in enumerate(errors, 1))
+    lines = numbered_errors(numbered) or [*map(_reason, failing)]
+    fenced = fence({"Report": "\n".join(lines)})
+    return fill_template(_PACKAGE, "feedback.txt", {"report": fenced.text, "mark": fenced.mark})
+
+
+def _reason(result: Result) -> str:
+    """Say why a report fails that names no error."""
+    report = result.report
+    reason = report.basis.reason if report.basis else report.reason
+    return f"{result.aspect.name}: {report.decision or report.outcome.value}: {reason}"

@@ -1,7 +1,7 @@
 """Tools for agents: check a text, compare two texts, list the aspects.
 
 No framework is known here: a toolset, an MCP server or a program of one's own calls these
-functions and hands on what they return (`agent_reports`), or the same as text (`agent_texts`).
+functions and hands on what they return (`agent_reports`), or the same as text.
 The panel is open already, and who calls cannot change it.
 
 A judge's failure is the outcome of an aspect. `ConfigError` is raised where a task, an aspect or
@@ -11,10 +11,12 @@ an input does not exist or does not fit. Whoever cancels a call ends all that it
 from collections.abc import Sequence
 from pathlib import Path
 
+from spanjury.judges.core import Decision, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
     Progress,
+    RubricLike,
     Source,
     judge_at_once,
     request_of,
@@ -22,11 +24,96 @@ from spanjury.orchestration.services.judging.check import (
 )
 from spanjury.orchestration.services.serving.agent_reports import (
     AspectCard,
+    AspectComparison,
+    Better,
     TextCheck,
     TextComparison,
     text_check,
 )
-from spanjury.orchestration.services.serving.text_comparison import compared
+
+MARGIN = 0.5
+"""Texts whose scores are nearer than this, in steps of the scale, do not differ by their scores:
+half a step lies between two labels. It is a convention."""
+
+_GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
+
+
+def compared(a: Result, b: Result) -> AspectComparison:
+    """Return which of two texts is better on the aspect of both.
+
+    The judges that scored both texts are compared: a mean of two judges beside the score of one
+    would tell the judges apart, not the texts. One text is better if they put it `MARGIN` higher,
+    or if its decision is better and its score not lower, and no more judges contradict than agree.
+    """
+    differences = _by_judge(a, b)
+    if not differences:
+        reason = f"no judge scored both texts: {a.report.reason or b.report.reason}"
+        return AspectComparison(
+            aspect=a.aspect.name, better="unscored", difference=None, reason=reason.rstrip(": ")
+        )
+    difference = _difference(a, b, differences)
+    better, reason = _better(a, b, difference=difference, differences=differences)
+    return AspectComparison(
+        aspect=a.aspect.name, better=better, difference=difference, reason=reason
+    )
+
+
+def _by_judge(a: Result, b: Result) -> list[float]:
+    """Return how much better each judge that scored both finds text a."""
+    scores = {seat.seat: seat.report.score for seat in b.report.seats}
+    return [
+        seat.report.score - other
+        for seat in a.report.seats
+        if seat.report.score is not None and (other := scores.get(seat.seat)) is not None
+    ]
+
+
+def _difference(a: Result, b: Result, differences: list[float]) -> float:
+    """Return the difference of the panel's scores, or of the judges' that scored both."""
+    scored = [
+        [seat.seat for seat in text.report.seats if seat.report.score is not None]
+        for text in (a, b)
+    ]
+    if scored[0] == scored[1] and a.report.score is not None and b.report.score is not None:
+        return a.report.score - b.report.score
+    return sum(differences) / len(differences)
+
+
+def _better(
+    a: Result, b: Result, *, difference: float, differences: list[float]
+) -> tuple[Better, str]:
+    sign = _sign(difference) if abs(difference) >= MARGIN else _by_decision(a, b, difference)
+    if not sign:
+        return "no difference", f"the scores differ by {abs(difference):.2f}, less than {MARGIN}"
+    votes = [_sign(gap) * sign for gap in differences]
+    agree, contradict = votes.count(1), votes.count(-1)
+    judges = f"{agree} of {len(votes)} judges"
+    if contradict and contradict >= agree:
+        return "no difference", f"the judges do not agree: {judges} prefer {'ab'[sign < 0]}"
+    better: Better = "a" if sign > 0 else "b"
+    basis = (
+        f"its score is {abs(difference):.2f} higher"
+        if abs(difference) >= MARGIN
+        else f"it is {_decision(a if sign > 0 else b)}, the other {_decision(b if sign > 0 else a)}"
+    )
+    return better, f"{basis}; {judges} prefer it"
+
+
+def _by_decision(a: Result, b: Result, difference: float) -> int:
+    """Return 1 if a is decided better than b and not scored lower, -1 for the reverse, else 0."""
+    if a.report.decision is None or b.report.decision is None:
+        return 0
+    sign = _sign(_GRAVITY.index(b.report.decision) - _GRAVITY.index(a.report.decision))
+    return sign if sign * difference >= 0 else 0
+
+
+def _decision(result: Result) -> str:
+    decision = result.report.decision
+    return decision.value if decision else "undecided"
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)
 
 
 async def check_text(
@@ -36,15 +123,21 @@ async def check_text(
     source: Source | None = None,
     task: str | None = None,
     aspects: Sequence[str] = (),
+    rubric: RubricLike | None = None,
     aspects_files: Sequence[Path] = (),
     progress: Progress = unreported,
 ) -> TextCheck:
     """Have `panel` judge a text; without `aspects`, on those that its task is judged by.
 
-    Raises `ConfigError` if the task, an aspect or an input is unknown.
+    Raises `ConfigError` if the task, an aspect or an input is unknown, or the rubric does not fit.
     """
     request = request_of(
-        output, source=source, task=task, aspects=aspects, aspects_files=aspects_files
+        output,
+        source=source,
+        task=task,
+        aspects=aspects,
+        rubric=rubric,
+        aspects_files=aspects_files,
     )
     pairs = [(request.segment, aspect) for aspect in request.aspects]
     return text_check(await judge_at_once(panel, pairs, progress=progress))

@@ -19,15 +19,20 @@ from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.licences import OURS, require_licences
-from spanjury.orchestration.studies.distillation.rows import DataFile, Row, refuse_overlap, rows_of
-from spanjury.orchestration.studies.distillation.sampling import sampled
+from spanjury.orchestration.studies.distillation.rows import (
+    OURS,
+    DataFile,
+    Row,
+    refuse_overlap,
+    require_licences,
+    rows_of,
+)
 from spanjury.orchestration.studies.distillation.splits import Shares
 from spanjury.orchestration.studies.distillation.summary import Inventory
-from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.targets import Targets, sampled
 from spanjury.orchestration.studies.distillation.training_set import (
     FORMAT,
+    Example,
     example_line,
     split_file,
 )

@@ -1,34 +1,67 @@
-"""A training set of the token form: texts whose words the source supports or not."""
+"""The token form of training: build a set of it, and train a reader on it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import VERSION, DataError, Result, Segment, fingerprint
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    DataError,
+    LabelledWindow,
+    Result,
+    Segment,
+    fingerprint,
+)
+from spanjury.judges.reader.fitting import CheckedText
+from spanjury.judges.reader.windows import Kind
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.training.distil import DistilJob, Material, harms_of, judged
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.licences import require_licences
-from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
+from spanjury.orchestration.studies.distillation.rows import (
+    DataFile,
+    Row,
+    require_licences,
+    rows_of,
+)
 from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
-from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
-from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
+from spanjury.orchestration.studies.distillation.tokens.example import (
+    FORM,
+    TokenExample,
+    TokenInventory,
+    labelled_windows,
+    overlaps,
+    read_token_split,
+    token_line,
+    word_runs,
+)
 from spanjury.orchestration.studies.distillation.tokens.people import (
     examples_of_panel,
     examples_of_people,
     group_of,
 )
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
-from spanjury.orchestration.studies.distillation.tokens.summary import TokenInventory
-from spanjury.orchestration.studies.distillation.tokens.token_files import FORM, token_line
 from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
-from spanjury.orchestration.studies.distillation.training_set import FORMAT, split_file
+from spanjury.orchestration.studies.distillation.training_set import (
+    FORMAT,
+    require_whole,
+    split_file,
+)
+from spanjury.orchestration.wiring.reading import fit_constants
 from spanjury.orchestration.wiring.sources import read_texts
-from spanjury.orchestration.wiring.training import open_training_files
+from spanjury.orchestration.wiring.training import (
+    DataStatistics,
+    TokenJob,
+    TokenOptions,
+    open_training_files,
+    token_training,
+    windows_digest,
+)
 from spanjury.perturbations.recipe import find_recipe
 
 RECIPE = "reader"
@@ -38,6 +71,7 @@ _HELD = 10
 """Pairs for training, for each pair for validation."""
 
 _TASK = "grounding"  # rows of any task do; the splits want one name
+_UNKNOWN = "(not named)"
 
 
 class MarkedFile(NamedTuple):
@@ -219,3 +253,73 @@ def training_examples(examples: Sequence[TokenExample]) -> Iterator[TokenExample
     """Yield each example as often as an epoch shows it, its copies far apart."""
     for turn in range(max((example.copies for example in examples), default=0)):
         yield from (example for example in examples if example.copies > turn)
+
+
+def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOptions) -> TokenJob:
+    """Read a folder of examples, as `distil build --form tokens` writes it.
+
+    Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
+    the set is not whole, or a line is not an example.
+    """
+    require_whole(data)
+    examples = list(read_token_split(data, "train"))
+    room = token_training.find_token_base(base).room
+    windows = list(_windows(training_examples(examples), room=room))
+    if not windows:
+        raise ConfigError(f"{data / split_file('train')} holds no sentence to learn from")
+    return TokenJob(
+        windows=windows,
+        validation=list(_windows(read_token_split(data, "validation"), room=room)),
+        kinds=len(Kind),
+        base=base,
+        folder=folder,
+        options=options,
+        data=DataStatistics(
+            source=data.resolve().name,
+            digest=windows_digest(windows),
+            counts=_counts(examples),
+            licences=sorted({example.licence for example in examples if example.licence}),
+        ),
+    )
+
+
+def fit_to_validation(data: Path, folder: Path) -> int:
+    """Fit the constants of the judge to the model in `folder`; return on how many texts.
+
+    They are the examples for validation of all data sets in which both kinds occur. Raise
+    `DataError` as `token_training_job` does.
+    """
+    texts = [
+        CheckedText(
+            inputs=example.inputs,
+            output=example.output,
+            faulty=example.label > 0,
+            spans=[(span.start, span.end) for span in example.spans],
+            dataset=example.dataset,
+        )
+        for example in read_token_split(data, "validation")
+    ]
+    kinds = {(text.dataset, text.faulty) for text in texts}
+    texts = [text for text in texts if (text.dataset, not text.faulty) in kinds]
+    fit_constants(folder, texts)
+    return len(texts)
+
+
+def _windows(examples: Iterable[TokenExample], *, room: int) -> Iterator[LabelledWindow]:
+    for example in examples:
+        yield from labelled_windows(example, room=room)
+
+
+def _counts(examples: Iterable[TokenExample]) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {}
+    for example in examples:
+        names = {
+            "data set": example.dataset,
+            "labels by": example.made_of,
+            "damage": example.damage or "none",
+            "label": example.label.name.lower(),
+            "licence": example.licence or _UNKNOWN,
+        }
+        for heading, name in names.items():
+            counts.setdefault(heading, Counter())[name] += 1
+    return counts

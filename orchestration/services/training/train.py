@@ -15,8 +15,8 @@ from spanjury.judges.llm.verdict_first import (
     light_characters,
     says_faulty,
 )
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.training_set import (
+    Example,
     read_split,
     require_whole,
     split_file,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from spanjury.judges.core import Aspect, ConfigError, Scale, Task
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.judges.tasks.table import Table
 
 
@@ -17,6 +17,9 @@ class KnownAspects:
         TOML files with more of them.
     of_runs
         Such files that runs were made with; one that cannot be read is named in `problems`.
+    rubrics
+        Rubrics that runs were made with, None for none; the scale of a criterion is that of the
+        first that has it.
 
     Raises
     ------
@@ -24,7 +27,13 @@ class KnownAspects:
         If one of the `named` files cannot be read.
     """
 
-    def __init__(self, named: Iterable[Path], *, of_runs: Iterable[Path] = ()) -> None:
+    def __init__(
+        self,
+        named: Iterable[Path],
+        *,
+        of_runs: Iterable[Path] = (),
+        rubrics: Iterable[Rubric | None] = (),
+    ) -> None:
         self.problems: list[str] = []
         self._catalogue = Catalogue.load(*named)
         for file in dict.fromkeys(of_runs):
@@ -32,11 +41,13 @@ class KnownAspects:
                 self._catalogue = self._catalogue.extended([Table.read(file)])
             except ConfigError as error:
                 self.problems.append(f"aspects are not read: {error}")
+        self._rubrics = tuple(filter(None, rubrics))
 
     def find(self, task: str, name: str) -> Aspect | None:
         """Return an aspect of a task; None if it is not known."""
+        rubric = next((each for each in self._rubrics if name in each.aspects), None)
         try:
-            return self._catalogue.aspect(task, name)
+            return self._catalogue.with_rubric(rubric).aspect(task, name)
         except ConfigError:
             return None
 

@@ -8,8 +8,7 @@ from threading import Lock
 
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.viewing.columns import NOTHING, Names
-from spanjury.orchestration.services.viewing.reading import Pairing
+from spanjury.orchestration.services.viewing.reading import NOTHING, Names, Pairing
 
 with lazily():
     from spanjury.orchestration.studies.agreement import ratings

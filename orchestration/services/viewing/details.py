@@ -1,16 +1,31 @@
-"""Details: the texts of some rows, and what was said of them, word for word."""
+"""Details of some rows, word for word: their texts, reports, and what models were asked."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
 
+import anyio
 import msgspec
 
-from spanjury.judges.core import Segment
+from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Message, Segment, ToolCall
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.columns import NOTHING
-from spanjury.orchestration.services.viewing.reading import Pairing
+from spanjury.orchestration.services.viewing.reading import NOTHING, Pairing
+from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 
+with lazily():
+    from spanjury.orchestration.services.runs import run_folder as runs
+    from spanjury.orchestration.wiring import replay
+    from spanjury.orchestration.wiring import runs as run_folders
+
 _Text = tuple[TextStore, int]
+_NO_REPLIES = (
+    "the memory holds no reply to what these judges ask today: they were asked by another version"
+    " or with other options, or did not answer"
+)
+CONSOLIDATOR = "consolidator"
+"""The name under which the calls of a consolidator are shown."""
 
 
 class Unasked(msgspec.Struct, frozen=True):
@@ -115,3 +130,111 @@ class Details:
             row = rows[number]
             there = row != NOTHING and not is_hidden
             yield msgspec.Raw(run.line(row).rstrip(b"\n")) if there else None
+
+
+class Asked:
+    """Prompts that the models of a run were sent, and their replies.
+
+    Parameters
+    ----------
+    run
+        A run, which may have no memory.
+    aspects
+        The aspects that are known.
+    """
+
+    def __init__(self, run: ViewedRun, aspects: KnownAspects) -> None:
+        self._run = run
+        self._aspects = aspects
+        self._lock = Lock()  # models may be in this process, and memories are read in turn
+
+    def of(
+        self, segment: Segment | None, *, task: str, aspect: str, unasked: Unasked | None = None
+    ) -> dict[str, object]:
+        """Return the calls about a text, seat by seat, for JSON; and a note on those without any.
+
+        Parameters
+        ----------
+        unasked
+            Seats that a cascade did not ask: what the memory holds of them is of another row, or
+            of a later run.
+        """
+        run, definition = self._run, self._aspects.find(task, aspect)
+        if run.folder is None or run.memory is None:
+            return _nothing(f"{run.name} keeps no memory: prompts and replies are not there")
+        if segment is None:
+            return _nothing(
+                "the text of this row is missing, and the prompts cannot be made without it"
+            )
+        if definition is None:
+            return _nothing(f"the aspect {aspect} of {task} is not known here")
+        try:
+            with self._lock:
+                calls, asking = _replayed(run.folder, segment, definition, memory=run.memory)
+        except EvaluationError as error:
+            return _nothing(f"prompts and replies cannot be shown: {error}")
+        left = unasked or Unasked()
+        made = [call for call in calls if call.seat not in left.seats]
+        return {"seats": list(_seats(made)), "note": _note(made, asking, unasked=left)}
+
+
+def _replayed(
+    folder: Path, segment: Segment, aspect: Aspect, *, memory: Path
+) -> "tuple[list[replay.Call], tuple[str, ...]]":
+    """Have the panel of a run assess once more of what it remembers.
+
+    Return its calls, and the names of the seats that assessed.
+    """
+    panel = runs.job_of(run_folders.RunFolder(folder)).panel
+    recorder = replay.Recorder()
+    if not replay.asking_seats(panel):
+        raise ConfigError("its judges ask no model")
+
+    async def assess() -> tuple[str, ...]:
+        opening = replay.open_replayed_panel(panel, memory=memory, recorder=recorder)
+        async with opening as opened:
+            await opened.assess(segment, aspect)
+            return tuple(seat.name for seat in opened.seats)
+
+    asking = anyio.run(assess)
+    return recorder.calls, asking
+
+
+def _note(made: "Sequence[replay.Call]", asking: Sequence[str], *, unasked: Unasked) -> str:
+    """Say why some of the seats that ask a model, or all of them, have no calls."""
+    left = [seat for seat in asking if seat in unasked.seats]
+    notes = [f"{', '.join(left)}: not asked about this text. {unasked.reason}"] if left else []
+    if not made and len(left) < len(asking):
+        notes.append(_NO_REPLIES)
+    return " ".join(notes)
+
+
+def _nothing(note: str) -> dict[str, object]:
+    return {"seats": [], "note": note}
+
+
+def _seats(calls: "Sequence[replay.Call]") -> Iterator[dict[str, object]]:
+    for seat in sorted(dict.fromkeys(call.seat for call in calls), key=lambda seat: not seat):
+        yield {
+            "judge": seat or CONSOLIDATOR,
+            "calls": [_call(call) for call in calls if call.seat == seat],
+        }
+
+
+def _call(call: "replay.Call") -> dict[str, object]:
+    request = call.request
+    messages = [_message(message) for message in request.messages]
+    if request.prefix:
+        messages.append({"role": "assistant", "content": request.prefix})
+    reply = _with_tools(call.reply.text or request.forced, call.reply.tool_calls)
+    return {"messages": messages, "reply": reply}
+
+
+def _message(message: Message) -> dict[str, str]:
+    return {"role": message.role, "content": _with_tools(message.content, message.tool_calls)}
+
+
+def _with_tools(text: str, calls: Sequence[ToolCall]) -> str:
+    """Return a text and the calls of tools that are beside it, one a line."""
+    parts = [text] if text else []
+    return "\n".join((*parts, *(f"{call.name}({call.arguments})" for call in calls)))

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.lazy import Once, lazily
+from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
 from spanjury.orchestration.wiring.runs import RunFolder, find_run
+
+with lazily():
+    import pydantic
 
 T = TypeVar("T")
 
@@ -15,6 +20,7 @@ PART = ".part"
 """Ends the name of the results of a run that is not at its end."""
 _RESULTS = "results.jsonl"
 _MOST = 2
+_RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,8 @@ class ViewedRun:
         Its folder; None for a bare file.
     memory
         The file of its replies; None where it keeps none.
+    rubric
+        The weighted criteria that it was judged by; None for none.
     begun
         As its manifest says; empty where it does not.
     """
@@ -56,6 +64,7 @@ class ViewedRun:
     folder: Path | None = None
     memory: Path | None = None
     aspects_files: tuple[Path, ...] = ()
+    rubric: Rubric | None = None
     begun: str = ""
     is_done: bool = True
 
@@ -122,9 +131,18 @@ def _of_folder(folder: RunFolder) -> ViewedRun:
         folder=folder.path,
         memory=folder.memory if folder.memory.is_file() else None,
         aspects_files=tuple(map(Path, _listed(job, "aspects_files"))),
+        rubric=_rubric(job.get("rubric")),
         begun=str(manifest.get("begun") or ""),
         is_done=folder.is_done,
     )
+
+
+def _rubric(kept: object) -> Rubric | None:
+    """Return the rubric of a job; None if there is none, or it is of another release."""
+    try:
+        return _RUBRIC.get().validate_python(kept)
+    except pydantic.ValidationError:
+        return None
 
 
 def _there(results: Path, *, whose: Path) -> Path:

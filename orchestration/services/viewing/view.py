@@ -1,28 +1,31 @@
-"""A view of one run, or of two that are compared: all that a page asks for."""
+"""A view of one run, or of two that are compared: rows, search, and all that a page asks for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import compress
 from pathlib import Path
+from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Self
 
-from spanjury.judges.core import ConfigError, DataError, Scale, Segment
-from spanjury.orchestration.services.viewing.asked import Asked
+from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.columns import (
+from spanjury.orchestration.services.viewing.comparison import Comparisons
+from spanjury.orchestration.services.viewing.details import Asked, Details
+from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
+from spanjury.orchestration.services.viewing.reading import (
     DECISIONS,
     NO_COLUMNS,
     NOTHING,
     OUTCOMES,
     Names,
+    Pairing,
+    RunReading,
+    open_readings,
 )
-from spanjury.orchestration.services.viewing.comparison import Comparisons
-from spanjury.orchestration.services.viewing.details import Details
-from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
-from spanjury.orchestration.services.viewing.reading import Pairing, open_readings
-from spanjury.orchestration.services.viewing.row_thread import RowThread, main_store
-from spanjury.orchestration.services.viewing.search import rows_holding
 from spanjury.orchestration.services.viewing.sources import ViewedRun
+from spanjury.orchestration.services.viewing.texts import TextStore
 
 MOST_COLUMNS = 20_000
 """Rows of a part of the columns."""
@@ -31,6 +34,127 @@ MOST_DETAILS = 200
 MOST_SEARCHED = 1_000
 """Characters of what is searched."""
 _FORMAT = 1
+
+
+def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = False) -> list[int]:
+    """Return the numbers of the rows that hold a text, whatever its case, in order.
+
+    Parameters
+    ----------
+    count
+        The rows that are there.
+    is_blind
+        Search ids and outputs only, not what judges said.
+    """
+    needle = text.casefold().encode("utf-8", "replace")
+    by_store: dict[int, bytearray] = {}  # store -> its texts that hold it
+    held = [_rows_of_run(run, needle, is_blind=is_blind, by_store=by_store) for run in pairing.runs]
+    if len(held) == 1:
+        return list(compress(range(count), held[0]))
+    of_both = list(zip(held, pairing.rows, strict=True))
+    return [
+        number
+        for number in range(count)
+        if any(rows[number] != NOTHING and of_run[rows[number]] for of_run, rows in of_both)
+    ]
+
+
+def _rows_of_run(
+    run: RunReading, needle: bytes, *, is_blind: bool, by_store: dict[int, bytearray]
+) -> bytearray:
+    """Mark the rows of a run that hold `needle`."""
+    if run.store is None:
+        held = bytearray(len(run.texts))
+    else:
+        if id(run.store) not in by_store:
+            by_store[id(run.store)] = _texts(run.store, needle)
+        texts = bytearray(by_store[id(run.store)])
+        for text in run.changed.copy():
+            texts[text] = 0
+        held = bytearray(map(texts.__getitem__, run.texts[:]))
+    if not is_blind:
+        for row in run.reasons.holding(needle):
+            if row < len(held):
+                held[row] = 1
+    return held
+
+
+def _texts(store: TextStore, needle: bytes) -> bytearray:
+    """Mark the texts that hold `needle`; the last place is that of no text, which -1 names."""
+    marks = bytearray(len(store) + 1)
+    for text in store.holding(needle):
+        if text < len(marks) - 1:
+            marks[text] = 1
+    return marks
+
+
+class RowThread:
+    """Reads all rows; those that are there can be looked at meanwhile, from any thread."""
+
+    def __init__(self, pairing: Pairing) -> None:
+        self.sources = array("i")
+        """Number of each row's inputs; `NOTHING` where they are not known."""
+        self.problem: EvaluationError | None = None
+        """The reason why reading ended early."""
+        self._pairing = pairing
+        self._grown = Condition()
+        self._leaving = Event()
+        self._is_read = False
+        self._thread = Thread(target=self._read, name="rows of a view", daemon=True)
+
+    @property
+    def rows(self) -> int:
+        """The rows that are there so far."""
+        return len(self.sources)
+
+    @property
+    def is_read(self) -> bool:
+        """True if no more will come."""
+        return self._is_read
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Read no further, and return when that is so."""
+        self._leaving.set()
+        self._thread.join()
+
+    def wait(
+        self, is_enough: Callable[[], bool] = lambda: False, *, seconds: float | None = None
+    ) -> None:
+        """Wait until something holds of the rows, all are read, or the time is over."""
+        with self._grown:
+            self._grown.wait_for(lambda: self._is_read or is_enough(), timeout=seconds)
+
+    def _read(self) -> None:
+        try:
+            for _ in self._pairing.read():
+                self._add_sources()
+                if self._leaving.is_set():
+                    return
+        except EvaluationError as error:
+            self.problem = error
+        finally:
+            with self._grown:
+                self._is_read = True
+                self._grown.notify_all()
+
+    def _add_sources(self) -> None:
+        """Note the inputs of the rows that have come, which then are there for all to see."""
+        main = main_store(self._pairing)
+        for number in range(len(self.sources), len(self._pairing)):
+            text = self._pairing.text(number)
+            is_known = text is not None and text[0] is main
+            self.sources.append(text[0].source(text[1]) if text and is_known else NOTHING)
+        with self._grown:
+            self._grown.notify_all()
+
+
+def main_store(pairing: Pairing) -> TextStore | None:
+    """Return the texts of the first run that has any; the inputs of others are not numbered."""
+    return next((run.store for run in pairing.runs if run.store is not None), None)
 
 
 class View:
@@ -83,6 +207,7 @@ class View:
             self._aspects = KnownAspects(
                 self._aspects_files,
                 of_runs=[file for run in self.runs for file in run.aspects_files],
+                rubrics=[run.rubric for run in self.runs],
             )
             self._pairing = Pairing(
                 open_readings(self.runs, stack, names=self._names, only=self._only)

@@ -24,7 +24,7 @@ class Scorer:
         The quality that is scored; empty for a scorer of no aspect, as a metric, which is
         compared with people's scores on each.
     run
-        Of a judge that was a seat of a panel with others: the run of that panel.
+        Run of the panel in which the judge was one of several seats.
     """
 
     name: str

@@ -34,9 +34,9 @@ class Settings:
     level
         Over what a correlation is taken, as `stats.grouping` says.
     draws
-        Of the bootstrap and of the permutation test; 0 for neither.
+        Number of resamples in the bootstrap and the permutation test; 0 for neither.
     seed
-        Of both; the same seed draws the same outputs for every scorer and aspect.
+        Seed of both; the same seed draws the same outputs for every scorer and aspect.
     """
 
     level: Level = "by-input"
@@ -54,7 +54,7 @@ class Agreement:
     value
         The correlation, positive where both find the same better; NaN where it is undefined.
     low, high
-        Of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
+        Ends of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
     items, groups, undefined
         Outputs that both scored; correlations whose mean it is, and those that are undefined.
     coverage

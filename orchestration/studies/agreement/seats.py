@@ -84,7 +84,7 @@ class SeatPair:
     Parameters
     ----------
     spearman
-        Of their scores, all outputs at once; NaN where it is undefined.
+        Correlation of their scores over all outputs; NaN if it is undefined.
     kappa
         Weights -> Cohen's kappa.
     """
@@ -124,7 +124,7 @@ class EnsembleSize:
     panels, undefined
         Number of panels, and of those without a correlation.
     mean, least, greatest
-        Of the correlations of the others; NaN without any.
+        Mean and extremes of the others' correlations; NaN without any.
     """
 
     size: int

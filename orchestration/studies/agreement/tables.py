@@ -20,8 +20,7 @@ from spanjury.orchestration.report import (
     prose,
     table,
 )
-from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings
-from spanjury.orchestration.studies.agreement.rankings import Ranking
+from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings, Ranking
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks

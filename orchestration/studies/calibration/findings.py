@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.engine.calibration import AspectCalibration
 from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.studies.calibration.fitting import FAULTY_SHARE, Terms, fit, penalties
-from spanjury.orchestration.studies.calibration.texts import (
+from spanjury.orchestration.studies.calibration.fitting import (
+    FAULTY_SHARE,
     BoolArray,
     CalibrationTexts,
     Suspicions,
+    Terms,
+    fit,
+    penalties,
 )
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import items_for_rate
@@ -189,11 +192,6 @@ class AspectFindings:
     changes: tuple[Change, ...]
     alarms: tuple[AlarmFindings, ...]
     kept: tuple[str, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing was kept."""
-        return not self.kept
 
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"

@@ -62,7 +62,7 @@ def differences(
     Parameters
     ----------
     first, second
-        Of the two runs; a scorer of one run alone is skipped.
+        Scores of the two runs; a scorer that only one run has is skipped.
     """
     scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
     rows = [

@@ -18,8 +18,12 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.comparison.compared import LEVEL, Compared, Preference
-from spanjury.orchestration.studies.comparison.comparison import Comparison
+from spanjury.orchestration.studies.comparison.comparison import (
+    LEVEL,
+    Compared,
+    Comparison,
+    Preference,
+)
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared
 from spanjury.orchestration.studies.judging import Examinee
 

@@ -25,10 +25,13 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     of_interest,
     strongest,
 )
-from spanjury.orchestration.studies.discernment.contrasts import Contrast
-from spanjury.orchestration.studies.discernment.detection import Alarms, Detection, Estimate
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
-from spanjury.orchestration.studies.discernment.marked_places import Marking
+from spanjury.orchestration.studies.discernment.detection import (
+    Alarms,
+    Detection,
+    Estimate,
+    Marking,
+)
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class DecisionRow:
     Parameters
     ----------
     contrast, detection, marking
-        Of the aspect; None where no aspect that matters has a score.
+        Those of the aspect; None if no aspect that matters has a score.
     leads
         Whether the word for the condition is for this aspect.
     """

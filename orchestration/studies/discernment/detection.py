@@ -6,24 +6,27 @@ not worse are the clean ones and those after a harmless change.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
-from spanjury.orchestration.studies.discernment.aspect_scores import (
+from spanjury.orchestration.studies.discernment.score_arrays import (
     STRICT,
     USUAL,
     AspectScores,
+    Judgements,
+    ScoreArrays,
     in_blocks,
     stacked,
 )
-from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.perturbations.pairs import PerturbedPair
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 
 _DRAWS = 1000
 """Bootstrap draws that are enough for intervals."""
@@ -31,6 +34,66 @@ _BLOCK = 250_000
 """Counts of texts, clean and harmlessly changed, that are added up at a time."""
 _HALF = 0.5
 """Nearer than this to the best score, the label is the best one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking:
+    """Spans on one aspect beside the damage of one condition.
+
+    Parameters
+    ----------
+    claims_spans
+        Whether the judge marks anything in any text on this aspect.
+    """
+
+    aspect: str
+    claims_spans: bool
+    localisation: Localisation
+
+    @property
+    def misses(self) -> bool:
+        """True if the judge marks spans, and there is damage to mark, but none touches it."""
+        spans = self.localisation
+        return self.claims_spans and spans.damaged > 0 and not spans.hits
+
+
+def marked_places(
+    pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
+) -> Localisation:
+    """Compare what is marked in the damaged texts only, on any of `aspects`, with the damage."""
+    return pooled(_localised(pair, aspects, judgements) for pair in pairs)
+
+
+def markings(
+    pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
+) -> tuple[Marking, ...]:
+    """Compare what is marked with the damage aspect by aspect; parameters as above."""
+    marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
+    return tuple(
+        Marking(
+            aspect=aspect,
+            claims_spans=aspect in marking,
+            localisation=marked_places(pairs, [aspect], judgements),
+        )
+        for aspect in aspects
+    )
+
+
+def _localised(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
+    spans = [span for aspect in aspects for span in _new(pair, aspect, judgements)]
+    return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
+
+
+def _new(pair: PerturbedPair, aspect: str, judgements: Judgements) -> Iterator[tuple[int, int]]:
+    now = judgements[pair.damaged.segment_id, aspect].spans
+    before = judgements[pair.clean.segment_id, aspect].spans
+    carried = [pair.damage.carried(*span) for span in before]
+    for start, end in new_spans(_rows(now), _rows(carried)):
+        yield int(start), int(end)
+
+
+def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.array(intervals, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +210,7 @@ def detections(
     harmless
         Likewise: whether a flag on the texts is a false alarm.
     seed, draws
-        Of the bootstrap of texts, each with all that was made of it.
+        Seed and number of resamples of texts, each with all that was made of it.
     """
     once = score_arrays.single()
     aspects = [

@@ -20,23 +20,22 @@ from spanjury.orchestration.report import (
     prose,
     table,
 )
-from spanjury.orchestration.studies.discernment.cautions import cautions
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
+    cautions,
     conclusion,
     is_harmless,
     missing,
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.contrasts import Contrast
 from spanjury.orchestration.studies.discernment.decisions import (
     MARKS,
     decision_notes,
     decision_summary,
     decision_table,
 )
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee
 

@@ -6,18 +6,17 @@ from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import defined, figure
-from spanjury.orchestration.studies.card import Measure
-from spanjury.orchestration.studies.discernment.cautions import cautions
+from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
+    cautions,
     conclusion,
     is_harmless,
     targeted,
 )
-from spanjury.orchestration.studies.discernment.contrasts import Contrast
 from spanjury.orchestration.studies.discernment.decisions import decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
-from spanjury.orchestration.studies.discernment.findings import Finding, Findings
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
 from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee
@@ -155,13 +154,11 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
     if not any(detections for _, detections in by_condition):
         return
     caught = findings.caught
-    yield Measure(
-        name="discernment.caught.average",
-        value=defined(caught.value),
+    yield measured(
+        "discernment.caught.average",
+        caught,
         says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
         count=findings.segments,
-        low=defined(caught.low),
-        high=defined(caught.high),
     )
     for finding, detections in by_condition:
         shares = [detection.caught_10 for detection in detections]
@@ -192,14 +189,7 @@ def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
             "share of written pairs whose wrong twin scores lower, ties half; 0.5 is chance",
         ),
     ):
-        yield Measure(
-            name=f"discernment.{name}",
-            value=defined(share.value),
-            says=says,
-            count=twins.pairs,
-            low=defined(share.low),
-            high=defined(share.high),
-        )
+        yield measured(f"discernment.{name}", share, says=says, count=twins.pairs)
 
 
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:

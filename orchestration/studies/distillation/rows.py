@@ -1,6 +1,7 @@
 """The rows that training data is made of: texts with their data set, split and licence."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core import ConfigError, DataError, Segment
@@ -15,7 +16,18 @@ from spanjury.orchestration.studies.distillation.splits import (
 
 _LICENCE = ("licence", "license")
 _DATASET = "dataset"
-_SHOWN = 3
+_NAMES_SHOWN = 3
+OURS = "Apache-2.0"
+"""Of reports that the rules of spanjury make."""
+
+# As SPDX and data-set cards write them. What forbids commercial use or changes is not among
+# them: whether it permits training is for a lawyer, and `accepted`, to say.
+_PERMITS = re.compile(
+    r"cc0|cc-?zero|public[ -]?domain|pddl|unlicense|wtfpl|0bsd|bsd(-[234]-clause)?|mit(-0)?|isc"
+    r"|apache(-?2\.0)?|odc-by|odbl|dl-de-by|etalab|zlib|cc-by(-sa)?|cdla-(permissive|sharing)"
+)
+_VERSION = re.compile(r"[-_ ]v?\d+(\.\d+)*$")
+_REFUSALS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +74,7 @@ def rows_of(
     files
         In order; a row may name its data set and its licence in its meta.
     licence
-        Of the rows that name none.
+        Licence of the rows that name none.
     """
     texts = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
     if not texts:
@@ -101,7 +113,7 @@ def refuse_overlap(rows: Iterable[Row], evaluation: Sequence[DataFile]) -> None:
         files = ", ".join(dict.fromkeys(path for _, path in shared))
         raise DataError(
             f"inputs of {len(names)} rows are evaluated on in {files}"
-            f" ({', '.join(map(repr, names[:_SHOWN]))}): leave them out of the training data"
+            f" ({', '.join(map(repr, names[:_NAMES_SHOWN]))}): leave them out of the training data"
         )
 
 
@@ -118,3 +130,47 @@ def _dataset(file: DataFile, segment: Segment) -> str:
 
 def _text(meta: Mapping[str, object], *names: str) -> str:
     return next((value for name in names if isinstance(value := meta.get(name), str)), "")
+
+
+def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
+    """Say whether `licence` is known to permit training, or is one of `accepted`.
+
+    Examples
+    --------
+    >>> permits_training("CC-BY-4.0"), permits_training("CC-BY-NC-4.0"), permits_training("")
+    (True, False, False)
+    """
+    folded = licence.strip().casefold().replace(" ", "-")
+    if folded in {name.strip().casefold().replace(" ", "-") for name in accepted}:
+        return True
+    bare = _VERSION.sub("", folded)
+    return any(_PERMITS.fullmatch(name) is not None for name in (folded, bare))
+
+
+def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
+    """Refuse what does not permit training.
+
+    Raise `ConfigError` if one does not; the message names the first few.
+
+    Parameters
+    ----------
+    owned
+        Whose licence, and which; empty where unknown.
+    accepted
+        Licences that the user answers for.
+    """
+    refused = dict.fromkeys(_refused(owned, accepted))
+    if refused:
+        named = "; ".join(list(refused)[:_REFUSALS_SHOWN])
+        more = (
+            f" (and {len(refused) - _REFUSALS_SHOWN} more)"
+            if len(refused) > _REFUSALS_SHOWN
+            else ""
+        )
+        raise ConfigError(f"not known to permit training: {named}{more}")
+
+
+def _refused(owned: Iterable[tuple[str, str]], accepted: Collection[str]) -> Iterator[str]:
+    for whose, licence in owned:
+        if not permits_training(licence, accepted=accepted):
+            yield f"{whose} ({licence or 'no licence given'})"

@@ -22,8 +22,8 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.splits import SPLITS
+from spanjury.orchestration.studies.distillation.training_set import Example
 
 
 @dataclass(slots=True)

@@ -1,20 +1,99 @@
-"""The targets of training: replies that are due on texts, of a panel's reports or of known damage.
+"""The targets of training: replies due on texts, from panels or known damage; balanced samples.
 
 Source for panels: Kartáč et al. (2025), OpeNLGauge, sections 4 and 5.1. The panel sets outlier
 seats aside before it consolidates; its score keeps them.
 """
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import TypeVar
+
+from numpy.random import Generator
 
 from spanjury.judges.core import Aspect, Report, Result, gravest
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.llm.short_prompt import MAX_ERRORS, messages_for
 from spanjury.judges.llm.verdict_first import verdict_target
 from spanjury.judges.scoring import names_its_errors
-from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.rows import Row
+from spanjury.orchestration.studies.distillation.training_set import Example, Licences, Provenance
+from spanjury.perturbations.perturbation import generator_for
+
+T = TypeVar("T")
+
+
+def least_used(
+    choices: Sequence[T],
+    used: Counter[Hashable],
+    rng: Generator,
+    *,
+    k: int,
+    key: Callable[[T], Hashable],
+) -> list[T]:
+    """Draw up to `k` of `choices`, those with the least used keys first, and count them in.
+
+    Within one draw a key comes again only when every other one was drawn as often.
+    """
+    lots = rng.random(len(choices)).tolist()
+    before: Counter[Hashable] = Counter()
+    ranked: list[tuple[int, int, float, int]] = []
+    for index in sorted(range(len(choices)), key=lots.__getitem__):
+        group = key(choices[index])
+        ranked.append((before[group], used[group], lots[index], index))
+        before[group] += 1
+    drawn = [choices[index] for *_, index in sorted(ranked)[:k]]
+    used.update(map(key, drawn))
+    return drawn
+
+
+def sampled(
+    rows: Sequence[Row],
+    aspects: Mapping[str, Sequence[Aspect]],
+    *,
+    systems: int,
+    per_output: int,
+    seed: int,
+) -> Iterator[tuple[Row, Aspect]]:
+    """Draw outputs for each input, and aspects for each output.
+
+    Source: Kartáč et al. (2025), OpeNLGauge, section 5.1.
+
+    Parameters
+    ----------
+    rows
+        The outputs; those of one input need not stand together.
+    aspects
+        Task -> what may be judged in it; what needs an input that a row lacks is skipped.
+    systems
+        How many systems are drawn for each input, balanced over all of them.
+    per_output
+        How many aspects are drawn for each output, balanced over all of the task.
+
+    Yields
+    ------
+    Row and Aspect
+        Input by input, in the order of the data.
+    """
+    rng = generator_for(seed, "sampling", "")
+    used: Counter[Hashable] = Counter()
+    by_input: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_input[row.input_id].append(row)
+    for outputs in by_input.values():
+        for row in least_used(outputs, used, rng, k=systems, key=_system):
+            fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
+            for aspect in least_used(fit, used, rng, k=per_output, key=_aspect):
+                yield row, aspect
+
+
+def _system(row: Row) -> Hashable:
+    return "system", row.dataset, row.segment.system
+
+
+def _aspect(aspect: Aspect) -> Hashable:
+    return "aspect", aspect.task.name, aspect.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,10 @@ _SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
 )
 _REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
     {
-        "decision": lambda result: _gravity(result.report.decision),
+        # A criterion counts through its rubric, by its weight or as a must-have.
+        "decision": lambda result: (
+            None if result.aspect.rubric else _gravity(result.report.decision)
+        ),
         "score": lambda result: result.report.score,
         "error_probability": lambda result: result.report.error_probability,
         "outcome": lambda result: result.report.outcome.value,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from spanjury.judges.core import ConfigError, Decision, Result, Segment
+from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
 from spanjury.orchestration.studies.comparisons import parse_number
@@ -214,13 +214,13 @@ class Gate:
 
     def add(self, result: Result) -> None:
         """Hold one result to the terms."""
-        self._count(result.segment, figures_of(result))
+        self._count(result.segment, result.aspect, figures_of(result))
         if self.terms.conditions:
             self._judge(result)
 
     def add_row(self, row: FinishedRow) -> None:
         """Hold a remembered row to the terms; it is read only if there are conditions."""
-        self._count(row.segment, row.figures)
+        self._count(row.segment, row.aspect, row.figures)
         if self.terms.conditions:
             self._judge(row.result())
 
@@ -239,10 +239,11 @@ class Gate:
         """The number of results without a score."""
         return sum(row.total - row.scored for row in self._means.values())
 
-    def _count(self, segment: Segment, figures: Figures) -> None:
+    def _count(self, segment: Segment, aspect: Aspect, figures: Figures) -> None:
         self.total += 1
         add_figures(self._means, figures)
-        self._flagged.count(segment, figures.decision)
+        if not aspect.rubric:  # a criterion counts through it
+            self._flagged.count(segment, figures.decision)
 
     def _judge(self, result: Result) -> None:
         failure = failure_of(result, self.terms.conditions)

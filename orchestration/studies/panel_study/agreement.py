@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import default_rng
 
 from spanjury.orchestration.report import between, figure
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats
-from spanjury.orchestration.studies.sampling.chances import unequal_chances_note
-from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.sampling import unequal_chances_note
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
@@ -30,7 +30,7 @@ class Settings:
     folds
         Into which the sources are dealt, where something is chosen or fitted.
     draws
-        Of the bootstrap; 0 for no intervals.
+        Number of bootstrap resamples; 0 for no intervals.
     """
 
     level: Level | None = None
@@ -78,7 +78,7 @@ class Agreement:
             ).value
             for within_group in self.seats.within_groups(scores)
         ]
-        return _averaged(np.array(parts))
+        return mean_scores(np.array(parts))
 
     def estimates(self, scores: FloatArray) -> list[Estimate]:
         """Return the agreement of scores of shape ``(many, texts)``, each with its interval."""
@@ -125,15 +125,9 @@ class Agreement:
             for within_group in self.seats.within_groups(scores)
         ]
         return Resampled(
-            _averaged(np.array([part.estimate for part in parts])),
-            _averaged(np.array([part.draws for part in parts])),
+            mean_scores(np.array([part.estimate for part in parts])),
+            mean_scores(np.array([part.draws for part in parts])),
         )
-
-
-def _averaged(parts: FloatArray) -> FloatArray:
-    """Return the mean over groups of those that are defined."""
-    scored = ~np.isnan(parts)
-    return safe_divide(np.where(scored, parts, 0.0).sum(axis=0), scored.sum(axis=0))
 
 
 def source_folds(seats: PanelSeats, settings: Settings) -> IntArray:
@@ -170,7 +164,7 @@ def chances_notes(
     Parameters
     ----------
     chances
-        Of the texts of `seats`, in their order; where one is None, nothing is weighed.
+        Chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
     """
     note = unequal_chances_note(chances)
     if note:

@@ -22,7 +22,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.tables import Row
 from spanjury.orchestration.studies.panel_study.agreement import Estimate
-from spanjury.orchestration.studies.panel_study.cascade_findings import (
+from spanjury.orchestration.studies.panel_study.cascades import (
     CascadeFindings,
     CascadePoint,
     Kept,

@@ -1,25 +1,26 @@
-"""Findings of a study of a panel's seats, aspect by aspect."""
+"""Findings of a study of a panel's seats: agreement, lean, redundancy and costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import default_rng
+from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, Settings
 from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
-from spanjury.orchestration.studies.panel_study.leaning import Lean, leans
-from spanjury.orchestration.studies.panel_study.redundancy import (
-    RedundancyFindings,
-    redundancy_findings,
-)
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats
+from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.orchestration.studies.panel_study.subsets import SubsetFindings, subset_findings
 from spanjury.orchestration.studies.panel_study.weights import Weighing, weighings
+from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
+from spanjury.stats.redundancy import rater_redundancy
+from spanjury.stats.resampling import bootstrap, percentile_interval
 
 FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
@@ -27,6 +28,181 @@ _FEW_TEXTS = 50
 _LEAST_SEATS = 2
 _NEARLY_ALL = 0.98
 """Share of texts from which on what a seat did not score is not worth a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lean:
+    """The lean of a seat towards systems of its own family, on the scale of its scores.
+
+    Parameters
+    ----------
+    systems
+        Those of its family.
+    texts
+        Theirs that it scored.
+    beyond_people
+        By how much its scores of its family's texts are above what people's scores of them
+        predict, less the same of other texts.
+    beyond_seats
+        The same, beside the mean of the seats of other families; NaN without any.
+    """
+
+    seat: str
+    family: str
+    systems: tuple[str, ...]
+    texts: int
+    beyond_people: Estimate
+    beyond_seats: Estimate
+
+
+def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
+    """Yield the lean of each seat that judged systems of its own family and others."""
+    of_system = [families.of(name) for name in seats.system_names]
+    of_seat = [families.of(model) for model in seats.models]
+    for number, family in enumerate(of_seat):
+        own_systems = np.array([family is not None and other == family for other in of_system])
+        own = own_systems[seats.systems]
+        if not own.any() or own.all():
+            continue
+        scores = seats.scores[number]
+        others = [other for other, its in enumerate(of_seat) if its != family]
+        beside = mean_scores(seats.scores[others]) if others else np.full(seats.texts, np.nan)
+        yield Lean(
+            seat=seats.names[number],
+            family=family or "",
+            systems=tuple(
+                name for name, is_own in zip(seats.system_names, own_systems, strict=True) if is_own
+            ),
+            texts=int((own & ~np.isnan(scores)).sum()),
+            beyond_people=_contrast(seats, _beyond(scores, seats.human), own, settings=settings),
+            beyond_seats=_contrast(seats, scores - beside, own, settings=settings),
+        )
+
+
+def _beyond(scores: FloatArray, people: FloatArray) -> FloatArray:
+    """Return what a line through people's scores does not predict of a seat's."""
+    scored = ~np.isnan(scores + people)
+    if scored.sum() < 2 or np.ptp(people[scored]) == 0:  # noqa: PLR2004  a line takes two points
+        return scores - np.nanmean(scores) if scored.any() else scores
+    slope, start = np.polyfit(people[scored], scores[scored], 1)
+    left: FloatArray = scores - (start + slope * people)
+    return left
+
+
+def _contrast(
+    seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
+) -> Estimate:
+    """Return the mean over own texts less that over others, with sources drawn again."""
+    scored = ~np.isnan(values)
+    sources = int(seats.sources.max()) + 1
+    parts = np.zeros((4, sources))
+    for line, side in ((0, own & scored), (2, ~own & scored)):
+        np.add.at(parts[line], seats.sources[side], values[side])
+        np.add.at(parts[line + 1], seats.sources[side], 1.0)
+
+    def effect(counts: FloatArray) -> FloatArray:
+        mine, mine_count, others, others_count = (counts @ part for part in parts)
+        return safe_divide(mine, mine_count) - safe_divide(others, others_count)
+
+    drawn = bootstrap(
+        effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
+    )
+    bounds = percentile_interval(drawn)
+    return Estimate(float(drawn.estimate), float(bounds.low), float(bounds.high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedundantPair:
+    """Two seats, and how far they agree where people's scores do not explain it.
+
+    Parameters
+    ----------
+    family
+        That of both; None where they are of different ones or a model's family is unknown.
+    """
+
+    first: str
+    second: str
+    family: str | None
+    texts: int
+    partial: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedundancyFindings:
+    """Redundancy of all pairs of seats, the most redundant first.
+
+    Parameters
+    ----------
+    effective
+        The number of independent seats that would err as little together: a lower bound, as
+        what people's noisy scores miss counts as the seats' redundancy.
+    within, between
+        Mean partial correlation of pairs of one family, and of different known families; NaN
+        without any.
+    """
+
+    pairs: tuple[RedundantPair, ...]
+    effective: Estimate
+    within: float
+    between: float
+
+
+def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyFindings | None:
+    """Measure redundancy where the level compares texts; None for fewer than two seats."""
+    seats, settings = agreement.seats, agreement.settings
+    if len(seats.names) < 2:  # noqa: PLR2004  a pair
+        return None
+    shared = rater_redundancy(
+        _ranked_within(seats.human, agreement.blocks),
+        np.array([_ranked_within(line, agreement.blocks) for line in seats.scores]),
+        rng=default_rng(settings.seed),
+        clusters=seats.sources,
+        draws=max(settings.draws, 1),
+    )
+    of_seat = [families.of(model) for model in seats.models]
+    cells = list(zip(*np.triu_indices(len(seats.names), k=1), strict=True))
+    pairs = [
+        RedundantPair(
+            first=seats.names[row],
+            second=seats.names[column],
+            family=of_seat[row] if of_seat[row] == of_seat[column] else None,
+            texts=int(shared.items[row, column]),
+            partial=Estimate(*(float(part[row, column]) for part in shared[:3])),
+        )
+        for row, column in cells
+    ]
+    apart = [
+        pair.partial.value
+        for pair, (row, column) in zip(pairs, cells, strict=True)
+        if of_seat[row] and of_seat[column] and of_seat[row] != of_seat[column]
+    ]
+    return RedundancyFindings(
+        pairs=tuple(sorted(pairs, key=lambda pair: _first_greatest(pair.partial.value))),
+        effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
+        within=_mean(pair.partial.value for pair in pairs if pair.family),
+        between=_mean(apart),
+    )
+
+
+def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
+    """Return ranks within each block as shares: what differs between blocks is no agreement."""
+    if not blocks.any():
+        return values
+    ranked = np.full(values.shape, np.nan)
+    for block in np.unique(blocks):
+        here = (blocks == block) & ~np.isnan(values)
+        ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
+    return ranked
+
+
+def _first_greatest(value: float) -> float:
+    return np.inf if np.isnan(value) else -value
+
+
+def _mean(values: Iterable[float]) -> float:
+    defined: FloatArray = np.array([value for value in values if not np.isnan(value)])
+    return float(defined.mean()) if defined.size else np.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ class SeatWord(NamedTuple):
 
     score: float
     fraction: float
-    """Of the score on its scale, 0 to 1."""
+    """The score's position on its scale, 0 to 1."""
     estimate: float
     """The goodness of the text by the report, 0 to 1."""
     has_failed: bool

@@ -36,7 +36,7 @@ class Weighing:
     gain
         By how much it agrees more with people than the plain mean.
     weights
-        Of the seats, fitted to all texts; empty where none are said.
+        Weights of the seats, fitted to all texts; empty if none are given.
     """
 
     name: str

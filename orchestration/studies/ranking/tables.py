@@ -33,6 +33,20 @@ _VALUE = ".2f"
 _CHANGE = "+.3f"
 _P = ".3f"
 _LEAST_P = 0.001
+_METHOD = (
+    "Brackets are 95 % intervals for inputs like these; all texts of a system for one input count"
+    " as one observation. A difference is the mean over the inputs that both systems have scores"
+    " for. Its p-value is adjusted for all pairs of an aspect by Holm's method. Systems that share"
+    " a letter are not shown to differ. The panel's scores alone show nothing about systems: a pair"
+    " is shown to differ only if people marked texts of both. A place is the range of ranks that"
+    " the pairs allow. The inputs and marks still needed would show a pair to differ, among all"
+    " pairs, with a power of 80 %, if its difference stays as it is. Estimates by people and"
+    " judges are prediction-powered (Angelopoulos et al. 2023): the panel's means on people's"
+    " scale, corrected by the panel's error on marked texts. They are unbiased if the marked texts"
+    " were drawn at random, or by the chances in their rows. A good panel makes them narrower: the"
+    " column worth holds the number of marks that would be as precise without a panel. Systems with"
+    " few marks borrow the usual variance of a mark (Smyth 2004)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,21 +125,6 @@ _PAIRS = (
     "few: even all texts would not."
 )
 
-_METHOD = (
-    "Brackets are 95 % intervals for inputs like these: texts for one input, of whatever number,"
-    " count as one observation of a system. Differences are of the inputs that both systems have"
-    " scores for, input by input, and their p-values are held for all pairs of an aspect by Holm's"
-    " method. Systems that share a letter are not shown to differ. Scores of the panel alone show"
-    " nothing of systems: a pair is shown to differ only if people marked texts of both. A place"
-    " is from the best to the worst that pairs leave open. The inputs and marks that are still"
-    " needed show a pair to differ among all pairs with a power of 80 %, if its difference stays"
-    " as it is. Estimates by people and judges are prediction-powered (Angelopoulos et al. 2023):"
-    " the panel's means, put on people's scale and corrected by what it misses on marked texts."
-    " They are unbiased if the marked texts were drawn at random, or by the chances in their rows;"
-    " a good panel makes them narrower: they are worth as many marks without a panel as would be"
-    " as exact. Systems with few marks borrow the usual variance of a mark (Smyth 2004)."
-)
-
 
 def _blocks(ranking: AspectRanking) -> Iterator[Block]:
     yield _systems(ranking)
@@ -202,13 +201,12 @@ def _interval(heading: str) -> Column:
 
 
 def _system(finding: SystemFinding) -> Iterator[Cell]:
-    rank = finding.place
     yield Cell(finding.system)
     yield Cell(finding.judged.value, _VALUE, interval=(finding.judged.low, finding.judged.high))
     yield Cell(finding.coverage, ".0%")
     yield Cell(finding.texts)
-    yield Cell(f"{rank.best}" if rank.best == rank.worst else f"{rank.best}-{rank.worst}")
-    yield Cell(rank.groups)
+    yield Cell(finding.place.text)
+    yield Cell(finding.place.groups)
 
 
 def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:

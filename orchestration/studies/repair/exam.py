@@ -1,9 +1,9 @@
 """The exam: plant damage, have it repaired, and clean texts too, and ask another panel."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Segment
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.text_repair.loop import Writer, repair
 from spanjury.orchestration.studies.generation import TextGenerator
@@ -12,6 +12,7 @@ from spanjury.orchestration.studies.judging import (
     ExamRun,
     OpenPanel,
     Recorder,
+    by_text_and_aspect,
     require_distinct,
 )
 from spanjury.orchestration.studies.repair.attempts import (
@@ -117,7 +118,7 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     results = await after.judge(
         ((segment, aspect) for segment in texts.values() for aspect in exam.aspects),
         draw="",
-        judgements_in=_by_text,
+        judgements_in=by_text_and_aspect,
     )
     examined = {
         key: judged([results[segment.segment_id, aspect.name] for aspect in exam.aspects])
@@ -201,7 +202,3 @@ def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
                 (base, text), replace(repairing.clean, segment_id=name, output=text, gold=())
             )
     return texts
-
-
-def _by_text(result: Result) -> Iterator[tuple[tuple[str, str], Result]]:
-    yield (result.segment.segment_id, result.aspect.name), result

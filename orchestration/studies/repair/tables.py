@@ -19,9 +19,8 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
 from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
@@ -252,22 +251,8 @@ def _of_clean(clean: Finding) -> tuple[Measure, ...]:
 
 
 def _share(name: str, share: Proportion, says: str) -> Measure:
-    return Measure(
-        name=f"repair.{name}",
-        value=defined(share.value),
-        says=says,
-        count=share.trials,
-        low=defined(share.low),
-        high=defined(share.high),
-    )
+    return measured(f"repair.{name}", share, says=says, count=share.trials)
 
 
 def _mean(name: str, mean: Mean, says: str) -> Measure:
-    return Measure(
-        name=f"repair.{name}",
-        value=defined(mean.value),
-        says=says,
-        count=mean.texts,
-        low=defined(mean.low),
-        high=defined(mean.high),
-    )
+    return measured(f"repair.{name}", mean, says=says, count=mean.texts)

@@ -11,14 +11,12 @@ from spanjury.orchestration.studies.judging import (
     judgement_of,
     require_distinct,
 )
-from spanjury.orchestration.studies.robustness.attacked_texts import (
-    AttackedText,
-    Flawed,
-    attack_texts,
-)
 from spanjury.orchestration.studies.robustness.attempts import (
+    AttackedText,
     Attempt,
+    Flawed,
     Settings,
+    attack_texts,
     attempts,
     flaws_seen,
     repeats,

@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
-from spanjury.orchestration.studies.robustness.attempts import Attempt, Settings
+from spanjury.orchestration.studies.robustness.attempts import (
+    CONTROLS,
+    PLAIN,
+    REPEAT,
+    Attempt,
+    Settings,
+)
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion

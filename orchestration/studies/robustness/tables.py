@@ -19,11 +19,9 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure
+from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.robustness.attacked_texts import CONTROLS, PLAIN, REPEAT
-from spanjury.orchestration.studies.robustness.attempts import Settings
+from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 from spanjury.stats.proportions import Proportion
 
@@ -233,36 +231,25 @@ def measure_names(families: Iterable[str]) -> tuple[str, ...]:
 
 
 def _seen_measure(seen: Proportion) -> Measure:
-    return Measure(
-        name=FLAWS_SEEN,
-        value=defined(seen.value),
+    return measured(
+        FLAWS_SEEN,
+        seen,
         says="share of damaged texts that score below the good ones, ties half; 0.5 is chance",
         count=seen.trials // 2,
-        low=defined(seen.low),
-        high=defined(seen.high),
     )
 
 
 def _success(finding: Finding, name: str, says: str) -> Measure:
     success = finding.success
-    return Measure(
-        name=name,
-        value=defined(success.value),
-        says=says,
-        count=success.trials,
-        low=defined(success.low),
-        high=defined(success.high),
-    )
+    return measured(name, success, says=says, count=success.trials)
 
 
 def _net(finding: Finding) -> Measure:
-    return Measure(
-        name="robustness.net_success",
-        value=defined(finding.net.value),
+    return measured(
+        "robustness.net_success",
+        finding.net,
         says="success less that of plain additions about as long; -1 to 1",
         count=finding.success.trials,
-        low=defined(finding.net.low),
-        high=defined(finding.net.high),
     )
 
 

@@ -7,14 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanjury.judges.core import Decision
-from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
-from spanjury.orchestration.studies.span_bench.answers import Answer, Failure
-from spanjury.orchestration.studies.span_bench.arrays import Arrays, BoolArray
-from spanjury.orchestration.studies.span_bench.figures import effects_of, estimated
-from spanjury.orchestration.studies.span_bench.gold import BenchText
+from spanjury.orchestration.studies.agreement.spans.estimates import Effects, Estimate, Settings
+from spanjury.orchestration.studies.span_bench.figures import (
+    Arrays,
+    BoolArray,
+    effects_of,
+    estimated,
+)
+from spanjury.orchestration.studies.span_bench.gold import Answer, BenchText, Failure
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.weighted import ratio
+from spanjury.stats.weighted import Weighted, ratio
 
+GAINS = ("characters.f1", "score.auroc", "decision.balanced_accuracy")
+"""The figures that are compared."""
 OF_GROUPS = (
     "flagged.faulty",
     "flagged.error_free",
@@ -24,6 +29,29 @@ OF_GROUPS = (
     "characters.f1",
 )
 """The figures of a group of texts."""
+
+
+def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[str, Estimate]:
+    """Return the differences of `GAINS`; both sides meet the same draws of sources."""
+    both = judge.judged & baseline.judged
+    sides = [effects_of(side.only(both)) for side in (judge, baseline)]
+    differences: Effects = {
+        (name,): _difference(sides[0][names], sides[1][names], at=names.index(name))
+        for names in sides[0]
+        for name in GAINS
+        if name in names
+    }
+    return estimated(differences, judge, settings=settings)
+
+
+def _difference(first: Weighted, second: Weighted, *, at: int) -> Weighted:
+    """Return by how much one of the figures of an effect is greater."""
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        shape = (len(counts), -1)
+        return (first(counts).reshape(shape) - second(counts).reshape(shape))[:, at]
+
+    return weighted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +84,7 @@ class Group:
     Parameters
     ----------
     share
-        Of their characters: of spans those that people mark, of places those that the judge marks.
+        Share of the spans' characters that people mark, or of the places' that the judge marks.
     touched
         Share of the spans that touch a place, or of the places that a span touches.
     spans, texts

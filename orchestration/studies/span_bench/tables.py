@@ -1,8 +1,9 @@
-"""Tables: a bench's findings as they are read."""
+"""Tables: a bench's findings as they are read, overviews on a terminal and a page a set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from spanjury.judges.core import Decision
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
@@ -21,15 +22,77 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
-from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings, cautions
-from spanjury.orchestration.studies.span_bench.set_page import (
-    Figures,
-    figure_cell,
-    of,
-    set_page,
+from spanjury.orchestration.studies.span_bench.findings import (
+    Finding,
+    Findings,
+    SetFindings,
+    cautions,
 )
+from spanjury.orchestration.studies.span_bench.gold import RIVAL
+from spanjury.orchestration.studies.span_bench.groups import GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.values import answered
 
+Figures = Mapping[str, str]
+"""Heading of a column -> name of the figure in it."""
+
+CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
+"""The heading of `score.caught`."""
+_SHARE, _SIGNED = "~.3f", "~+.3f"
+_PAGE_SPANS: Figures = MappingProxyType(
+    {
+        "F1": "characters.f1",
+        "precision": "characters.precision",
+        "recall": "characters.recall",
+        "F1 of words": "words.f1",
+        "places hit": "places.hit",
+        "by chance": "places.by_chance",
+        "spans right": "spans.right",
+    }
+)
+_WORDS: Figures = MappingProxyType(
+    {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
+)
+_VERDICTS: Figures = MappingProxyType(
+    {
+        "balanced accuracy": "decision.balanced_accuracy",
+        "decided": "decision.decided",
+        "vouched misses": "decision.vouched_misses",
+        "false alarms": "faulty.false_alarms",
+        "balanced accuracy of decided": "decision.of_decided",
+    }
+)
+_PAGE_SCORES: Figures = MappingProxyType(
+    {
+        "AUROC of score": "score.auroc",
+        "AUROC of P(error)": "probability.auroc",
+        "ECE": "probability.ece",
+        "by chance": "probability.ece_by_chance",
+        "balanced ECE": "probability.balanced_ece",
+        CAUGHT: "score.caught",
+        "error-free flagged": "flagged.error_free",
+        "faulty flagged": "flagged.faulty",
+    }
+)
+_PAGE_DECISIONS: Figures = MappingProxyType(
+    {
+        f"{threshold}: {heading}": f"{threshold}.{figure}"
+        for threshold in ("unsure", "faulty")
+        for heading, figure in (
+            ("balanced accuracy", "balanced_accuracy"),
+            ("caught", "caught"),
+            ("false alarms", "false_alarms"),
+        )
+    }
+)
+_PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
+_GROUP_HEADINGS = (
+    "faulty flagged",
+    "error-free flagged",
+    "AUROC",
+    "balanced accuracy (faulty)",
+    "places hit",
+    "F1",
+)
 _OVERVIEW: Figures = MappingProxyType(
     {
         "balanced accuracy": "decision.balanced_accuracy",
@@ -44,6 +107,190 @@ _OVERVIEW: Figures = MappingProxyType(
         "Spearman": "people.spearman",
     }
 )
+
+
+def set_page(findings: SetFindings) -> Section:
+    """Return what a page shows of a set."""
+    return Section(
+        findings.name,
+        [
+            Paragraph(findings.scope),
+            *_verdicts(findings),
+            *_blocks(findings, "Scores and P(error)", _PAGE_SCORES, present=findings.is_decided),
+            *_blocks(findings, "Decisions, by cut", _PAGE_DECISIONS, present=findings.is_decided),
+            *_kind_decisions(findings),
+            *_blocks(findings, "Spans, by characters", _PAGE_SPANS, present=findings.has_marks),
+            *_blocks(findings, "Spans, by words", _WORDS, present=findings.has_marks),
+            *_blocks(
+                findings, "Agreement with people's scores", _PEOPLE, present=findings.rated > 0
+            ),
+            *_text_groups(findings),
+            *_gains(findings),
+            *_categories(findings),
+            *_recalls(findings, "kind", _kinds),
+            *_recalls(findings, "extent", _extents),
+        ],
+        only="page",
+    )
+
+
+def _blocks(
+    findings: SetFindings, title: str, figures: Figures, *, present: bool
+) -> Iterator[Section]:
+    if present:
+        yield Section(title, [_page_table(findings, figures)])
+
+
+def _verdicts(findings: SetFindings) -> Iterator[Section]:
+    """Yield the table of decisions, with the cut that balanced accuracy is of."""
+    if findings.is_decided:
+        rows = (
+            row(
+                finding.judge,
+                of(finding.coverage.texts),
+                finding.cut,
+                *_cells(finding, _VERDICTS),
+                faint=finding.role == "baseline",
+            )
+            for finding in findings.judges
+        )
+        columns: list[Column | str] = ["judge", *numeric("judged"), "cut", *numeric(*_VERDICTS)]
+        yield Section("Decisions", [table(columns, rows)])
+
+
+def _kind_decisions(findings: SetFindings) -> Iterator[Section]:
+    """Yield how many texts with an error of each kind have which decision."""
+    judges = [finding for finding in findings.judges if finding.decisions]
+    rows = (
+        row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
+        for kinds in zip(*(finding.decisions for finding in judges), strict=True)
+        for finding, kind in zip(judges, kinds, strict=True)
+    )
+    if judges:
+        columns = numeric("texts", *(decision.value for decision in Decision))
+        yield Section("Decisions by kind of error", [table(["kind", "judge", *columns], rows)])
+
+
+def _page_table(findings: SetFindings, figures: Figures) -> Table:
+    """Return the table of some figures: a row a judge, the baselines last, with its coverage."""
+    about = next(iter(figures.values()))
+    return table(
+        ["judge", *numeric("judged", *figures)],
+        (
+            row(
+                finding.judge,
+                of(answered(about, finding.coverage)),
+                *_cells(finding, figures),
+                faint=finding.role == "baseline",
+            )
+            for finding in findings.judges
+        ),
+    )
+
+
+def _cells(finding: Finding, figures: Figures) -> Iterator[Cell]:
+    for name in figures.values():
+        yield figure_cell(finding.figures[name])
+
+
+def of(coverage: tuple[int, int]) -> str:
+    """Return how many of how many texts have an answer."""
+    return f"{coverage[0]} of {coverage[1]}"
+
+
+def _gains(findings: SetFindings) -> Iterator[Section]:
+    """Yield by how much each judge is better than the baseline that it has to be better than."""
+    judges = [finding for finding in findings.judges if finding.gains]
+    if judges and (findings.has_marks or findings.is_decided):
+        rows = (
+            row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
+            for finding in judges
+        )
+        columns = numeric("F1", "AUROC", "balanced accuracy")
+        yield Section(f"Better than {RIVAL} by", [table(["judge", *columns], rows)])
+
+
+def _gain(estimate: Estimate) -> Cell:
+    better, worse = estimate.low > 0, estimate.high < 0
+    return Cell(
+        estimate.value,
+        _SIGNED,
+        interval=(estimate.low, estimate.high),
+        mark="good" if better else "bad" if worse else None,
+    )
+
+
+def _categories(findings: SetFindings) -> Iterator[Section]:
+    """Yield the precision of each category of each judge."""
+    for finding in findings.judges:
+        if finding.categories:
+            columns = numeric("spans", "texts", "precision", "touch an error")
+            rows = (
+                row(
+                    group.name,
+                    group.spans,
+                    group.texts,
+                    figure_cell(group.share),
+                    figure_cell(group.touched),
+                )
+                for group in finding.categories
+            )
+            title = f"{finding.judge}: precision by category"
+            yield Section(title, [table(["category", *columns], rows)])
+
+
+def _recalls(
+    set_findings: SetFindings, what: str, groups_of: Callable[[Finding], Sequence[Group]]
+) -> Iterator[Section]:
+    """Yield the recall of each group of people's marks, with a column a judge."""
+    findings = [finding for finding in set_findings.judges if groups_of(finding)]
+    if findings:
+        shares = [{group.name: group.share for group in groups_of(each)} for each in findings]
+        rows = (
+            row(
+                group.name,
+                group.spans,
+                group.texts,
+                *(figure_cell(by[group.name]) for by in shares),
+            )
+            for group in groups_of(findings[0])
+        )
+        columns = numeric("places", "texts", *(finding.judge for finding in findings))
+        title = f"Recall of characters by {what} of error"
+        yield Section(title, [table([what, *columns], rows)])
+
+
+def _kinds(finding: Finding) -> Sequence[Group]:
+    return finding.kinds
+
+
+def _extents(finding: Finding) -> Sequence[Group]:
+    return finding.extents
+
+
+def _text_groups(set_findings: SetFindings) -> Iterator[Section]:
+    """Yield the figures of each group of texts, with a row a judge."""
+    findings = [finding for finding in set_findings.judges if finding.groups]
+    rows = (
+        row(
+            group.name,
+            finding.judge,
+            of(group.coverage.faulty),
+            of(group.coverage.error_free),
+            *(figure_cell(group.figures[name]) for name in OF_GROUPS),
+            faint=finding.role == "baseline",
+        )
+        for groups in zip(*(finding.groups for finding in findings), strict=True)
+        for finding, group in zip(findings, groups, strict=True)
+    )
+    if findings:
+        columns = numeric("with errors", "without", *_GROUP_HEADINGS)
+        yield Section("By group of texts", [table(["group", "judge", *columns], rows)])
+
+
+def figure_cell(estimate: Estimate) -> Cell:
+    """Return a figure with its interval."""
+    return Cell(estimate.value, _SHARE, interval=(estimate.low, estimate.high))
 
 
 def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str]) -> Report:
@@ -69,26 +316,25 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
 
 def _reading(confidence: float) -> Prose:
     return prose(
-        "People marked the errors of these texts. **Balanced accuracy** is the mean of the shares "
-        "of texts with and without errors that the decision gets right; the column *cut* says "
-        "which decisions count as *has an error*: the better of *faulty* alone and whatever is "
-        "*not ok*, on these texts. *Decided* is the share of the texts that are ok or faulty; "
-        "*vouched misses* are the texts with errors that are ok, *false alarms* those without that "
-        "are faulty, each as a share of its sort. "
-        "**AUROC** says how often, of a text with an error and one without, the first has the "
-        "worse score, or the greater P(error); 0.5 is chance. **ECE** is the mean distance of "
-        "P(error) from the share of texts with errors, in ten bins of as many texts; in the "
-        "*balanced ECE* texts with errors weigh as much in all as those without, so it can be "
-        "compared between sets. **F1** is the harmonic mean of *precision*, the "
-        "share of the marked characters that people mark too, and *recall*, the share of theirs "
-        "that is marked, over all characters of a set together, so that long texts count more. "
-        "What is *caught* at {} of false alarms is "
-        "at the threshold of the score that suits these texts best: it is optimistic. Three "
-        "baselines stand beside each judge: to mark **nothing**, **everything**, or every "
-        "**new word**, a word of meaning whose stem the input lacks. A judge is worth its cost as "
-        "far as it is better than these. Baselines are on the texts that the panel has answered, "
-        "intervals, of {}, by a bootstrap of sources; *judged* says on how many texts of those "
-        "that it is about a figure is.",
+        "People marked the errors of these texts. **Balanced accuracy** is the mean of two shares: "
+        "of the texts with errors, and of those without, that the decision gets right. The column "
+        "*cut* says which decisions count as an error: *faulty* alone or all that are *not ok*, "
+        "whichever is better on these texts. *Decided* is the share of texts that are ok or "
+        "faulty. *Vouched misses* is the share of the texts with errors that are ok, *false "
+        "alarms* the share of the texts without errors that are faulty. **AUROC** says how often "
+        "a text with an error has a worse score, or a greater P(error), than one without; 0.5 is "
+        "chance. **ECE** is the mean distance of P(error) from the share of texts with errors, in "
+        "ten bins of equal size. In the *balanced ECE* the texts with errors have the same total "
+        "weight as those without, so that it can be compared between sets. **F1** is the harmonic "
+        "mean of *precision*, the share of the marked characters that people mark too, and "
+        "*recall*, the share of people's that the judge marks. All characters of a set count "
+        "together, so long texts count more. *Caught* at {} of false alarms takes the threshold "
+        "of the score that suits these texts best: it is optimistic. Three baselines stand beside "
+        "each judge: mark **nothing**, **everything**, or every **new word**, a content word "
+        "whose stem the input lacks. A judge that is no better than these is not worth its cost. "
+        "Baselines are measured on the texts that the panel answered. Intervals, of {}, are "
+        "bootstrapped by source. *Judged* is the number of texts with the figure, of those that "
+        "it could be computed for.",
         f"{FALSE_ALARMS:.0%}",
         f"{confidence:.0%}",
     )
@@ -148,22 +394,22 @@ _PROBABILITY: Figures = MappingProxyType(
         "balanced": "probability.balanced_ece",
     }
 )
-_PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
 
 
 def terminal_reading() -> str:
     """Return what the figures of a terminal mean."""
     return (
-        "n: texts judged. Balanced accuracy: of the decision at the better cut, the decisions that "
-        "count as an error; sure: ok or faulty; miss: share of the texts with errors that are "
-        "ok; alarms: share of those without that are faulty; right: balanced accuracy on sure "
-        "texts. AUROC: how often a text with an error has the worse score, or the greater "
-        "P(error), of two; 0.5 is chance. ECE, plain and balanced: distance of P(error) from the "
-        "observed rate. Flags: share of error-free texts with any span; then the share of texts "
-        f"with errors below the best threshold with at most {FALSE_ALARMS:.0%} false alarms, "
-        "which is optimistic. F1, precision, recall: of characters, over the whole set; words: F1 "
-        "of words; hit: share of the places marked by people that a span touches. New words: every "
-        "content word that the input lacks. Intervals are 95 %, by source."
+        "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
+        "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
+        "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
+        "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
+        "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
+        "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
+        f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
+        f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
+        "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
+        "of the places marked by people that a span touches. New words: every content word that "
+        "the input lacks. Intervals are 95 %, by source."
     )
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.studies.card import Gate, Measure
+from spanjury.orchestration.studies.card import Gate, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FIGURES, SHORT_NAMES
 from spanjury.orchestration.studies.span_bench.findings import Findings, SetFindings, cautions
@@ -66,13 +65,11 @@ def _name(figure: str, name: str) -> str:
 def _measures(findings: SetFindings) -> Iterator[Measure]:
     panel = findings.findings[0]
     for name, figure in panel.figures.items():
-        yield Measure(
-            name=_name(name, findings.name),
-            value=defined(figure.value),
+        yield measured(
+            _name(name, findings.name),
+            figure,
             says=FIGURES[name],
             count=answered(name, panel.coverage)[0],
-            low=defined(figure.low),
-            high=defined(figure.high),
         )
 
 

@@ -86,9 +86,7 @@ def size_of(path: Path) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", PICTURES)
 @pytest.mark.parametrize("ending", [".png", ".svg"])
-def test_a_picture_is_the_same_each_time_whatever_the_style_of_the_user(
-    tmp_path: Path, name: str, ending: str
-) -> None:
+def test_a_picture_is_the_same_in_every_user_style(tmp_path: Path, name: str, ending: str) -> None:
     first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
     PICTURES[name](first)
     with mpl.rc_context({"font.size": 30, "axes.grid": True, "svg.fonttype": "path"}):
@@ -101,9 +99,7 @@ def test_a_picture_is_the_same_each_time_whatever_the_style_of_the_user(
     ("name", "size"),
     [("correlations", (750, 498)), ("agreement", (900, 750)), ("ranking", (1050, 375))],
 )
-def test_a_picture_has_the_size_that_its_rows_need(
-    tmp_path: Path, name: str, size: tuple[int, int]
-) -> None:
+def test_a_picture_is_as_tall_as_its_rows(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     PICTURES[name](tmp_path / "a.png")
     assert size_of(tmp_path / "a.png") == size
 

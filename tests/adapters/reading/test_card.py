@@ -33,9 +33,7 @@ def test_a_plain_card_is_read_as_the_validator_reads_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes", [{"max_length": "64"}, {"constants": {"slope": 2}}, {"author": "someone"}]
 )
-def test_a_card_with_anything_unusual_is_left_to_the_validator(
-    tmp_path: Path, changes: dict[str, object]
-) -> None:
+def test_an_unusual_card_goes_to_the_validator(tmp_path: Path, changes: dict[str, object]) -> None:
     content = (written(tmp_path, **changes) / card.CARD).read_bytes()
     assert card._plain_card(content) is None
     assert card.read_card(tmp_path) == card._CARD.get().validate_json(content)
@@ -50,8 +48,6 @@ def test_a_card_with_anything_unusual_is_left_to_the_validator(
         ({"constants": {"slope": "steep"}}, "slope"),
     ],
 )
-def test_a_card_that_does_not_fit_is_refused(
-    tmp_path: Path, changes: dict[str, object], problem: str
-) -> None:
+def test_an_unfit_card_is_refused(tmp_path: Path, changes: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         card.read_card(written(tmp_path, **changes))

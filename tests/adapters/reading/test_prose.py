@@ -38,8 +38,7 @@ def test_words_are_joined_as_they_are_usually_set(text: str) -> None:
 
 def test_the_sentence_stands_behind_the_source_and_the_cue() -> None:
     prose = ProsePieces(letters, start=0, max_length=99).prose(window("It is old.", "The house."))
-    assert prose.source[0] == 0
-    assert "".join(map(chr, prose.source[1:])) == f"The house.{CUE}"
+    assert (prose.source[0], "".join(map(chr, prose.source[1:]))) == (0, f"The house.{CUE}")
     assert "".join(map(chr, prose.sentence)) == f" It is old.{END}"
     assert [chr(prose.sentence[last or 0]) for last in prose.lasts] == ["t", "s", "d", "."]
 
@@ -51,5 +50,4 @@ def test_a_window_never_has_more_pieces_than_it_may(most: int, words: int, besid
     assert len(prose.source) + len(prose.sentence) <= most
     assert len(prose.lasts) == words
     kept = [last for last in prose.lasts if last is not None]
-    assert kept == sorted(kept)
-    assert "".join(map(chr, prose.sentence)) == " word" * len(kept) + END
+    assert (kept, "".join(map(chr, prose.sentence))) == (sorted(kept), " word" * len(kept) + END)

@@ -4,8 +4,6 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
-
 from spanjury.adapters.reading.card import CARD, MODEL, TOKENIZER
 from spanjury.adapters.reading.onnx_reader import open_reader
 from spanjury.judges.core import ErrorSpan, Segment
@@ -13,8 +11,6 @@ from spanjury.judges.reader.judge import ReaderJudge
 from spanjury.judges.reader.tuning import Tuning
 from spanjury.judges.reader.windows import sentence_windows
 from spanjury.judges.tasks import Catalogue
-
-pytestmark = pytest.mark.anyio
 
 FOLDER = Path(str(files("spanjury.adapters.reading"))) / "weights"
 SOURCE = {

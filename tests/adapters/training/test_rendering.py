@@ -67,9 +67,7 @@ def test_a_source_is_cut_as_far_as_needed_and_the_target_never() -> None:
 
 
 @given(words=st.integers(0, 300), limit=st.integers(1, 200))
-def test_no_example_is_longer_than_the_limit_and_none_is_cut_without_need(
-    words: int, limit: int
-) -> None:
+def test_no_example_exceeds_the_limit_and_none_is_cut_without_need(words: int, limit: int) -> None:
     long_pair = pair("the cat sat " * words)
     whole = render(long_pair, CHAT, limit=10**6)
     rendered = render(long_pair, CHAT, limit=limit)
@@ -127,9 +125,7 @@ def test_a_lone_surrogate_is_replaced() -> None:
     ("template", "end", "message"),
     [("", True, "has no chat template"), ("{{ messages }}", False, "has no end token")],
 )
-def test_a_tokenizer_that_cannot_converse_is_refused(
-    template: str, end: bool, message: str
-) -> None:
+def test_a_tokenizer_that_cannot_chat_is_refused(template: str, end: bool, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         ChatTokens(chat_tokenizer(template=template, end=end), name="mute")
 

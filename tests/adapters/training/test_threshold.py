@@ -37,9 +37,7 @@ def test_a_single_verdict_has_no_threshold() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=12))
 @example(rows=[(0.0, True), (1.0, False)])
-def test_a_threshold_is_a_probability_and_at_least_as_good_as_chance(
-    rows: list[tuple[float, bool]],
-) -> None:
+def test_a_threshold_is_a_probability_above_chance(rows: list[tuple[float, bool]]) -> None:
     chosen = best_threshold([probability for probability, _ in rows], [due for _, due in rows])
     if chosen is None:
         assert len({due for _, due in rows}) == 1

@@ -141,17 +141,14 @@ def test_a_wrong_sentence_has_more_evidence_than_a_right_one_of_its_group(
 def test_labels_stand_at_the_first_pieces_of_words(encoder: str) -> None:
     window = labelled("cats sat", "cs", sentence=Label.CONTRADICTED)
     (encoded,) = encode([window], find_encoder(encoder).tokenizer(), limit=64)
-    assert encoded.positions == (1, 5)
-    assert encoded.labels == (1, 0)
-    assert encoded.kinds[:9] == (0, 1, 1, 1, 1, 2, 2, 2, 0)
-    assert set(encoded.kinds[9:-1]) == {3}
+    assert (encoded.positions, encoded.labels) == ((1, 5), (1, 0))
+    assert (encoded.kinds[:9], set(encoded.kinds[9:-1])) == ((0, 1, 1, 1, 1, 2, 2, 2, 0), {3})
 
 
 def test_a_window_that_is_too_long_loses_the_end_of_its_source(encoder: str) -> None:
     window = labelled("a b c", "sss", source="word " * 50)
     (encoded,) = encode([window], find_encoder(encoder).tokenizer(), limit=20)
-    assert len(encoded.ids) == 20
-    assert encoded.positions == (1, 2, 3)
+    assert (len(encoded.ids), encoded.positions) == (20, (1, 2, 3))
 
 
 def test_kinds_are_blanked_in_the_windows_that_drop_them(encoder: str) -> None:
@@ -243,9 +240,7 @@ def test_training_learns_which_word_is_new(encoder: str, tmp_path: Path) -> None
     assert damaged[index, 2] > 0.5 > clean[index, 2]
 
 
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
-    encoder: str, tmp_path: Path
-) -> None:
+def test_a_stopped_training_goes_on_as_if_undisturbed(encoder: str, tmp_path: Path) -> None:
     (whole, parts) = (tmp_path / "whole", tmp_path / "parts")
     whole.mkdir()
     parts.mkdir()

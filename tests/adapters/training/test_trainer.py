@@ -211,5 +211,4 @@ def test_examples_are_kept_apart_from_their_filling() -> None:
         device=CPU,
     )
     assert batch.ids.tolist() == [[5, 6, 7], [8, 9, 2]]
-    assert batch.labels.tolist() == [[-100, -100, 7], [-100, 9, -100]]
-    assert batch.first == 1
+    assert (batch.labels.tolist(), batch.first) == ([[-100, -100, 7], [-100, 9, -100]], 1)

@@ -145,9 +145,7 @@ def same(left: Path, other: Path) -> None:
         assert torch.equal(weight, weights[1][name]), name
 
 
-def test_a_checkpoint_of_another_base_is_refused_and_both_are_named(
-    base: str, tmp_path: Path
-) -> None:
+def test_a_checkpoint_of_another_base_is_refused_naming_both(base: str, tmp_path: Path) -> None:
     run(job(base, tmp_path / "model"), until=1)
     other = save_chat_model(tmp_path / "other", seed=8)
     with pytest.raises(ConfigError, match=rf"another base: {Path(base).name}@\w+, not other@\w+"):

@@ -55,11 +55,9 @@ def _f1(folder: str, *texts: list[int]) -> float:
 def test_a_score_is_what_the_hidden_states_say(bert: str) -> None:
     output, reference = "the cat ran", "dogs ran home"
     tokens = [tiny_tokenizer()(text)["input_ids"] for text in (output, reference)]
-
     scores = BERTScore(model=bert, layer=1).score_segments(
         [Sample(output=output, references=(reference,))]
     )
-
     assert scores == pytest.approx([_f1(bert, *tokens)], abs=1e-6)
 
 
@@ -72,9 +70,7 @@ def test_robertas_tokenizer_reads_the_first_word_like_any_other(bert: str, tmp_p
         merges=[("a", "t"), ("Ġ", "c"), ("Ġc", "at")],  # type: ignore[list-item]  # they are pairs
     ).save_pretrained(folder)
     metric = BERTScore(model=str(folder), layer=1)
-
     scores = metric.score_segments([Sample(output="cat", references=(" cat at",))])
-
     assert scores == pytest.approx([_f1(bert, [0, 11, 2], [0, 11, 8, 9, 2])], abs=1e-6)
     assert metric.score_segments([Sample(output=" ", references=("",))]) == [1.0]
 
@@ -95,7 +91,6 @@ def test_scores_are_those_of_the_library(minilm: str, idf: bool) -> None:
         weights,
         device="cpu",
     )
-
     for column, measure in enumerate(MEASURES):
         ours = BERTScore(model=minilm, measure=measure, idf=idf).score_segments(SAMPLES)
         assert ours == pytest.approx(theirs[:, column].tolist(), abs=2e-6)
@@ -104,18 +99,15 @@ def test_scores_are_those_of_the_library(minilm: str, idf: bool) -> None:
 def test_a_text_is_most_like_itself_and_least_like_an_unrelated_one(minilm: str) -> None:
     text = "The committee approved the new budget on Monday."
     others = (text, "On Monday the panel passed the budget.", "Penguins cannot fly at all.")
-
     same, near, far = BERTScore(model=minilm).score_segments(
         [Sample(output=other, references=(text,)) for other in others]
     )
-
     assert same == pytest.approx(1, abs=1e-6)
     assert same > near > far
 
 
 def test_neither_batch_nor_company_changes_a_score(bert: str) -> None:
     alone = [BERTScore(model=bert).score_segments([sample])[0] for sample in SAMPLES]
-
     for size in (1, 3, 64):
         scores = BERTScore(model=bert, batch_size=size).score_segments(SAMPLES * 3)
         assert scores == pytest.approx(alone * 3, abs=1e-5)
@@ -124,10 +116,8 @@ def test_neither_batch_nor_company_changes_a_score(bert: str) -> None:
 def test_threads_share_one_model(bert: str) -> None:
     metric = BERTScore(model=bert, batch_size=2)
     expected = BERTScore(model=bert).score_segments(SAMPLES)
-
     with ThreadPoolExecutor(4) as threads:
         scores = list(threads.map(metric.score_segments, [SAMPLES] * 8))
-
     assert all(scores == pytest.approx(expected, abs=1e-5) for scores in scores)
 
 
@@ -138,7 +128,6 @@ def test_empty_texts_are_scored_by_convention(
     bert: str, output: str, reference: str, score: float
 ) -> None:
     sample = Sample(output=output, references=(reference,))
-
     assert BERTScore(model=bert).score_segments([sample]) == [score]
     assert BERTScore(model=bert, idf=True).score_segments([sample]) == [score]
 
@@ -153,7 +142,6 @@ def test_texts_beyond_the_window_are_cut_and_counted(bert: str) -> None:
     start = " ".join(["cat"] * (WINDOW - 2))
     longer = Sample(output=start + " dogs ran", references=(start,))
     assert metric.cut_texts == 0
-
     assert metric.score_segments([longer]) == pytest.approx([1.0])
     assert metric.cut_texts == 1
     assert f"|max_tokens:{WINDOW}|" in metric.signature
@@ -165,7 +153,6 @@ def test_whatever_the_texts_scores_are_within_their_bounds(
     texts: tuple[str, str], idf: bool, minilm_metrics: dict[bool, BERTScore]
 ) -> None:
     scores = minilm_metrics[idf].score_segments([Sample(output=texts[0], references=texts[1:])])
-
     assert -1 <= scores[0] <= 1
 
 
@@ -176,22 +163,18 @@ def minilm_metrics(bert: str) -> dict[bool, BERTScore]:
 
 def test_a_lone_surrogate_is_read_as_a_replacement_character(bert: str) -> None:
     sample = Sample(output="cat \ud800", references=("cat \ufffd",))
-
     assert BERTScore(model=bert).score_segments([sample]) == pytest.approx([1.0])
 
 
 def test_the_best_layer_of_a_known_model_is_taken(tmp_path: Path) -> None:
     folder = save_tiny("bert", tmp_path / "bert-base-uncased")  # 9, but this one has 2
-
     assert "|layer:2|" in BERTScore(model=folder).signature
     assert "|layer:0|" in BERTScore(model=folder, layer=0).signature
 
 
 def test_only_the_encoder_of_an_encoder_decoder_is_read(tmp_path: Path) -> None:
     metric = BERTScore(model=save_tiny("bart", tmp_path))
-
     same, other = metric.score_segments([SAMPLES[1], SAMPLES[2]])
-
     assert same == pytest.approx(1, abs=1e-6)
     assert same > other
 
@@ -204,8 +187,6 @@ def test_only_the_encoder_of_an_encoder_decoder_is_read(tmp_path: Path) -> None:
         ({"batch_size": 0}, "batch_size must be 1 or more"),
     ],
 )
-def test_options_out_of_range_are_refused(
-    bert: str, options: dict[str, object], problem: str
-) -> None:
+def test_odd_options_are_refused(bert: str, options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         BERTScore(model=bert, **options)  # type: ignore[arg-type] # wrong on purpose

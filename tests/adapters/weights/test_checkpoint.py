@@ -75,9 +75,7 @@ def test_a_model_in_the_cache_is_found_by_its_id(bert: str, tmp_path: Path) -> N
     shutil.copytree(bert, cache / "snapshots" / "abc")
     (cache / "refs").mkdir()
     (cache / "refs" / "main").write_text("abc")
-
     metric = BERTScore(model="some/model")
-
     assert "|model:some/model@" in metric.signature
     assert metric.score_segments([Sample(output="cat", references=("cat",))]) == pytest.approx([1])
 
@@ -91,7 +89,6 @@ def test_a_device_that_is_not_there_is_refused(bert: str, device: str) -> None:
 @pytest.mark.parametrize("kind", [AutoModelForCausalLM, AutoModelForSeq2SeqLM])
 def test_a_model_without_the_head_that_is_needed_is_refused(bert: str, kind: type) -> None:
     checkpoint = find_checkpoint("x", bert, download=False, device="cpu")
-
     with pytest.raises(ConfigError, match="its files lack|cannot be loaded"):
         checkpoint.load(kind)
 
@@ -100,7 +97,6 @@ def test_a_model_without_a_tokenizer_is_refused(bert: str, tmp_path: Path) -> No
     shutil.copytree(bert, tmp_path / "bare")
     for file in (tmp_path / "bare").glob("tokenizer*"):
         file.unlink()
-
     with pytest.raises(ConfigError, match="no tokenizer that loads"):
         find_checkpoint("x", str(tmp_path / "bare"), download=False, device="cpu").tokenizer()
 
@@ -110,12 +106,10 @@ def test_other_weights_are_another_identity(bert: str, tmp_path: Path) -> None:
     shutil.copytree(bert, copy)
     before = BERTScore(model=bert).signature
     assert BERTScore(model=str(copy)).signature == before
-
     weights = copy / "model.safetensors"
     data = bytearray(weights.read_bytes())
     data[-1] ^= 1
     weights.write_bytes(data)
-
     assert BERTScore(model=str(copy)).signature != before
 
 
@@ -125,17 +119,12 @@ def test_large_files_are_distinguished_by_samples(bert: str, tmp_path: Path) -> 
     (copy / "model.safetensors").write_bytes(bytes(3 << 20))
     before = find_checkpoint("x", str(copy), download=False, device="cpu").identity
     (copy / "model.safetensors").write_bytes(bytes((3 << 20) - 1) + b"1")
-
     assert find_checkpoint("x", str(copy), download=False, device="cpu").identity != before
 
 
-def test_loading_says_nothing_and_moves_no_seed(
-    bert: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_loading_is_silent_and_moves_no_seed(bert: str, capfd: pytest.CaptureFixture[str]) -> None:
     state = torch.random.get_rng_state()
-
     BERTScore(model=bert).score_segments([Sample(output="cat", references=("dogs",))])
-
     assert capfd.readouterr() == ("", "")
     assert torch.equal(torch.random.get_rng_state(), state)
 
@@ -145,11 +134,9 @@ def test_the_window_is_the_least_that_model_and_tokenizer_take(bert: str, tmp_pa
     shutil.copytree(bert, copy)
     config = json.loads((copy / "config.json").read_text())
     assert find_checkpoint("x", bert, download=False, device="cpu").window == WINDOW
-
     config |= {"model_type": "roberta", "pad_token_id": 1}  # its first position is number 2
     (copy / "config.json").write_text(json.dumps(config))
     assert find_checkpoint("x", str(copy), download=False, device="cpu").window == WINDOW - 2
-
     (copy / "tokenizer_config.json").unlink()
     (copy / "config.json").write_text(json.dumps({"model_type": "t5"}))
     assert find_checkpoint("x", str(copy), download=False, device="cpu").window == 512
@@ -167,12 +154,10 @@ def test_a_value_is_made_once_and_a_failure_tried_again() -> None:
     once = Once(make)
     with pytest.raises(OSError, match="not yet"):
         once.get()
-
     assert once.peek() is None
     assert (once.get(), once.get(), once.peek()) == (1, 1, 1)
 
 
 def test_batches_hold_like_with_like_and_no_more_than_they_may() -> None:
     checkpoint = list(batches([1, 9, 2, 8, 2], size=3, tokens=12))
-
     assert checkpoint == [[1], [3], [2, 4, 0]]

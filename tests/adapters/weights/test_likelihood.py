@@ -52,13 +52,7 @@ def test_bartscore_is_the_mean_log_probability_of_all_tokens(bart: str) -> None:
     output, reference = PAIRS[0]
     forth = _log_likelihood(bart, reference, output, first=0)
     back = _log_likelihood(bart, output, reference, first=0)
-
-    means: dict[Direction, float] = {
-        "precision": forth,
-        "recall": back,
-        "f": (forth + back) / 2,
-    }
-
+    means: dict[Direction, float] = {"precision": forth, "recall": back, "f": (forth + back) / 2}
     for direction, expected in means.items():
         metric = BARTScore(model=bart, direction=direction)
         assert metric.score_segments(SAMPLES[:1]) == pytest.approx([expected], abs=1e-5)
@@ -69,7 +63,6 @@ def test_prism_leaves_the_opening_mark_out(bart: str) -> None:
     output, reference = PAIRS[0]
     forth = _log_likelihood(bart, reference, output, first=1)
     back = _log_likelihood(bart, output, reference, first=1)
-
     assert Prism(model=bart).score_segments(SAMPLES[:1]) == pytest.approx(
         [(forth + back) / 2], abs=1e-5
     )
@@ -77,7 +70,6 @@ def test_prism_leaves_the_opening_mark_out(bart: str) -> None:
 
 def test_with_a_source_no_reference_is_read(bart: str) -> None:
     sample = Sample(output=PAIRS[0][0], source=PAIRS[0][1])
-
     for metric, first in ((BARTScoreFromSource(model=bart), 0), (PrismFromSource(model=bart), 1)):
         expected = _log_likelihood(bart, sample.source, sample.output, first=first)
         assert metric.score_segments([sample]) == pytest.approx([expected], abs=1e-5)
@@ -87,7 +79,6 @@ def test_with_a_source_no_reference_is_read(bart: str) -> None:
 @pytest.mark.parametrize("kind", [BARTScore, BARTScoreFromSource, Prism, PrismFromSource])
 def test_batches_change_no_score(bart: str, kind: type[BARTScore]) -> None:
     expected = kind(model=bart, batch_size=64).score_segments(SAMPLES)
-
     for size in (1, 2):
         scores = kind(model=bart, batch_size=size).score_segments(SAMPLES)
         assert scores == pytest.approx(expected, abs=1e-5)
@@ -98,7 +89,6 @@ def test_empty_texts_are_scored_by_convention(bart: str, kind: type[BARTScore]) 
     guess = -math.log(len(tiny_tokenizer()))
     texts = [("", " "), ("cat", ""), ("\t", "cat")]
     samples = [Sample(output=a, references=(b,), source=b) for a, b in texts]
-
     assert kind(model=bart).score_segments(samples) == pytest.approx([0.0, guess, guess])
 
 
@@ -111,9 +101,7 @@ def test_long_texts_are_cut_and_counted(bart: str, kind: type[BARTScore]) -> Non
         Sample(output="dogs \ud800", references=(text,), source=text)
         for text in (cut, cut + " ran home")
     ]
-
     first, second = metric.score_segments(samples)
-
     assert first == pytest.approx(second, abs=1e-5)
     assert metric.cut_texts > 0
     assert f"|max_tokens:{WINDOW}|" in metric.signature
@@ -166,9 +154,7 @@ def test_a_translator_is_given_its_languages(translator: str) -> None:
     with torch.no_grad():
         logprobs = torch.log_softmax(model(**read, labels=written).logits, dim=-1)[0]
     chosen = logprobs.gather(1, written.T)[1:]  # without the language
-
     scores = metric.score_segments([Sample(output="cats", source="dog")])
-
     assert scores == pytest.approx([float(chosen.mean())], abs=1e-5)
 
 

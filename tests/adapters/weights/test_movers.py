@@ -64,13 +64,11 @@ def test_the_distance_of_words_is_the_work_of_moving_them(
     vectors: str, output: str, reference: str, distance: float
 ) -> None:
     scores = WMD(vectors=vectors).score_segments([_sample(output, reference)])
-
     assert scores == pytest.approx([distance], abs=1e-7)
 
 
 def test_words_move_between_a_models_tokens_too(bert: str) -> None:
     scores = WMD(model=bert).score_segments([_sample("cat dogs", "dogs"), _sample("mat", "mat")])
-
     weights = AutoModel.from_pretrained(bert).get_input_embeddings().weight.detach().numpy()
     cat, dogs = (weights[tiny_tokenizer()(word)["input_ids"][1]] for word in ("cat", "dogs"))
     chord = np.linalg.norm(cat / np.linalg.norm(cat) - dogs / np.linalg.norm(dogs))
@@ -79,7 +77,6 @@ def test_words_move_between_a_models_tokens_too(bert: str) -> None:
 
 def test_the_rarest_words_of_a_long_text_are_left_out(vectors: str) -> None:
     metric = WMD(vectors=vectors, most_words=1)
-
     assert metric.score_segments([_sample("east east north", "east")]) == [0.0]
     assert "|most_words:1|" in metric.signature
 
@@ -91,7 +88,6 @@ def test_the_rarest_words_of_a_long_text_are_left_out(vectors: str) -> None:
 def test_a_file_without_vectors_is_refused(tmp_path: Path, content: str, problem: str) -> None:
     file = tmp_path / "wrong.txt"
     file.write_text(content)
-
     with pytest.raises(ConfigError, match=problem):
         WMD(vectors=str(file)).score_segments([_sample("a", "a")])
 
@@ -117,15 +113,12 @@ def test_the_cost_of_transport_is_that_of_the_linear_programme() -> None:
         best = linprog(
             cost.ravel(), A_eq=np.vstack([leaving, coming]), b_eq=np.concatenate([shares, parts])
         )
-
         scores = transport_cost((points, 7 * shares), (others, parts))
-
         assert scores == pytest.approx(best.fun, abs=1e-9)
 
 
 def test_a_movers_score_is_what_the_hidden_states_say(bert: str) -> None:
     (scores,) = MoverScore(model=bert, idf=False, layers=2).score_segments([_sample("cat", "dogs")])
-
     vectors = []
     for word in ("cat", "dogs"):  # <s> word </s>
         with torch.no_grad():
@@ -143,7 +136,6 @@ def test_a_movers_score_is_what_the_hidden_states_say(bert: str) -> None:
 def test_a_text_is_moved_least_to_itself(minilm: str) -> None:
     text = "The committee approved the new budget on Monday."
     others = (text, "On Monday the panel passed the budget.", "Penguins cannot fly at all.")
-
     for metric in (MoverScore(model=minilm, idf=False), WMD(model=minilm)):
         same, near, far = metric.score_segments([_sample(other, text) for other in others])
         if isinstance(metric, WMD):
@@ -154,13 +146,11 @@ def test_a_text_is_moved_least_to_itself(minilm: str) -> None:
 
 def test_outputs_equal_to_their_references_are_all_best(bert: str) -> None:
     scores = MoverScore(model=bert).score_segments([_sample(text, text) for text in TEXTS])
-
     assert scores == pytest.approx([1.0] * len(TEXTS), abs=1e-6)
 
 
 def test_batches_change_no_score(bert: str) -> None:
     expected = MoverScore(model=bert, batch_size=64).score_segments(SAMPLES)
-
     for size in (1, 3):
         scores = MoverScore(model=bert, batch_size=size).score_segments(SAMPLES)
         assert scores == pytest.approx(expected, abs=1e-5)
@@ -168,7 +158,6 @@ def test_batches_change_no_score(bert: str) -> None:
 
 def test_words_of_every_text_have_no_weight() -> None:
     weights = Idf.of([[1, 2, 2], [1, 3]])
-
     assert weights(1) == 0
     assert weights(2) == pytest.approx(math.log(3 / 2))
     assert weights(9) == pytest.approx(math.log(3))
@@ -182,16 +171,13 @@ def test_empty_texts_are_scored_by_convention(
     bert: str, output: str, reference: str, score: float, idf: bool
 ) -> None:
     metric = MoverScore(model=bert, idf=idf)
-
     assert metric.score_segments([_sample(output, reference)]) == [score]
 
 
 def test_long_texts_are_cut_and_counted(bert: str) -> None:
     metric = MoverScore(model=bert)
     assert metric.cut_texts == 0
-
     metric.score_segments([_sample("cat " * WINDOW, "cat \ud800")])
-
     assert metric.cut_texts == 1
     assert f"|max_tokens:{WINDOW}|" in metric.signature
 

@@ -86,7 +86,6 @@ def _sample(output: str = "o") -> Sample:
 
 def test_comet_answers_from_another_process(python: str, checkpoint: str) -> None:
     metric = COMET(python=python, model=checkpoint)
-
     assert metric.score_segments([_sample(), Sample(output="", references=("",))]) == [2.3, 0.0]
     assert metric.score_segments([_sample("\ud800 ü")] * 600) == [2.3] * 600
     assert metric.signature.endswith("|comet:2.2.6")
@@ -95,7 +94,6 @@ def test_comet_answers_from_another_process(python: str, checkpoint: str) -> Non
 
 def test_bleurt_answers_from_another_process(python: str, tmp_path: Path) -> None:
     metric = BLEURT(python=python, model=str(tmp_path), batch_size=4)
-
     assert metric.score_segments([_sample("longer")]) == pytest.approx([3.04])
     assert metric.signature.endswith("|bleurt:unknown")
     metric.close()
@@ -114,7 +112,6 @@ def test_a_worker_that_fails_is_an_error(
     python: str, checkpoint: str, output: str, problem: str
 ) -> None:
     metric = COMET(python=python, model=checkpoint)
-
     with pytest.raises(MetricError, match=problem):
         metric.score_segments([_sample(output)])
     metric.close()
@@ -122,7 +119,6 @@ def test_a_worker_that_fails_is_an_error(
 
 def test_a_worker_that_has_ended_says_so_again(python: str, checkpoint: str) -> None:
     metric = COMET(python=python, model=checkpoint)
-
     for _ in range(2):
         with pytest.raises(MetricError, match="exit status 7"):
             metric.score_segments([_sample("die")])
@@ -136,7 +132,6 @@ def test_a_worker_that_hangs_is_ended(python: str, checkpoint: str) -> None:
     settings = {"model": checkpoint, "batch_size": 1, "gpus": 0}
     worker = Worker(environment, script="comet", settings=settings, offline=True, timeout=20)
     worker._timeout = 0.5
-
     with pytest.raises(MetricError, match="no answer, and had 0.5 s: exit status"):
         worker.scores([{"src": "", "mt": "hang", "ref": ""}])
     assert worker._process.poll() is not None
@@ -149,35 +144,25 @@ def test_a_worker_ends_when_no_one_holds_it(python: str, checkpoint: str) -> Non
     worker = metric._worker.peek()
     assert worker is not None
     process = worker._process
-
     del metric, worker
-
     assert process.poll() is not None
 
 
-def test_an_environment_that_prints_when_it_starts_is_refused(
-    python: str, checkpoint: str, tmp_path: Path
-) -> None:
+def test_a_printing_environment_is_refused(python: str, checkpoint: str, tmp_path: Path) -> None:
     metric = COMET(python=python, model=checkpoint)
     (tmp_path / "packages" / "sitecustomize.py").write_text("print('hello')")
-
     with pytest.raises(ConfigError, match="its worker said b'hello"):
         metric.score_segments([_sample()])
 
 
-def test_a_metric_that_never_scored_has_nothing_to_close(
-    python: str, checkpoint: str, tmp_path: Path
-) -> None:
+def test_an_unscored_metric_closes_nothing(python: str, checkpoint: str, tmp_path: Path) -> None:
     COMET(python=python, model=checkpoint).close()
     BLEURT(python=python, model=str(tmp_path)).close()
 
 
-def test_a_model_of_the_hub_is_fetched_only_where_that_is_allowed(
-    python: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hub_models_are_fetched_if_allowed(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="some/model is not in the cache.*downloaded"):
         COMET(python=python, model="some/model").score_segments([_sample()])
-
     allowed = COMET(python=python, model="some/model", download=True)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)  # only this fake would fetch anything
     assert allowed.score_segments([_sample()]) == [2.3]

@@ -67,10 +67,7 @@ def test_a_change_of_anything_else_does_not_count(folder: Path) -> None:
     assert fresh("rulebook.judge") == before
 
 
-def test_without_source_the_version_stands_for_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del folder
+def test_without_source_the_version_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 
     def without_source(name: str) -> ModuleSpec | None:
@@ -86,7 +83,6 @@ def test_without_source_the_version_stands_for_it(
 def test_a_loader_without_a_way_to_the_source_changes_no_digest(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del folder
     before = fresh("rulebook.judge")
     find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
 

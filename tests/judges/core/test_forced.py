@@ -41,8 +41,6 @@ def test_the_same_word_twice_has_two_places() -> None:
         reply(("It", -1.0), (" rai", -1.0)),
     ],
 )
-def test_a_model_that_writes_something_else_cannot_be_asked_for_likelihoods(
-    reply_given: Reply,
-) -> None:
+def test_a_model_that_writes_something_else_has_no_likelihoods(reply_given: Reply) -> None:
     with pytest.raises(PermanentModelError, match="how likely a given text is"):
         forced_logprobs(reply_given, "It rains.")

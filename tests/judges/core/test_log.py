@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import structlog
 from fakes.logs import capture_logs
+from fakes.processes import completed
 
 import spanjury
 from spanjury.judges.core import LOGGER, EventLog, bind_values, kind_of, release_values
@@ -40,7 +41,7 @@ anyio.run(main)
 def run(setup: str) -> "subprocess.CompletedProcess[str]":
     program = PROGRAM.format(setup=setup, text=TEXT)
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, check=True)
+    return completed(command)
 
 
 def test_a_program_that_embeds_spanjury_hears_nothing_unless_it_asks() -> None:
@@ -59,9 +60,7 @@ def test_a_program_that_asks_hears_what_failed_and_where_but_no_text() -> None:
         assert secret not in line
 
 
-def test_a_record_has_its_values_apart_and_names_its_logger(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_record_keeps_its_values_apart_and_its_logger(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, LOGGER)
     log, bound = EventLog(), bind_values(seat="a")
     log.debug("thing.seen", count=3, where=Path("x"), parts=("a", 1), nothing=None)
@@ -87,8 +86,7 @@ def test_no_value_holds_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
             "thing.done", said="RIVER-9-STONE", parts=["river 9 stone"], at="http://a:b@c"
         )
     [result] = logs
-    assert result["said"] == "[hidden]"
-    assert result["parts"] == ["[hidden]"]
+    assert (result["said"], result["parts"]) == ("[hidden]", ["[hidden]"])
     assert result["at"] == "http://[hidden]@c"
 
 
@@ -135,7 +133,7 @@ assert structlog.get_config()["processors"] == [loud]
 
 def test_a_program_that_uses_structlog_keeps_its_own_set_up_and_renders_our_events() -> None:
     command = [sys.executable, "-c", CONFIGURED]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = completed(command)
     assert done.stdout == ""
     assert [json.loads(line) for line in done.stderr.splitlines()] == [
         {"count": 3, "event": "thing.done"},

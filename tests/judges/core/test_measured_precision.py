@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanjury.judges.core import ConfigError
-from spanjury.judges.core.measured_precision import (
-    FILE,
-    MeasuredPrecision,
-    measured_precision,
-)
+from spanjury.judges.core.measured_precision import FILE, MeasuredPrecision, measured_precision
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 
@@ -59,8 +55,7 @@ def test_a_judge_without_a_file_has_no_figures(shouting: object) -> None:
 
 
 def test_a_judge_outside_of_packages_has_no_figures() -> None:
-    judge = type("Judge", (), {"__module__": "flat"})
-    assert measured_precision("judge", judge) == ()
+    assert measured_precision("judge", type("Judge", (), {"__module__": "flat"})) == ()
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,5 @@ def test_a_task_takes_its_whole_inputs_together_again() -> None:
 
 
 def test_no_key_depends_on_which_inputs_are_whole() -> None:
-    aspect = Catalogue.load().aspect("dialogue", "fluency")
-    assert b"whole" not in canonical(aspect)
+    assert b"whole" not in canonical(Catalogue.load().aspect("dialogue", "fluency"))
     assert Task(name="x", description="", whole=("Input",)).whole == ("Input",)

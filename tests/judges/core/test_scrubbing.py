@@ -99,8 +99,7 @@ def test_a_text_without_a_secret_is_returned_as_it_is(text: str) -> None:
     st.text(max_size=20),
 )
 def test_nothing_is_left_to_hide(before: str, form: str, after: str) -> None:
-    hidden = hide(before + form + after, secrets=SECRETS)
-    assert secret_intervals(hidden, secrets=SECRETS) == []
+    assert secret_intervals(hide(before + form + after, secrets=SECRETS), secrets=SECRETS) == []
 
 
 def test_variables_named_as_secrets_are_and_those_with_an_address(

@@ -1,16 +1,11 @@
-from spanjury.judges.core import ErrorSpan, Located, gravest
+from fakes.judges import located
+
+from spanjury.judges.core import ErrorSpan, gravest
 
 
 def span(text: str, *, severity: int, at: int, probability: float | None = None) -> ErrorSpan:
-    return ErrorSpan(
-        text=text,
-        explanation=f"{text} is wrong.",
-        severity=severity,
-        start=at,
-        end=at + len(text),
-        located=Located.EXACT,
-        probability=probability,
-    )
+    fields = {"severity": severity, "probability": probability}
+    return located(text, at, explanation=f"{text} is wrong.", **fields)
 
 
 def texts(spans: tuple[ErrorSpan, ...]) -> list[str]:
@@ -41,5 +36,4 @@ def test_omissions_come_behind_what_has_a_place() -> None:
 
 def test_a_repeated_error_leaves_room_for_the_others() -> None:
     repeated = [span("x", severity=5, at=n) for n in range(25)]
-    spans = [*repeated, span("a", severity=1, at=30)]
-    assert texts(gravest(spans, limit=3)) == ["x", "x", "a"]
+    assert texts(gravest([*repeated, span("a", severity=1, at=30)], limit=3)) == ["x", "x", "a"]

@@ -105,11 +105,7 @@ def test_a_quote_without_a_place_is_hallucinated_and_an_omission_is_not() -> Non
 
 @pytest.mark.parametrize(
     ("outcome", "score", "reason"),
-    [
-        (Outcome.SCORED, None, "why"),
-        (Outcome.ABSTAINED, 3, "why"),
-        (Outcome.TIMED_OUT, None, ""),
-    ],
+    [(Outcome.SCORED, None, "why"), (Outcome.ABSTAINED, 3, "why"), (Outcome.TIMED_OUT, None, "")],
 )
 def test_a_failure_is_never_a_score(outcome: Outcome, score: float | None, reason: str) -> None:
     with pytest.raises(ValueError, match="outcome"):
@@ -142,8 +138,7 @@ INPUTS = {"query": "Who?", "Source_Text": "Long ago.", "Hint": "a king"}
 def test_an_aspect_sees_its_inputs_and_those_no_task_knows(
     seen: tuple[str, ...] | None, expected: list[str]
 ) -> None:
-    aspect = replace(ASPECT, task=STORY, inputs=seen)
-    assert list(aspect.view(INPUTS)) == expected
+    assert list(replace(ASPECT, task=STORY, inputs=seen).view(INPUTS)) == expected
 
 
 @pytest.mark.parametrize(

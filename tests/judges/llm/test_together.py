@@ -157,7 +157,7 @@ def test_options_are_checked_and_named_in_the_signature() -> None:
     model = Reviewer()
     for wrong in ({"aspects": " + "}, {"aspects": "fluency", "max_errors": 0}):
         with pytest.raises(ValueError, match=[*wrong][-1]):
-            TogetherJudge(model=model, **wrong)  # type: ignore[arg-type]
+            TogetherJudge(model=model, **wrong)
     signatures = {
         TogetherJudge(model=model, aspects=names).signature for names in ("fluency", "coherence")
     }

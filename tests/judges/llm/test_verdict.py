@@ -186,10 +186,10 @@ async def test_repeated_assessments_state_it_where_no_log_probabilities_come() -
     ]
 
 
-async def test_repeats_are_not_paid_for_where_log_probabilities_come() -> None:
+async def test_log_probabilities_state_it_whatever_repeated_assessments_find() -> None:
     reply = tokens(lines(), (" yes\n", [(" no", 0.25)]))
-    report, model = await assess(reply, samples=5)
-    assert len(model.requests) == 1
+    report, model = await assess(reply, lines("no"), lines("no"), samples=3)
+    assert len(model.requests) == 3
     assert report.error_probability == pytest.approx(0.8)
 
 

@@ -48,9 +48,7 @@ def test_too_long_texts_are_refused() -> None:
 
 
 @given(FEW_WORDS, FEW_WORDS, st.integers(min_value=1, max_value=4))
-def test_every_shared_ngram_is_found_wherever_it_stands(
-    left: list[str], right: list[str], n: int
-) -> None:
+def test_every_shared_ngram_is_found_anywhere(left: list[str], right: list[str], n: int) -> None:
     starts_of = {
         words: tuple(at for at in range(len(left)) if tuple(left[at : at + n]) == words)
         for at in range(len(right) - n + 1)

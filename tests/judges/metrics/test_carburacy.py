@@ -34,8 +34,7 @@ def test_the_emissions_of_training_are_taken_by_the_harmonic_mean() -> None:
 
 def test_a_text_without_a_match_has_nothing_whatever_it_emitted() -> None:
     metric = Carburacy(emissions_kg=0, training_emissions_kg=0)
-    pairs = [sample("a", "b"), sample("", "b"), sample("a", " ")]
-    assert metric.score_segments(pairs) == [0, 0, 0]
+    assert metric.score_segments([sample("a", "b"), sample("", "b"), sample("a", " ")]) == [0, 0, 0]
 
 
 def test_two_empty_texts_are_alike() -> None:

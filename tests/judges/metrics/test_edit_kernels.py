@@ -61,9 +61,7 @@ def test_character_is_to_the_last_bit_that_of_python(pairs: list[tuple[str, str]
 @needs_kernels
 @pytest.mark.parametrize("sign", ["", "😀"])
 @pytest.mark.parametrize("metric", [Eed(), Character()])
-def test_texts_of_usual_lengths_have_the_values_of_python(
-    metric: Eed | Character, sign: str
-) -> None:
+def test_usual_texts_have_the_values_of_python(metric: Eed | Character, sign: str) -> None:
     pairs = [(f"{sample.output} {sign}", sample.references[0]) for sample in SAMPLES]
     joined = [
         (f"{sample} {two}", f"{reference} {other}")

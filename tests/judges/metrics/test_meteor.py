@@ -94,9 +94,7 @@ def test_without_synonyms_it_is_that_of_nltk_without_wordnet() -> None:
     assert "|wordnet:none|" in metric.signature
 
 
-def test_a_missing_wordnet_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lack_of_wordnet_says_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="apt install wordnet-base.*synonyms=false"):
         Meteor(wordnet=str(tmp_path))
     monkeypatch.setattr(nltk.data, "path", [])

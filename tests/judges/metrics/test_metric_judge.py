@@ -55,20 +55,15 @@ SEGMENT = Segment(
     references=("abc", "abcd"),
 )
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(frozen=True)
 class Length:
     """Measures letters of the output, or how many more they are than the reference's."""
 
+    signature = "length"
     compares: bool = False
     seen: list[Sample] = field(default_factory=list)
     threads: list[int] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "length"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         self.seen.extend(samples)
@@ -167,9 +162,7 @@ async def test_an_empty_output_is_worst_where_no_reference_tells_otherwise() -> 
     ("output", "runs", "apart"),
     [("short", "python", False), ("short", "model", True), ("a" * 2_001, "native", True)],
 )
-async def test_long_texts_and_models_leave_the_event_loop_alone(
-    output: str, runs: str, apart: bool
-) -> None:
+async def test_long_texts_leave_the_event_loop_alone(output: str, runs: str, apart: bool) -> None:
     by = judge(runs=runs)
     await judged(by, output=output)
     assert isinstance(by.metric, Length)
@@ -184,9 +177,7 @@ async def test_long_texts_and_models_leave_the_event_loop_alone(
         ({"levels": ("corpus",)}, "answers at the end of a run"),
     ],
 )
-def test_metrics_that_cannot_judge_one_text_are_refused(
-    card: dict[str, object], reason: str
-) -> None:
+def test_metrics_that_cannot_judge_a_text_are_refused(card: dict[str, object], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         judge(**card)  # type: ignore[arg-type]
 

@@ -40,11 +40,8 @@ RAGGED = [
 class SharedLetters:
     """Counts letters in common, and its calls."""
 
+    signature = "shared"
     calls: list[int] = field(default_factory=list)
-
-    @property
-    def signature(self) -> str:
-        return "shared"
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         self.calls.append(len(samples))

@@ -51,9 +51,7 @@ def test_bleu_of_a_corpus_is_that_of_nltk() -> None:
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("tokenize", TOKENIZERS)
-def test_segments_and_corpora_have_the_scores_of_sacrebleu(
-    smoothing: Smoothing, tokenize: Tokenizer
-) -> None:
+def test_all_scores_are_those_of_sacrebleu(smoothing: Smoothing, tokenize: Tokenizer) -> None:
     metric = SacreBleu(smoothing=smoothing, tokenize=tokenize)
     name = "none" if tokenize == "whitespace" else tokenize
     by_segment = BLEU(smooth_method=smoothing, tokenize=name, effective_order=True)

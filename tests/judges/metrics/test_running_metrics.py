@@ -14,7 +14,6 @@ from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
 from spanjury.judges.metrics.running import run_metrics
 from spanjury.judges.metrics.scores import MetricScores, corpus_interval, measured, put_together
 
-pytestmark = pytest.mark.anyio
 ANY = card()
 
 
@@ -47,9 +46,7 @@ async def test_results_come_in_the_order_of_the_metrics_and_are_shown_as_they_ar
     shown: list[MetricScores] = []
     asked = [named(Share()), named(Whole())]
     scores = await run_metrics(asked, texts(3), show=shown.append)
-    assert [score.named for score in scores] == asked
-    assert len(shown) == 2
-    assert scores[1].corpus == 3.0
+    assert ([score.named for score in scores], len(shown), scores[1].corpus) == (asked, 2, 3.0)
     assert scores[1].segments is None
 
 
@@ -75,14 +72,8 @@ def test_missing_references_name_the_metric_and_the_row() -> None:
 
 @pytest.mark.parametrize(("over", "score"), [("best", 1.0), ("mean", 0.5), ("worst", 0.0)])
 def test_the_requested_one_of_several_references_counts(over: Over, score: float) -> None:
-    metric = NamedMetric(
-        name="it",
-        metric=Overlap(),
-        card=card(references="one"),
-        over_refs=over,
-    )
-    part = measured(metric, [Sample(output="abc", references=("abc", "xyz"))])
-    assert part.segments == (score,)
+    metric = NamedMetric(name="it", metric=Overlap(), card=card(references="one"), over_refs=over)
+    assert measured(metric, [Sample(output="abc", references=("abc", "xyz"))]).segments == (score,)
     assert metric.signature.endswith(f"|over_refs:{over}")
 
 

@@ -66,9 +66,7 @@ def words_of(corpus: Corpus, *, side: Side, cut: Cut) -> list[list[str]]:
 
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3))
-def test_texts_cut_piece_by_piece_have_the_words_of_texts_cut_whole(
-    cut: Cut, texts: list[str]
-) -> None:
+def test_texts_cut_piecewise_have_the_words_of_texts_cut_whole(cut: Cut, texts: list[str]) -> None:
     corpus = Corpus([Sample(output=text) for text in texts * MANY])
     assert (
         words_of(corpus, side="outputs", cut=cut) == [[*cut.words(text)] for text in texts] * MANY
@@ -116,9 +114,7 @@ def test_a_corpus_of_single_references_is_that_of_its_pairs() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.text("ab ", max_size=30), st.text("ab ", max_size=60)),
-        min_size=1,
-        max_size=5,
+        st.tuples(st.text("ab ", max_size=30), st.text("ab ", max_size=60)), min_size=1, max_size=5
     )
 )
 def test_copied_fragments_of_many_outputs_are_those_of_each(pairs: list[tuple[str, str]]) -> None:
@@ -167,15 +163,12 @@ def runs_of(words: Sequence[int], *, order: int) -> list[tuple[int, ...]]:
 
 def test_a_word_that_no_language_has_is_worked_out_and_not_kept() -> None:
     lengths = ByWord(len)
-    assert [lengths["x" * 1000], lengths["word"]] == [1000, 4]
-    assert [*lengths] == ["word"]
+    assert ([lengths["x" * 1000], lengths["word"]], [*lengths]) == ([1000, 4], ["word"])
 
 
 @settings(max_examples=15)  # thirty metrics, each of them twice
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=3))
-def test_scores_are_the_same_alone_and_beside_other_metrics(
-    texts: list[tuple[str, str, str]],
-) -> None:
+def test_scores_are_the_same_alone_and_beside_others(texts: list[tuple[str, str, str]]) -> None:
     samples = [
         Sample(output=output, references=(reference,), source=source)
         for output, reference, source in texts

@@ -9,7 +9,7 @@ from spanjury.judges.metrics.edits.band_alignments import band_alignment
 from spanjury.judges.metrics.edits.ter import fewest_edits
 
 FEW = st.lists(st.sampled_from("abcde"), max_size=20)
-LONG = st.lists(st.sampled_from("abcdefghijkl"), min_size=30, max_size=90)
+LONG = st.lists(st.sampled_from("abcdefghijkl"), min_size=30, max_size=60)
 
 
 def edits(output: list[str], reference: list[str]) -> int:
@@ -25,10 +25,8 @@ def test_edits_are_those_of_sacrebleu(output: list[str], references: list[list[s
 
 @pytest.mark.heavy
 @given(output=LONG, reference=LONG)
-@settings(max_examples=15)
-def test_edits_of_long_texts_are_those_of_sacrebleu(
-    output: list[str], reference: list[str]
-) -> None:
+@settings(max_examples=10)
+def test_edits_of_long_texts_agree_with_sacrebleu(output: list[str], reference: list[str]) -> None:
     assert fewest_edits(output, [reference]) == edits(output, reference)
 
 
@@ -45,9 +43,7 @@ def test_edits_of_long_texts_are_those_of_sacrebleu(
         (["a", "b"] * 30, ["b", "a", "a"] * 20),
     ],
 )
-def test_edits_at_the_borders_are_those_of_sacrebleu(
-    output: list[str], reference: list[str]
-) -> None:
+def test_edits_at_the_borders_agree_with_sacrebleu(output: list[str], reference: list[str]) -> None:
     assert fewest_edits(output, [reference]) == edits(output, reference)
 
 

@@ -82,5 +82,4 @@ def test_with_too_few_texts_nothing_is_fitted(clean: int) -> None:
 
 def test_the_probability_rises_with_the_evidence_even_if_that_was_misleading() -> None:
     """A slope of 0 or less would call the safest text the worst."""
-    turned = fitted(reader(north=0.7, south=0.2), texts("south", "north"))
-    assert turned.slope > 0
+    assert fitted(reader(north=0.7, south=0.2), texts("south", "north")).slope > 0

@@ -33,8 +33,6 @@ ARTICLE = (
     "It was built by Mary Evans in 1932 and holds 12,000 books."
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def segment(output: str, source: str = ARTICLE) -> Segment:
     return Segment(segment_id="1", output=output, inputs={"Article": source})
@@ -75,8 +73,7 @@ async def test_a_dropped_negation_is_contradicted_by_the_sentence_that_has_it() 
     assert (span.text, span.start, span.end) == ("close", 32, 37)
     assert (span.category, span.severity, span.probability) == ("contradicted", 5, 0.95)
     (evidence,) = span.evidence
-    assert ARTICLE[evidence.start : evidence.end] == evidence.text
-    assert evidence.input == "Article"
+    assert (ARTICLE[evidence.start : evidence.end], evidence.input) == (evidence.text, "Article")
     assert "will not close in May" in evidence.text
     assert span.explanation == (
         "The source says: 'The council said on Tuesday that the library will not close in May'."
@@ -100,19 +97,15 @@ async def test_unsupported_words_never_have_the_highest_severity() -> None:
         ("A tower, built by Mary Jones, cost John Major a fortune.", []),
     ],
 )
-async def test_an_unsupported_clause_shows_the_related_one_of_the_source(
-    output: str, evidence: list[str]
-) -> None:
+async def test_an_unsupported_clause_shows_its_source(output: str, evidence: list[str]) -> None:
     span = await one_span(output, {"John": absent(0.99), "Major": absent(0.9)})
-    assert span.text == "John Major"
-    assert [item.text for item in span.evidence] == evidence
+    assert (span.text, [item.text for item in span.evidence]) == ("John Major", evidence)
     assert all(ARTICLE[item.start : item.end] == item.text for item in span.evidence)
 
 
 async def test_nothing_is_quoted_from_a_source_without_shared_words() -> None:
     span = await one_span("Penguins swim happily.", {"swim": absent(0.85)})
-    assert span.explanation == "Nothing in the source says 'swim'."
-    assert span.severity == 2
+    assert (span.explanation, span.severity) == ("Nothing in the source says 'swim'.", 2)
 
 
 @pytest.mark.parametrize(
@@ -177,9 +170,8 @@ async def test_copied_sentences_are_not_read_and_have_nearly_the_best_score() ->
     reader = FakeWindowReader(words={"built": contradicted(0.99)})
     copied = "it was  built by MARY EVANS in 1932 and holds 12000 books ."
     report = await ReaderJudge(encoder=reader).assess(segment(copied), ASPECT)
-    assert reader.read_windows == []
-    assert report.spans == ()
     assert report.score == pytest.approx(5, abs=0.01)
+    assert (reader.read_windows, report.spans) == ([], ())
     assert report.error_probability == pytest.approx(0.001, abs=0.001)
     assert report.rationale == "The source says all of it word for word."
 
@@ -188,8 +180,8 @@ async def test_a_sentence_of_copied_stretches_is_not_read_whatever_marks_join_th
     reader = FakeWindowReader(words={";": contradicted(0.99), "built": contradicted(0.99)})
     joined = "It was built by Mary Evans; and holds 12,000 books!"
     report = await ReaderJudge(encoder=reader).assess(segment(joined), ASPECT)
-    assert reader.read_windows == []
     assert report.error_probability == pytest.approx(0.001, abs=0.001)
+    assert reader.read_windows == []
     assert report.rationale == "The source says all of it word for word."
 
 
@@ -262,8 +254,7 @@ async def test_the_gravest_spans_are_reported_and_all_count() -> None:
         "fortune": absent(0.8),
     }
     few, all_of_them = await judged(output, words, max_spans=2), await judged(output, words)
-    assert [span.text for span in few.spans] == ["lovely", "15,000"]
-    assert len(all_of_them.spans) == 3
+    assert ([span.text for span in few.spans], len(all_of_them.spans)) == (["lovely", "15,000"], 3)
     assert few.score == all_of_them.score
 
 
@@ -286,8 +277,7 @@ async def test_the_score_follows_a_changed_list() -> None:
     graver = [replace(spans[0], severity=5), spans[1]]
     lists: Sequence[Sequence[ErrorSpan]] = (graver, spans, spans[:1], ())
     scores = [(await judge.rescore(asked, ASPECT, listed)).report.score or 0.0 for listed in lists]
-    assert scores == sorted(scores)
-    assert len(set(scores)) == 4
+    assert (scores, len(set(scores))) == (sorted(scores), 4)
 
 
 @pytest.mark.parametrize(
@@ -310,8 +300,7 @@ async def test_it_abstains_from_texts_it_cannot_judge_and_reads_nothing(
     rescoring = await judge.rescore(segment(output, source), aspect, ())
     assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
     assert reason in report.reason
-    assert rescoring.report.reason == report.reason
-    assert reader.calls == []
+    assert (rescoring.report.reason, reader.calls) == (report.reason, [])
 
 
 async def test_english_with_foreign_names_is_read() -> None:
@@ -328,14 +317,14 @@ async def test_an_output_without_words_says_nothing_wrong() -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.asyncio_only  # the time is that of the windows
 async def test_a_megabyte_is_read_in_bounded_batches_and_found_at_its_end() -> None:
     filler = "".join(f"Visitor {number} liked the green garden. " for number in range(27_000))
     output = f"{filler}Mary Evans built a castle."
     reader = FakeWindowReader(words={"castle": absent(0.9)})
     report = await ReaderJudge(encoder=reader).assess(segment(output), ASPECT)
     assert len(output) > 1_000_000
-    assert [span.text for span in report.spans] == ["castle"]
-    assert len(reader.read_windows) == 27_001
+    assert ([span.text for span in report.spans], len(reader.read_windows)) == (["castle"], 27_001)
     assert max(reader.calls) <= 16
 
 

@@ -22,9 +22,7 @@ def test_length_lightens_errors_from_the_fourth_sentence_on_by_its_root() -> Non
 
 
 @given(st.floats(0, 1), st.floats(0.0001, 100), st.integers(2, 9))
-def test_the_best_eighth_is_for_texts_without_errors(
-    quality: float, weight: float, labels: int
-) -> None:
+def test_the_best_eighth_is_for_flawless_texts(quality: float, weight: float, labels: int) -> None:
     scale = Scale(labels=tuple(map(str, range(labels))))
     edge = scale.high - (scale.high - scale.low) / 8
     assert scale.low <= banded(quality, load=weight, scale=scale) < edge

@@ -1,7 +1,5 @@
 """The sentence of the source that speaks of the same as a sentence of the text."""
 
-import pytest
-
 from spanjury.judges.core import Report, Segment
 from spanjury.judges.rules.evidence import same_subject
 from spanjury.judges.rules.grounding import GroundingJudge
@@ -14,8 +12,6 @@ INPUTS = {
     "Context [1]": "The weather was fine. Ships left at noon.",
     "Context [2]": "Prices rose. The harbour council approved the new ferry terminal.",
 }
-
-pytestmark = pytest.mark.anyio
 
 
 async def judged(output: str, inputs: dict[str, str]) -> Report:
@@ -58,8 +54,7 @@ def test_words_of_grammar_do_not_count() -> None:
 
 def test_no_place_reaches_from_one_input_into_the_next() -> None:
     inputs = {"Context [1]": "the ferry carried", "Context [2]": "sheep over the lake"}
-    words = ["ferry", "carried", "sheep", "lake"]
-    assert same_subject(words, source=join_inputs(inputs)) is None
+    assert same_subject(["ferry", "carried", "sheep", "lake"], source=join_inputs(inputs)) is None
 
 
 def test_the_first_of_equally_similar_sentences_is_shown() -> None:

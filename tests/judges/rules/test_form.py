@@ -23,8 +23,6 @@ PROSE = (
     "What happens next? A judge will hear the case in May; an hour is set aside for it."
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def checked(text: str, *, max_spans: int = 8) -> Report:
     return FormJudge(max_spans=max_spans)._check(text, aspect=FLUENCY)
@@ -47,9 +45,7 @@ def test_a_negative_limit_is_refused() -> None:
 
 async def test_good_prose_has_no_error_and_the_best_score() -> None:
     report = await judged(PROSE)
-    assert report.spans == ()
-    assert report.score == 5
-    assert report.rationale == "No error of form found."
+    assert (report.spans, report.score, report.rationale) == ((), 5, "No error of form found.")
 
 
 async def test_the_score_is_the_documented_formula() -> None:
@@ -107,8 +103,7 @@ async def test_an_error_more_never_wins_a_better_score(clean: str) -> None:
 async def test_an_empty_text_is_judged_the_worst(text: str) -> None:
     report = await judged(text)
     (span,) = report.spans
-    assert report.score == 1
-    assert (span.text, span.located, span.severity) == ("", Located.UNLOCATED, 5)
+    assert (report.score, span.text, span.located, span.severity) == (1, "", Located.UNLOCATED, 5)
 
 
 async def test_it_abstains_on_aspects_of_other_kinds() -> None:
@@ -129,9 +124,7 @@ def test_an_error_within_another_is_not_marked_twice() -> None:
     assert [span.text for span in report.spans] == ["dog dog", "The dog dog barked at him"]
 
 
-async def test_a_long_text_is_judged_outside_the_event_loop_s_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_long_texts_are_judged_outside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     def read(text: str) -> FormText:

@@ -43,11 +43,7 @@ def test_an_error_is_marked() -> None:
             "The dog barked at him. It ran off. The dog barked at him.",
             [("The dog barked at him", 4)],
         ),
-        (
-            repeated_passages,
-            f"He {WON_IT}, and she {WON_IT}.",
-            [(WON_IT, 3)],
-        ),
+        (repeated_passages, f"He {WON_IT}, and she {WON_IT}.", [(WON_IT, 3)]),
         (broken_off, "He left. He was going to the", [("the", 4)]),
         (broken_off, "The price of the. He left.", [("the", 4)]),
         (broken_off, "He left early,", [(",", 3)]),

@@ -23,11 +23,8 @@ def test_both_offline_judges_can_rescore() -> None:
     assert isinstance(GroundingJudge(), Rescorable)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
-async def test_an_unchanged_list_keeps_its_score_however_few_spans_are_reported(
-    max_spans: int,
-) -> None:
+async def test_an_unchanged_list_keeps_its_score_with_few_spans_reported(max_spans: int) -> None:
     judge = FormJudge(max_spans=max_spans)
     report = await judge.assess(BAD, FLUENCY)
     rescoring = await judge.rescore(BAD, FLUENCY, report.spans)
@@ -35,26 +32,17 @@ async def test_an_unchanged_list_keeps_its_score_however_few_spans_are_reported(
     assert (rescoring.report.spans, rescoring.method) == (report.spans, RescoringMethod.COMPUTED)
 
 
-@pytest.mark.anyio
 async def test_the_score_follows_the_list() -> None:
     judge = FormJudge()
     report = await judge.assess(BAD, FLUENCY)
     assert len(report.spans) > 1
     scores = [
         (await judge.rescore(BAD, FLUENCY, spans)).report.score or 0
-        for spans in (
-            [graver(span) for span in report.spans],
-            report.spans,
-            report.spans[1:],
-            (),
-        )
+        for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
     ]
-    assert scores == sorted(scores)
-    assert scores[-1] == FLUENCY.scale.high
-    assert len(set(scores)) == 4
+    assert (scores, scores[-1], len(set(scores))) == (sorted(scores), FLUENCY.scale.high, 4)
 
 
-@pytest.mark.anyio
 async def test_another_aspect_is_abstained_from() -> None:
     rescoring = await FormJudge().rescore(BAD, ASPECT, ())
     assert rescoring.report.outcome is Outcome.ABSTAINED
@@ -70,7 +58,6 @@ def test_whatever_the_text_an_unchanged_list_keeps_its_score(text: str) -> None:
 CAR = segment(output="Acme sold 7 cars in Rome. Jane Roe was pleased in June.")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("max_spans", [0, 1, 8])
 async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -> None:
     judge = GroundingJudge(max_spans=max_spans)
@@ -80,7 +67,6 @@ async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -
     assert rescoring.method is RescoringMethod.COMPUTED
 
 
-@pytest.mark.anyio
 async def test_the_score_of_grounding_follows_the_list() -> None:
     judge = GroundingJudge()
     report = await judge.assess(CAR, GROUNDING)
@@ -89,5 +75,4 @@ async def test_the_score_of_grounding_follows_the_list() -> None:
         (await judge.rescore(CAR, GROUNDING, spans)).report.score or 0
         for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
     ]
-    assert scores == sorted(scores)
-    assert len(set(scores)) == 4
+    assert (scores, len(set(scores))) == (sorted(scores), 4)

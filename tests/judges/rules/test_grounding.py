@@ -29,8 +29,6 @@ WORDS = (
     *(".", ",", "the", "of", "Doe", "\n", "\ud800", "\u00e9"),
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def segment(output: str, source: str = ARTICLE) -> Segment:
     return Segment(segment_id="1", output=output, inputs={"Article": source})
@@ -150,8 +148,7 @@ async def test_unsupported_words_are_marked_with_the_evidence(
     assert span.probability is not None
     assert [piece.text for piece in span.evidence] == evidence
     for piece in span.evidence:
-        assert piece.input == "Article"
-        assert ARTICLE[piece.start : piece.end] == piece.text
+        assert (piece.input, ARTICLE[piece.start : piece.end]) == ("Article", piece.text)
 
 
 async def test_evidence_lies_in_the_input_that_holds_it() -> None:
@@ -228,8 +225,7 @@ async def test_odds_are_divided_by_the_judges_own_and_multiplied_by_the_others()
         again = (await judge.rescore(segment(text), CONSISTENCY, spans)).report
         assert again.error_probability is not None
         assert again.error_probability == pytest.approx(expected)
-        assert again.score == 5 - 4 * again.error_probability
-        assert again.spans == spans
+        assert (again.score, again.spans) == (5 - 4 * again.error_probability, spans)
 
 
 async def test_sentences_of_which_the_source_lacks_much_are_unverified() -> None:
@@ -278,8 +274,7 @@ async def test_data_supports_names_and_numbers_and_leaves_the_wording_free() -> 
     data = "name[The Eagle], food[Japanese], priceRange[less than £20], near[Burger King]"
     fine = await judged("The Eagle serves lovely Japanese dishes beside Burger King.", data)
     wrong = await judged("The Eagle serves lovely Italian dishes for £30.", data)
-    assert fine.spans == ()
-    assert [span.text for span in wrong.spans] == ["Italian", "30"]
+    assert (fine.spans, [span.text for span in wrong.spans]) == ((), ["Italian", "30"])
     assert fine.score is not None
     assert wrong.score is not None
     assert wrong.score < fine.score
@@ -304,9 +299,7 @@ async def test_a_text_without_words_is_an_error_without_a_place(output: str) -> 
         ("did Acme sell 1200 cars", "repeats the question"),
     ],
 )
-async def test_an_output_that_answers_nothing_is_one_error(
-    output: str, category: str, kind: Kind
-) -> None:
+async def test_an_unresponsive_output_is_one_error(output: str, category: str, kind: Kind) -> None:
     asked = replace(segment(output), inputs={"Article": ARTICLE, "Q": "Did Acme sell 1,200 cars?"})
     report = await GroundingJudge().assess(asked, replace(CONSISTENCY, kind=kind))
     (span,) = report.spans
@@ -343,9 +336,7 @@ async def test_it_abstains_on_aspects_of_other_kinds() -> None:
         ("&#65;&#99;&#109;&#101; &#115;&#111;&#108;&#100;", ARTICLE, "as in HTML"),
     ],
 )
-async def test_it_abstains_where_words_cannot_be_compared(
-    output: str, source: str, reason: str
-) -> None:
+async def test_it_abstains_from_incomparable_words(output: str, source: str, reason: str) -> None:
     report = await judged(output, source)
     assert report.outcome is Outcome.ABSTAINED
     assert reason in report.reason
@@ -355,17 +346,13 @@ async def test_it_looks_only_at_the_inputs_of_the_aspect() -> None:
     task = Task(name="qa", description="…", input_headers={"Question": (), "Context": ()})
     aspect = replace(CONSISTENCY, task=task, inputs=("Context",))
     asked = Segment(
-        segment_id="1",
-        output="It is 42.",
-        inputs={"Question": "Is it 42?", "Context": "It is 41."},
+        segment_id="1", output="It is 42.", inputs={"Question": "Is it 42?", "Context": "It is 41."}
     )
     (span,) = (await GroundingJudge().assess(asked, aspect)).spans
     assert span.text == "42"
 
 
-async def test_a_long_source_is_read_outside_the_event_loop_s_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_long_sources_are_read_outside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     def index(text: str) -> SourceIndex:

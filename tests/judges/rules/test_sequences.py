@@ -13,16 +13,13 @@ WORDS = st.lists(
 def test_two_and_three_words_in_a_row_are_held_as_they_stand() -> None:
     words = ["the", "city", "will", "close", "the", "pool"]
     source = Sequences(words, signs=signs_of({*words}))
-    phrase = ["close", "the", "city", "pool"]
-    assert source.held(phrase, size=2) == [True, True, False]
+    assert source.held(["close", "the", "city", "pool"], size=2) == [True, True, False]
     assert source.held(["will", "close", "the", "city"], size=3) == [True, False]
     assert source.held(["pool"], size=2) == []
 
 
 @given(WORDS, WORDS, st.sampled_from((2, 3)))
-def test_short_and_long_sources_are_searched_with_one_result(
-    source: list[str], words: list[str], size: int
-) -> None:
+def test_all_sources_are_searched_alike(source: list[str], words: list[str], size: int) -> None:
     short = Sequences(source, signs=signs_of({*source}))
     assert short.held(words, size=size) == Sequences(source, signs=None).held(words, size=size)
 

@@ -61,9 +61,7 @@ def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
         ('{"curve": {"losses": [0, 1], "shares": [1, 2]}}', "shares must decrease"),
     ],
 )
-def test_a_file_that_holds_no_falling_map_is_refused(
-    tmp_path: Path, text: str, problem: str
-) -> None:
+def test_a_file_without_a_falling_map_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "map.json").write_text(text)
     with pytest.raises(ConfigError, match=problem):
         read_map(tmp_path / "map.json")

@@ -14,8 +14,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.scoring import FromSpans, SpanMap, SpanPenalty
 
-pytestmark = pytest.mark.anyio
-
 TEXT = segment().output
 WRONG = mark(TEXT, "1935", severity=4)
 SPENT = Usage(prompt=7)

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import pytest
-from fakes.judges import ASPECT
+from fakes.judges import ASPECT, located
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Aspect, ErrorSpan, Located
+from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Aspect, ErrorSpan
 from spanjury.judges.scoring import Curve, SpanMap, SpanPenalty
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
 
@@ -16,9 +16,7 @@ TEXT = "The bridge opened in 1935. It is red! Nobody\n\nwalks on it. 12 trains a
 ASPECTS = (ASPECT, replace(ASPECT, kind="content"))
 SHARES = st.floats(0, 1)
 SEVERITIES = st.none() | st.integers(MIN_SEVERITY, MAX_SEVERITY)
-CRITICAL = ErrorSpan(
-    text=TEXT, start=0, end=len(TEXT), located=Located.EXACT, explanation="all", severity=5
-)
+CRITICAL = located(TEXT, 0, explanation="all", severity=5)
 
 
 @st.composite
@@ -29,14 +27,7 @@ def errors(draw: st.DrawFn) -> ErrorSpan:
         return ErrorSpan(text=quote, explanation="without a place", severity=severity)
     start = draw(st.integers(0, len(TEXT) - 1))
     end = draw(st.integers(start + 1, len(TEXT)))
-    return ErrorSpan(
-        text=TEXT[start:end],
-        start=start,
-        end=end,
-        located=Located.EXACT,
-        explanation="wrong",
-        severity=severity,
-    )
+    return located(TEXT[start:end], start, severity=severity)
 
 
 LISTS = st.lists(errors(), max_size=6)
@@ -148,9 +139,7 @@ def test_the_order_of_errors_does_not_matter(
 
 
 @given(st.integers(MIN_SEVERITY, MAX_SEVERITY - 1), st.integers(0, 20))
-def test_a_graver_error_always_lowers_the_score_where_its_severity_costs_more(
-    severity: int, start: int
-) -> None:
+def test_graver_errors_lower_the_score_where_severity_costs(severity: int, start: int) -> None:
     span = replace(CRITICAL, text=TEXT[start : start + 3], start=start, end=start + 3)
     strict = SpanMap(penalty=SpanPenalty(weights=(1.0, 2.0, 3.0, 4.0, 5.0)))
     mild, grave = (

@@ -85,9 +85,7 @@ def test_the_judges_own_labels_agree_as_they_are_known_to(judged: list[Judged]) 
     assert xsum == pytest.approx(0.599, abs=0.005)
 
 
-def test_worst_severity_and_a_fifth_of_the_rest_agrees_as_it_is_known_to(
-    judged: list[Judged], consistency: Aspect
-) -> None:
+def test_worst_and_a_fifth_agrees_as_known(judged: list[Judged], consistency: Aspect) -> None:
     scores = [
         -fmean(GOLDEN.of(row.output, spans, aspect=consistency) for spans in row.spans)
         for row in judged
@@ -97,9 +95,7 @@ def test_worst_severity_and_a_fifth_of_the_rest_agrees_as_it_is_known_to(
     assert xsum == pytest.approx(0.585, abs=0.005)  # another reading of the replies: .589
 
 
-def test_the_usual_map_loses_nothing_against_the_labels(
-    judged: list[Judged], consistency: Aspect
-) -> None:
+def test_the_usual_map_is_as_good_as_the_labels(judged: list[Judged], consistency: Aspect) -> None:
     scores = [
         fmean(
             score

@@ -78,8 +78,7 @@ def test_errors_without_a_score_are_quotations_that_the_text_lacks_beside_none_t
         assert SpanPenalty().misquotes(spans, aspect=ASPECT) == lost
         assert SpanPenalty().misquotes(spans, aspect=CONTENT) == 0
         assert SpanPenalty(placeless=False).misquotes(spans, aspect=CONTENT) == lost
-        score = SpanMap().score(TEXT, spans, aspect=ASPECT)
-        assert (score is None) == (lost > 0)
+        assert (SpanMap().score(TEXT, spans, aspect=ASPECT) is None) == (lost > 0)
     unknown = replace(HALLUCINATED, severity=None)
     assert SpanPenalty().misquotes([unknown], aspect=ASPECT) == 1
     assert SpanPenalty(unknown=0).misquotes([unknown], aspect=ASPECT) == 0

@@ -29,8 +29,7 @@ class ExampleRow(TypedDict):
 
 
 def rows(file: str) -> list[ExampleRow]:
-    lines = (EXAMPLES / file).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return [json.loads(line) for line in (EXAMPLES / file).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("file", FILES)

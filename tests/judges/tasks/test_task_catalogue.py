@@ -127,9 +127,7 @@ def test_no_two_aspects_are_defined_alike() -> None:
 
 
 @pytest.mark.parametrize("task", WANTED)
-def test_a_task_has_one_to_three_default_aspects_by_their_names(
-    catalogue: Catalogue, task: str
-) -> None:
+def test_a_task_has_one_to_three_default_aspects_by_name(catalogue: Catalogue, task: str) -> None:
     defaults = catalogue.task(task).default_aspects
     assert 1 <= len(defaults) <= 3
     assert set(defaults) <= {aspect.name for aspect in catalogue.aspects(task)}
@@ -186,9 +184,7 @@ def test_the_aspects_of_an_unknown_task_are_an_error(catalogue: Catalogue) -> No
         "topicalchat_usr_scores",
     ],
 )
-def test_every_human_score_of_the_collected_data_has_an_aspect(
-    catalogue: Catalogue, shared_data: Path, file: str
-) -> None:
+def test_collected_scores_have_aspects(catalogue: Catalogue, shared_data: Path, file: str) -> None:
     with gzip.open(shared_data / "scores" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         row = json.loads(next(lines))
     task = catalogue.task(row["task"])
@@ -199,8 +195,7 @@ def test_every_human_score_of_the_collected_data_has_an_aspect(
 def test_a_criterion_is_an_aspect_of_any_task() -> None:
     catalogue = Catalogue.load()
     aspect = catalogue.aspect("story", "Criterion:  Every price\nis in euros. ")
-    assert aspect.name == CRITERION
-    assert aspect == catalogue.aspect("story", aspect.name)
+    assert (aspect.name, aspect) == (CRITERION, catalogue.aspect("story", aspect.name))
     assert (aspect.spoken, aspect.scale.high) == ('"Every price is in euros"', 3)
     assert describe(aspect).startswith('"Every price is in euros": The generated story')
     assert catalogue.has("summarization", "fluency", CRITERION)

@@ -26,8 +26,7 @@ def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
 def test_a_new_task_needs_a_description_and_an_aspect_only(tmp_path: Path) -> None:
     catalogue = Catalogue.load(written(tmp_path, TASK + ASPECT))
     task = catalogue.task("Poem")
-    assert task.output_header == "Output"
-    assert dict(task.input_headers) == {"Input": ()}
+    assert (task.output_header, dict(task.input_headers)) == ("Output", {"Input": ()})
     assert task.default_aspects == ("metre",)
     metre = catalogue.aspect("poem", "metre")
     assert (metre.worst, metre.confusable, metre.inputs) == ("", (), None)
@@ -42,9 +41,7 @@ def test_an_aspect_can_be_added_to_a_known_task_by_its_alias(tmp_path: Path) -> 
     assert catalogue.aspects("qa")[:-1] == Catalogue.load().aspects("qa")
 
 
-def test_an_aspect_of_the_same_name_replaces_the_known_one_and_keeps_its_aliases(
-    tmp_path: Path,
-) -> None:
+def test_an_aspect_of_the_same_name_replaces_the_other_and_keeps_aliases(tmp_path: Path) -> None:
     text = (
         '[tasks.summarization.aspects.Consistency]\nkind = "content"\n'
         'definition = "Mine."\ninputs = ["document"]\n'
@@ -52,8 +49,7 @@ def test_an_aspect_of_the_same_name_replaces_the_known_one_and_keeps_its_aliases
     catalogue = Catalogue.load(written(tmp_path, text))
     aspect = catalogue.aspect("summarization", "factual consistency")
     assert (aspect.name, aspect.definition, aspect.kind) == ("consistency", "Mine.", "content")
-    assert aspect.inputs == ("Article",)
-    assert aspect.worst == ""
+    assert (aspect.inputs, aspect.worst) == (("Article",), "")
     assert len(catalogue.aspects("summarization")) == len(Catalogue.load().aspects("summarization"))
 
 
@@ -72,8 +68,7 @@ def test_a_known_task_keeps_what_a_file_does_not_mention(tmp_path: Path) -> None
     before = Catalogue.load().task("summarization")
     catalogue = Catalogue.load(written(tmp_path, text))
     task = catalogue.task("TLDR")
-    assert task.description == before.description
-    assert task.default_aspects == ("consistency",)
+    assert (task.description, task.default_aspects) == (before.description, ("consistency",))
     assert task.aliases == (*before.aliases, "tldr")
     assert task.canonical_header("court_ruling") == task.canonical_header("source") == "Article"
     assert task.canonical_header("title") == "Title"

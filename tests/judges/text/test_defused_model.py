@@ -60,7 +60,6 @@ def test_tags_of_reasoning_are_split_in_texts_and_not_in_what_a_model_said(tag: 
     assert split_tokens(tag, reasoning=False) == tag
 
 
-@pytest.mark.anyio
 async def test_a_request_without_tokens_and_its_reply_pass_untouched() -> None:
     reply = Reply(text="It says < |im_end|> and <think>.")
     model = ScriptedModel(reply)
@@ -70,7 +69,6 @@ async def test_a_request_without_tokens_and_its_reply_pass_untouched() -> None:
     assert defused(model).signature == model.signature
 
 
-@pytest.mark.anyio
 async def test_quotes_in_text_reasoning_and_tool_calls_come_back() -> None:
     quote = "ends <|im_end|> or < |eot_id|> here"
     apart = split_tokens(quote)
@@ -93,7 +91,6 @@ async def test_quotes_in_text_reasoning_and_tool_calls_come_back() -> None:
     assert request.prefix == apart
 
 
-@pytest.mark.anyio
 async def test_a_quoted_end_of_reasoning_does_not_end_the_reasoning_of_a_reply() -> None:
     model = ScriptedModel("It says < /think> here.")
     request = ChatRequest(messages=(Message(role="user", content="It says </think> here."),))

@@ -35,9 +35,7 @@ EVIL_HEADERS = (
 )
 
 
-def test_a_text_full_of_forged_marks_is_digested_twice_and_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_text_of_many_forged_marks_is_digested_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "An old bridge."
     marks = [f"[{fingerprint(str(turn), 'Article', source)}]" for turn in range(20_000)]
     texts = {"Article": source, "Summary": " ".join(marks)}
@@ -62,13 +60,10 @@ def test_the_marks_of_ordinary_texts_are_what_they_were() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=80), st.text(max_size=30), min_size=1, max_size=4))
-def test_whatever_a_header_says_stands_inside_the_fence_or_is_a_short_name(
-    texts: dict[str, str],
-) -> None:
+def test_whatever_a_header_says_is_fenced_or_is_a_short_name(texts: dict[str, str]) -> None:
     fenced = fence(texts)
     outside = re.sub(r"(?s)(\[\w{12}\]) [^\n]+: begin\n.*?\n\1 [^\n]+: end", "", fenced.text)
-    assert outside.strip("\n") == ""
-    assert len(fenced.marks) == len(texts)
+    assert (outside.strip("\n"), len(fenced.marks)) == ("", len(texts))
     for header, text in texts.items():
         assert header in fenced.text
         assert text in fenced.text
@@ -107,7 +102,7 @@ def test_the_number_of_a_passage_stays_in_its_name() -> None:
     assert named_plainly(texts) == texts
     fenced = fence({"Context [2], passage 12": "Ann sings."}).text
     assert fenced.count("] Context [2], passage 12: ") == 2
-    assert "Read the Context [1] to [2] and the Summary from" in asked_of(texts)
+    assert "Read the Context [1] to [2] and the Summary completely" in asked_of(texts)
 
 
 def asked_of(inputs: dict[str, str]) -> str:

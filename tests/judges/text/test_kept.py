@@ -9,9 +9,7 @@ from spanjury.judges.text.kept import KeptByText, KeptByWord
 
 
 @given(st.lists(st.text(alphabet="ab", max_size=12), max_size=60), st.integers(0, 20))
-def test_the_texts_kept_are_never_longer_than_the_bound_or_the_latest(
-    texts: list[str], most: int
-) -> None:
+def test_the_kept_texts_never_exceed_the_bound_or_the_latest(texts: list[str], most: int) -> None:
     length = KeptByText(len, most=most)
     for text in texts:
         assert length(text) == len(text)
@@ -40,8 +38,7 @@ def test_a_cleared_function_makes_everything_again() -> None:
     kept("a")
     kept.clear()
     kept("a")
-    assert made == ["a", "a"]
-    assert kept.size == 1
+    assert (made, kept.size) == (["a", "a"], 1)
 
 
 def test_threads_share_what_is_kept_and_its_size_stays_right() -> None:

@@ -73,7 +73,5 @@ def test_few_marker_words_tell_nothing() -> None:
         ("", None),
     ],
 )
-def test_another_language_than_english_needs_two_of_its_words(
-    text: str, expected: str | None
-) -> None:
+def test_a_language_besides_english_needs_two_of_its_words(text: str, expected: str | None) -> None:
     assert foreign_language(text.split()) == expected

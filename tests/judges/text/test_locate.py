@@ -133,10 +133,7 @@ def test_the_best_of_several_similar_passages_is_found() -> None:
         for number, day in enumerate(days, start=2)
     ]
     text = " ".join(lines)
-    assert located(text, lines[3].replace("met", "has met")) == (
-        lines[3],
-        Located.FUZZY,
-    )
+    assert located(text, lines[3].replace("met", "has met")) == (lines[3], Located.FUZZY)
 
 
 def test_a_quote_of_a_few_letters_is_never_found_by_similarity() -> None:
@@ -200,8 +197,7 @@ def test_a_span_holds_the_text_and_not_the_quote() -> None:
     span = Locator(ARTICLE).span(
         quote='"the COUNCIL approved"', explanation="who?", severity=3, category="vague"
     )
-    assert span.interval == (0, 20)
-    assert span.text == "The council approved"
+    assert (span.interval, span.text) == ((0, 20), "The council approved")
     assert (span.explanation, span.severity, span.category) == ("who?", 3, "vague")
 
 

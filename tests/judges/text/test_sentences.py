@@ -29,9 +29,7 @@ WRAPPED = "The minister said that nobody in the whole department knew the new he
         ("  ", []),
     ],
 )
-def test_sentences_end_at_stops_and_at_lines_that_their_author_ended(
-    text: str, expected: list[str] | None
-) -> None:
+def test_sentences_end_at_stops_and_ended_lines(text: str, expected: list[str] | None) -> None:
     lines = text.splitlines() if expected is None else expected
     assert [sentence.text for sentence in sentences(text)] == lines
 

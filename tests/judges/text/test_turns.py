@@ -11,8 +11,6 @@ import pytest
 
 from spanjury.judges.text.turns import LONG, in_turn
 
-pytestmark = pytest.mark.anyio
-
 
 class Held:
     """Work that notes who began it, and ends when it may."""

@@ -31,16 +31,11 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
@@ -51,7 +46,6 @@ async def panel() -> AsyncIterator[Panel]:
 
 def corrects(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     """Put 1932 into the first part, whatever it is asked."""
-    del messages, info
     return ModelResponse(parts=[TextPart('{"edits": [{"part": 1, "text": "1932"}]}')])
 
 
@@ -65,8 +59,7 @@ async def test_a_model_of_pydantic_ai_repairs_a_text(panel: Panel) -> None:
     (edit,) = done.edits
     assert (edit.before, edit.after) == ("1935", "1932")
     assert edit.errors[0].span.evidence[0].text == "The bridge opened in 1932."
-    assert done.usage.calls == 1
-    assert repr(done) == "<Repair: faulty to ok, 1 edits, nothing_marked>"
+    assert (done.usage.calls, repr(done)) == (1, "<Repair: faulty to ok, 1 edits, nothing_marked>")
     kept = json.loads(json.dumps(done.to_dict()))
     assert kept["rounds"][1]["edits"] == [
         {"start": 21, "end": 25, "before": "1935", "after": "1932"}
@@ -141,11 +134,8 @@ async def test_a_model_of_pydantic_ai_gets_the_conversation_as_it_is() -> None:
         (400, PermanentModelError),
     ],
 )
-async def test_a_servers_failure_becomes_our_error_without_its_words(
-    status: int, kind: type[ModelError]
-) -> None:
+async def test_server_failures_become_our_own_errors(status: int, kind: type[ModelError]) -> None:
     def fail(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages, info
         raise ModelHTTPError(status_code=status, model_name="large", body="key sk-123 is wrong")
 
     with pytest.raises(kind) as caught:

@@ -20,15 +20,10 @@ from spanjury.agents import jury_toolset
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.serving.agent_reports import TextCheck
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932."
 WRONG = "The bridge opened in 1935."
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
@@ -45,7 +40,6 @@ class Caller:
         self.offered: dict[str, dict[str, object]] = {}
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages
         self.offered = {tool.name: tool.parameters_json_schema for tool in info.function_tools}
         if self.calls:
             name, arguments = self.calls.pop(0)

@@ -23,16 +23,11 @@ from spanjury.agents import jury_validator
 from spanjury.judges.core import ConfigError, ErrorSpan, JudgeError, ModelTimeoutError, Report
 from spanjury.orchestration.engine.panel import Panel
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture
@@ -48,7 +43,6 @@ class Script:
         self.outputs = list(outputs)
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del messages
         output = self.outputs.pop(0)
         if info.output_tools:
             call = ToolCallPart(info.output_tools[0].name, {"title": "A bridge", "body": output})
@@ -66,9 +60,7 @@ def said_back(messages: Sequence[ModelMessage]) -> list[str]:
     ]
 
 
-async def test_a_faulty_output_is_sent_back_with_numbered_errors_and_evidence(
-    panel: Panel,
-) -> None:
+async def test_a_faulty_output_goes_back_with_numbered_errors_and_evidence(panel: Panel) -> None:
     agent = Agent(FunctionModel(Script(WRONG, RIGHT)), retries=2)
     reports: list[TextReport] = []
     agent.output_validator(
@@ -106,9 +98,7 @@ class Summary(BaseModel):
     body: str
 
 
-async def test_the_source_comes_from_the_run_and_the_text_from_a_structured_output(
-    panel: Panel,
-) -> None:
+async def test_the_source_is_the_run_s_and_the_text_a_structured_output(panel: Panel) -> None:
     agent = Agent(
         FunctionModel(Script(WRONG, RIGHT)), output_type=Summary, deps_type=Deps, retries=1
     )
@@ -200,7 +190,6 @@ async def test_a_report_that_fails_without_an_error_says_why() -> None:
 
 async def test_a_stream_is_judged_when_it_is_whole(panel: Panel) -> None:
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        del messages, info
         for word in ("The bridge", " opened in", " 1932."):
             yield word
 

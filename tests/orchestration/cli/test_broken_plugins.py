@@ -3,15 +3,11 @@
 import importlib
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
-
-from spanjury.orchestration.cli.app import app
-
-Spanjury = Callable[..., Result]
+from fakes.command import spanjury
+from fakes.rows import summary
 
 CODE = '''
 class Sync:
@@ -46,12 +42,7 @@ STRANGE = {
     "spanjury.aggregations": ["mean = strange:no_test"],
     "spanjury.sources": ["jsonl = strange:no_test"],
 }
-ROW = {
-    "id": "a",
-    "task": "summarization",
-    "output": "It is is 503 m long.",
-    "inputs": {"Article": "."},
-}
+ROW = summary("a", "It is is 503 m long.", article=".")
 
 
 def install(folder: Path, package: str, groups: dict[str, list[str]]) -> None:
@@ -62,9 +53,8 @@ def install(folder: Path, package: str, groups: dict[str, list[str]]) -> None:
     (info / "entry_points.txt").write_text("\n".join(sections) + "\n")
 
 
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Return the command, in an environment with two packages of strangers."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "strange.py").write_text(CODE)
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
@@ -74,21 +64,16 @@ def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     importlib.invalidate_caches()
-    return lambda *words: CliRunner().invoke(app, list(words))
 
 
-def test_the_default_panel_is_ours_whatever_a_stranger_calls_its_plugins(
-    spanjury: Spanjury,
-) -> None:
+def test_the_default_panel_is_ours_whatever_plugins_a_stranger_has() -> None:
     done = spanjury("evaluate", "rows.jsonl", "--json", "--no-memory")
-    assert done.exit_code == 0, done.output
     row = json.loads(done.stdout.splitlines()[0])
     assert row["seats"][0]["signature"].startswith("grounding|")
 
 
-def test_judges_lists_what_is_broken_with_its_package_and_the_reason(spanjury: Spanjury) -> None:
+def test_judges_lists_what_is_broken_with_its_package_and_the_reason() -> None:
     done = spanjury("judges")
-    assert done.exit_code == 0, done.output
     text = " ".join(done.output.replace("│", " ").split())
     for part in (
         "grounding Mark the numbers",
@@ -101,9 +86,7 @@ def test_judges_lists_what_is_broken_with_its_package_and_the_reason(spanjury: S
         assert part in text, part
 
 
-def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_is_known(
-    spanjury: Spanjury, tmp_path: Path
-) -> None:
+def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_path: Path) -> None:
     package = tmp_path / "open_package"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -126,11 +109,9 @@ def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_
     assert "Precision on B: lid 1.00 (of 3). " in text
     for judge in ("grounding", "form"):
         assert re.search(rf"{judge} Mark [^│]*?\. Cannot see: ", text)
-    assert "annotator Ask a model for error spans and a score. distilled" in text
+    assert "annotator Ask a model for error spans and a score. claims" in text
     (package / "precision.toml").write_text("[[open")
-    done = spanjury("judges")
-    assert done.exit_code == 0
-    assert "precision.toml of open_package cannot be read" in done.output
+    assert "precision.toml of open_package cannot be read" in spanjury("judges").output
 
 
 @pytest.mark.parametrize(
@@ -147,18 +128,16 @@ def test_judges_says_what_a_judge_cannot_see_and_how_often_it_is_right_where_it_
     ],
 )
 def test_naming_a_broken_plugin_is_a_one_line_usage_error(
-    spanjury: Spanjury, words: tuple[str, ...], reason: str
+    words: tuple[str, ...], reason: str
 ) -> None:
-    done = spanjury(*words)
-    assert done.exit_code == 2, done.output
+    done = spanjury(*words, code=2)
     assert reason in done.stderr
     assert "Traceback" not in done.output
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_metrics_are_listed_beside_those_that_are_broken(spanjury: Spanjury) -> None:
+def test_metrics_are_listed_beside_those_that_are_broken() -> None:
     done = spanjury("metrics", "list", "--category", "readability")
-    assert done.exit_code == 0, done.output
     assert "flesch-reading-ease" in done.stdout
     assert "broken: metric 'no-card' of strange has no card" in done.stderr
     assert "broken: spanjury.metric_cards plugin 'gone'" in done.stderr

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
+from fakes.rows import summary
 
 from spanjury.orchestration.services.people.marks.mark import Mark
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.studies.sampling.chances import SAMPLING
+from spanjury.orchestration.studies.sampling import SAMPLING
 
 QUICK = ("--draws", "100")
 PANEL = ("--judge", "grounding", "--judge", "form", "--no-progress", "--show", "none")
@@ -23,16 +24,10 @@ def row(number: int, **more: object) -> dict[str, object]:
     day = DAYS[number % 6]
     wrong = number % 2
     named = DAYS[(number + 1) % 6] if wrong else day
-    return {
-        "id": f"text-{number}",
-        "task": "summarization",
-        "inputs": {
-            "Article": f"The mill at No. {number + 20} burnt down on {day}. No one was hurt."
-        },
-        "output": f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}.",
-        "human": {"consistency": {"anna": 2 if wrong else 5}},
-        **more,
-    }
+    text = f"The mill at No. {number + 20 + 50 * wrong} burnt down on {named}."
+    article = f"The mill at No. {number + 20} burnt down on {day}. No one was hurt."
+    marked = {"human": {"consistency": {"anna": 2 if wrong else 5}}}
+    return {**summary(f"text-{number}", text, article=article), **marked, **more}
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:
@@ -50,14 +45,11 @@ def run(tmp_path: Path) -> Path:
 
 
 def judge(folder: Path, data: str, *flags: str) -> str:
-    done = call(folder, "evaluate", data, "--aspect", "consistency", *PANEL, *flags)
-    assert done.exit_code == 0, done.stderr
-    return done.stderr
+    return call(folder, "evaluate", data, "--aspect", "consistency", *PANEL, *flags).stderr
 
 
 def calibrated(folder: Path, *flags: str) -> dict[str, Any]:
     done = call(folder, "calibrate", "run", "--human", "human.jsonl", *QUICK, *flags, "--json")
-    assert done.exit_code == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -72,7 +64,6 @@ def test_a_run_is_calibrated_and_its_panel_judges_by_it(tmp_path: Path) -> None:
     (about,) = found["aspects"]
     assert (about["texts"], about["sources"], about["clean"]) == (24, 24, 12)
     assert "thresholds" in about["kept"]
-
     said = judge(tmp_path, "texts.jsonl", "--calibration", "calibration.toml", "-o", "new.jsonl")
     assert "far from" not in said
     before, after = (results(tmp_path / name) for name in ("run/results.jsonl", "new.jsonl"))
@@ -88,7 +79,7 @@ def test_a_panel_file_names_the_calibration(tmp_path: Path) -> None:
     calibrated(tmp_path)
     seats = '[[seats]]\njudge = "grounding"\n[[seats]]\njudge = "form"\n'
     (tmp_path / "panel.toml").write_text(f'calibration = "calibration.toml"\n{seats}')
-    done = call(
+    call(
         tmp_path,
         "evaluate",
         "texts.jsonl",
@@ -102,10 +93,8 @@ def test_a_panel_file_names_the_calibration(tmp_path: Path) -> None:
         "--run-dir",
         "again",
     )
-    assert done.exit_code == 0, done.stderr
     assert "calibration:" in str(results(tmp_path / "again" / "results.jsonl")[0]["signature"])
-    refused = call(tmp_path, "calibrate", "again", "--human", "human.jsonl", *QUICK)
-    assert refused.exit_code == 2
+    refused = call(tmp_path, "calibrate", "again", "--human", "human.jsonl", *QUICK, code=2)
     assert "was judged with a calibration" in refused.stderr
 
 
@@ -113,8 +102,7 @@ def test_a_panel_file_names_the_calibration(tmp_path: Path) -> None:
 def test_the_run_itself_is_rescored_by_the_calibration(tmp_path: Path) -> None:
     found = calibrated(tmp_path)
     flags = ("--calibration", "calibration.toml", "-o", "new.jsonl", "--show", "none")
-    done = call(tmp_path, "rescore", "run", *flags, "--no-progress")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "rescore", "run", *flags, "--no-progress")
     before, after = (results(tmp_path / name) for name in ("run/results.jsonl", "new.jsonl"))
     assert all(f"calibration:{found['digest']}" in str(one["signature"]) for one in after)
     assert [one["error_probability"] for one in before] == (
@@ -126,11 +114,9 @@ def test_the_run_itself_is_rescored_by_the_calibration(tmp_path: Path) -> None:
 def test_a_calibration_of_another_panel_or_aspect_is_refused(tmp_path: Path) -> None:
     calibrated(tmp_path)
     data = ("evaluate", "texts.jsonl", "--calibration", "calibration.toml", "--no-progress")
-    panel = call(tmp_path, *data, "--judge", "grounding", "--aspect", "consistency")
-    assert panel.exit_code == 2
+    panel = call(tmp_path, *data, "--judge", "grounding", "--aspect", "consistency", code=2)
     assert "is for another panel: this panel lacks the seat form; make one" in panel.stderr
-    aspect = call(tmp_path, *data, "--judge", "grounding", "--aspect", "fluency")
-    assert aspect.exit_code == 2
+    aspect = call(tmp_path, *data, "--judge", "grounding", "--aspect", "fluency", code=2)
     assert "is of summarization/consistency, and summarization/fluency is judged" in aspect.stderr
 
 
@@ -155,7 +141,6 @@ def test_the_report_is_a_page_too(tmp_path: Path) -> None:
     done = call(
         tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK, "--html", "page.html"
     )
-    assert done.exit_code == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
     for text in ("Calibration of a panel", "rank correlation", "unsure", "24 marked texts of 24"):
         assert text in page
@@ -177,7 +162,6 @@ def test_marks_of_the_run_itself_are_taken(tmp_path: Path, run: Path) -> None:
         marks["anna", number, "consistency"] = Mark(is_done=True, spans=error)
     put_marks(marked, marks)
     done = call(tmp_path, "calibrate", "run", *QUICK, "--json", "--rate", "0.2")
-    assert done.exit_code == 0, done.stderr
     (about,) = json.loads(done.stdout)["aspects"]
     assert (about["texts"], about["clean"], about["faulty"]) == (12, 6, 6)
     assert about["changes"] == []  # no one gave a score
@@ -213,8 +197,7 @@ def test_marks_that_allow_no_calibration_are_refused_in_a_line(
     tmp_path: Path, rows: list[dict[str, object]], code: int, says: str
 ) -> None:
     write(tmp_path / "human.jsonl", rows)
-    done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK)
-    assert done.exit_code == code
+    done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK, code=code)
     assert says in complaint(done.stderr)
     assert not (tmp_path / "calibration.toml").exists()
 
@@ -226,8 +209,7 @@ def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None
     (about,) = calibrated(tmp_path, "--people-scale", "0:1")["aspects"]
     assert (about["clean"], about["faulty"]) == (12, 12)
     for spec in ("0-1", "a:b", "1:0"):
-        done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", "--people-scale", spec)
-        assert done.exit_code == 2, spec
+        call(tmp_path, "calibrate", "run", "--human", "human.jsonl", "--people-scale", spec, code=2)
 
 
 @pytest.mark.usefixtures("run")
@@ -251,8 +233,7 @@ def test_a_text_counts_by_the_probability_with_which_it_was_drawn(tmp_path: Path
 
 @pytest.mark.usefixtures("run")
 def test_a_folder_is_no_file_for_a_calibration(tmp_path: Path) -> None:
-    done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK, "-o", ".")
-    assert done.exit_code == 1
+    done = call(tmp_path, "calibrate", "run", "--human", "human.jsonl", *QUICK, "-o", ".", code=1)
     assert complaint(done.stderr) == ".: cannot be written: it is a folder"
 
 
@@ -263,21 +244,18 @@ def test_only_marked_texts_of_bare_results_need_an_input(tmp_path: Path, run: Pa
     command = ("calibrate", "bare.jsonl", "--human", "human.jsonl", *QUICK, "--json")
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
     assert not [one for one in notes if "no input id" in one]
-
     write(tmp_path / "human.jsonl", [{**one, "inputs": {}} for one in marked])
     notes = json.loads(call(tmp_path, *command).stdout)["notes"]
     assert notes[0].startswith("20 texts: they have no input id")
 
 
 def test_a_run_without_marks_says_how_to_make_some(tmp_path: Path, run: Path) -> None:
-    done = call(tmp_path, "calibrate", run.name)
-    assert done.exit_code == 2
+    done = call(tmp_path, "calibrate", run.name, code=2)
     assert "has no finished marks of people" in complaint(done.stderr)
 
 
 @pytest.mark.usefixtures("run")
 def test_aspects_that_no_one_judged_or_marked_are_refused(tmp_path: Path) -> None:
     flags = ("calibrate", "run", "--human", "human.jsonl", "--aspect")
-    done = call(tmp_path, *flags, "fluency")
-    assert done.exit_code == 2
+    done = call(tmp_path, *flags, "fluency", code=2)
     assert "fluency was not judged; judged: consistency" in complaint(done.stderr)

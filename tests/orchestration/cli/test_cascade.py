@@ -2,15 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import chat
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner, Result
-
-from spanjury.orchestration.cli.app import app
+from typer.testing import Result
 
 ARTICLE = "The bridge opened in 1932. It crosses the river Avon. Two towns paid for it."
 TEXTS = 12
@@ -29,25 +28,20 @@ stages = [["grounding"]]
 {rules}
 """
 
-Spanjury = Callable[..., Result]
 
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in an empty folder with a file of rows, and runs beside it."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPANJURY_RUNS", "home")
     rows = [
-        {
-            "id": f"r{number}",
-            "task": "summarization",
-            "inputs": {"Article": f"{ARTICLE} This was report {number}."},
-            "output": f"The bridge opened in {YEARS[number % 2]}.",
-        }
+        summary(
+            f"r{number}",
+            f"The bridge opened in {YEARS[number % 2]}.",
+            article=f"{ARTICLE} This was report {number}.",
+        )
         for number in range(TEXTS)
     ]
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 def evaluate(server: LoopbackServer, *more: str, rules: str = "unsure = [0.0, 0.5]") -> list[str]:
@@ -71,10 +65,9 @@ def asked(row: dict[str, object]) -> list[str]:
     return [seat["judge"] for seat in seats]
 
 
-def test_the_model_is_asked_only_where_the_rules_are_unsure(spanjury: Spanjury) -> None:
+def test_the_model_is_asked_only_where_the_rules_are_unsure() -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server))
-        assert done.exit_code == 0, done.output
         assert len(server.requests) == 6
     whole = rows()
     assert [asked(row) for row in whole] == [[FIRST, DEAR], [FIRST]] * 6
@@ -88,7 +81,7 @@ def test_the_model_is_asked_only_where_the_rules_are_unsure(spanjury: Spanjury) 
     assert "The cascade stopped early: 6 because the seats before were sure." in said
 
 
-def test_each_text_says_who_was_not_asked_and_why(spanjury: Spanjury) -> None:
+def test_each_text_says_who_was_not_asked_and_why() -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server), "--show", "all")
     said = " ".join(done.output.split())
@@ -96,74 +89,62 @@ def test_each_text_says_who_was_not_asked_and_why(spanjury: Spanjury) -> None:
     assert "failed" not in said
 
 
-def test_resume_and_rescore_give_the_same_rows_without_a_call(spanjury: Spanjury) -> None:
+def test_resume_and_rescore_give_the_same_rows_without_a_call() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury(*evaluate(server))
         (run,) = Path("home").iterdir()
         first = rows()
         for command in ("resume", "rescore"):
-            done = spanjury(command, run.name, "-o", f"{command}.jsonl", "--show", "none")
-            assert done.exit_code == 0, done.output
+            spanjury(command, run.name, "-o", f"{command}.jsonl", "--show", "none")
             assert rows(f"{command}.jsonl") == first
         assert len(server.requests) == 6
 
 
-def test_a_later_run_with_all_seats_asks_only_the_missing_ones(spanjury: Spanjury) -> None:
+def test_a_later_run_with_all_seats_asks_only_the_missing_ones() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury(*evaluate(server))
         (run,) = Path("home").iterdir()
         panel = Path("panel.toml").read_text().partition("[cascade]")[0]
         Path("all.toml").write_text(panel)
-        done = spanjury("resume", run.name, "--panel", "all.toml", "--show", "none")
-        assert done.exit_code == 0, done.output
+        spanjury("resume", run.name, "--panel", "all.toml", "--show", "none")
         assert len(server.requests) == 12
     assert all(asked(row) == [FIRST, DEAR] for row in rows())
 
 
 @pytest.mark.parametrize(("budget", "most"), [("3calls", 3), ("2700 tokens", 5), ("100calls", 6)])
-def test_a_budget_is_not_exceeded_and_every_row_has_a_score(
-    spanjury: Spanjury, budget: str, most: int
-) -> None:
+def test_a_budget_is_not_exceeded_and_every_row_has_a_score(budget: str, most: int) -> None:
     with LoopbackServer(GOOD) as server:
-        done = spanjury(*evaluate(server, "--budget", budget))
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate(server, "--budget", budget))
         calls = len(server.requests)
     assert most - 3 < calls <= most
     whole = rows()
     assert all(row["score"] is not None for row in whole)
     whys = [row["unasked"]["why"] for row in whole if isinstance(row["unasked"], dict)]
-    assert whys.count("budget") == 6 - calls
-    assert whys.count("sure") == 6
+    assert (whys.count("budget"), whys.count("sure")) == (6 - calls, 6)
 
 
-def test_a_budget_is_the_runs_however_often_it_is_resumed(spanjury: Spanjury) -> None:
+def test_a_budget_is_the_runs_however_often_it_is_resumed() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury(*evaluate(server, "--budget", "3calls"))
         (run,) = Path("home").iterdir()
         first = rows()
         for command in ("resume", "rescore"):
-            done = spanjury(command, run.name, "--show", "none", "-o", f"{command}.jsonl")
-            assert done.exit_code == 0, done.output
+            spanjury(command, run.name, "--show", "none", "-o", f"{command}.jsonl")
             assert rows(f"{command}.jsonl") == first
         assert len(server.requests) == 3
-        more = spanjury("resume", run.name, "--budget", "5calls", "--show", "none")
-        assert more.exit_code == 0, more.output
+        spanjury("resume", run.name, "--budget", "5calls", "--show", "none")
         assert len(server.requests) == 5
 
 
-def test_a_run_that_a_limit_ended_goes_on_within_its_budget(spanjury: Spanjury) -> None:
+def test_a_run_that_a_limit_ended_goes_on_within_its_budget() -> None:
     with LoopbackServer(GOOD) as server:
-        whole = spanjury(*evaluate(server, "--budget", "4calls"))
-        assert whole.exit_code == 0, whole.output
+        spanjury(*evaluate(server, "--budget", "4calls"))
         expected = rows()
     with LoopbackServer(GOOD) as server:
         limit = ["--max-tokens-total", "200", "--run-dir", "broken", "-o", "broken.jsonl"]
-        first = spanjury(*evaluate(server, "--budget", "4calls", *limit))
-        assert first.exit_code == 4, first.output
-        before = len(server.requests)
-        assert before < 4
-        then = spanjury("resume", "broken", "--max-tokens-total", "100000", "--show", "none")
-        assert then.exit_code == 0, then.output
+        spanjury(*evaluate(server, "--budget", "4calls", *limit), code=4)
+        assert len(server.requests) < 4
+        spanjury("resume", "broken", "--max-tokens-total", "100000", "--show", "none")
         assert len(server.requests) == 4
     kept = ("id", "score", "unasked")
     got = [{key: row[key] for key in kept} for row in rows("broken.jsonl")]
@@ -171,10 +152,9 @@ def test_a_run_that_a_limit_ended_goes_on_within_its_budget(spanjury: Spanjury) 
     assert len(got) == len(expected) == 12
 
 
-def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Spanjury) -> None:
+def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others() -> None:
     with LoopbackServer(chat("I cannot say.")) as server:
-        done = spanjury(*evaluate(server))
-        assert done.exit_code == 1, done.output  # of one judge nothing can be used
+        spanjury(*evaluate(server), code=1)  # nothing of one judge can be used
     failed = rows()[0]
     assert failed["unasked"] is None
     assert failed["score"] is not None
@@ -207,55 +187,48 @@ def test_a_reply_that_cannot_be_read_leaves_the_score_to_the_others(spanjury: Sp
         ),
     ],
 )
-def test_invalid_input_is_reported_in_one_line_before_a_call(
-    spanjury: Spanjury, rules: str, more: tuple[str, ...], message: str
-) -> None:
+def test_invalid_input_is_one_line_at_once(rules: str, more: tuple[str, ...], message: str) -> None:
     with LoopbackServer(GOOD) as server:
-        done = spanjury(*evaluate(server, *more, rules=rules))
+        done = spanjury(*evaluate(server, *more, rules=rules), code={1, 2})
         assert server.requests == ()
-    assert done.exit_code in {1, 2}, done.output
     assert message in " ".join(done.output.split())
     assert "Traceback" not in done.output
 
 
-def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are(spanjury: Spanjury) -> None:
+def test_a_stage_of_no_seat_is_refused_with_the_seats_that_there_are() -> None:
     Path("panel.toml").write_text(
         'seats = [{ judge = "grounding" }, { judge = "form" }]\n'
         '[cascade]\nstages = [["reader"]]\nunsure = [0.2, 0.8]\n'
     )
-    done = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml")
-    assert done.exit_code in {1, 2}
+    done = spanjury("evaluate", "rows.jsonl", "--panel", "panel.toml", code={1, 2})
     said = " ".join(done.output.split())
     assert "the cascade asks reader, which is no seat of the panel: grounding, form" in said
 
 
-def test_a_panel_file_is_no_cascade_file(spanjury: Spanjury) -> None:
+def test_a_panel_file_is_no_cascade_file() -> None:
     with LoopbackServer(GOOD) as server:
-        done = spanjury(*evaluate(server), "--cascade", "panel.toml")
-    assert done.exit_code in {1, 2}
+        done = spanjury(*evaluate(server), "--cascade", "panel.toml", code={1, 2})
     assert "panel.toml has a table [cascade]: name it as a panel file" in done.output
 
 
-def test_a_stage_whose_expected_scores_are_no_map_is_refused(spanjury: Spanjury) -> None:
+def test_a_stage_whose_expected_scores_are_no_map_is_refused() -> None:
     Path("cascade.toml").write_text(
         '[[stages]]\nseats = ["grounding"]\nunsure = [0, 0.5]\nestimates = [0.5, 0.4]\n'
         "scores = [0.1, 0.2]\n"
     )
     with LoopbackServer(GOOD) as server:
         evaluate(server)
-        done = spanjury(*evaluate_fitted())
-    assert done.exit_code in {1, 2}
+        done = spanjury(*evaluate_fitted(), code={1, 2})
     said = " ".join(done.output.split())
     assert "estimates and scores of the stage of grounding: knots must ascend" in said
 
 
-def test_a_budget_without_a_cascade_is_refused(spanjury: Spanjury) -> None:
-    done = spanjury("evaluate", "rows.jsonl", "--judge", "grounding", "--budget", "5")
-    assert done.exit_code in {1, 2}
+def test_a_budget_without_a_cascade_is_refused() -> None:
+    done = spanjury("evaluate", "rows.jsonl", "--judge", "grounding", "--budget", "5", code={1, 2})
     assert "--budget needs a cascade" in " ".join(done.output.split())
 
 
-def fit(spanjury: Spanjury, server: LoopbackServer, *more: str, also: str = "") -> Result:
+def fit(server: LoopbackServer, *more: str, also: str = "", code: int | set[int] = 0) -> Result:
     """Judge the rows by all seats, and fit a cascade to that; `also` is a seat before the model."""
     again = Path("rows.jsonl").read_text()
     twice = [json.loads(line) for line in again.splitlines() for _ in range(2)]
@@ -266,20 +239,16 @@ def fit(spanjury: Spanjury, server: LoopbackServer, *more: str, also: str = "") 
     panel = Path("panel.toml").read_text().partition("[cascade]")[0]
     model = '{ judge = "annotator" }'
     Path("panel.toml").write_text(panel.replace(model, f"{also} {model}"))
-    done = spanjury(*command)
-    assert done.exit_code == 0, done.output
-    return spanjury("panel", "cascade", "full", "--write", "cascade.toml", *more)
+    spanjury(*command)
+    return spanjury("panel", "cascade", "full", "--write", "cascade.toml", *more, code=code)
 
 
-def test_a_cascade_is_fitted_written_and_used(spanjury: Spanjury) -> None:
+def test_a_cascade_is_fitted_written_and_used() -> None:
     with LoopbackServer(GOOD) as server:
-        fitted = fit(spanjury, server, "-o", "pages")
-        assert fitted.exit_code == 0, fitted.output
-        assert "24 texts are few" in " ".join(fitted.output.split())
+        assert "24 texts are few" in " ".join(fit(server, "-o", "pages").output.split())
         assert Path("pages/cascade.html").is_file()
         before = len(server.requests)
-        done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
         assert len(server.requests) - before < 24
     whole = {row["id"]: row["score"] for row in rows("full/results.jsonl")}
     staged = rows("staged.jsonl")
@@ -294,13 +263,12 @@ def evaluate_fitted() -> list[str]:
     return [*command, "--cascade", "cascade.toml", "--no-preflight", "--show", "none"]
 
 
-def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> None:
+def test_a_fitted_cascade_is_refused_by_another_panel() -> None:
     with LoopbackServer(GOOD) as server:
-        fit(spanjury, server)
+        fit(server)
         asked = len(server.requests)
-        done = spanjury(*evaluate_fitted(), "--aggregate", "median")
+        done = spanjury(*evaluate_fitted(), "--aggregate", "median", code={1, 2})
         assert len(server.requests) == asked
-    assert done.exit_code in {1, 2}
     said = " ".join(done.output.split())
     assert (
         "the cascade is for another panel: the seats are the same, but the aggregation is now"
@@ -308,57 +276,52 @@ def test_a_fitted_cascade_is_refused_by_another_panel(spanjury: Spanjury) -> Non
     )
 
 
-def test_a_fitted_cascade_names_the_option_of_a_seat_that_has_changed(spanjury: Spanjury) -> None:
+def test_a_fitted_cascade_names_the_option_of_a_seat_that_has_changed() -> None:
     with LoopbackServer(GOOD) as server:
-        fit(spanjury, server)
+        fit(server)
         seat = '{ judge = "annotator", options = { max_tokens = 99 } }'
         Path("panel.toml").write_text(
             Path("panel.toml").read_text().replace('{ judge = "annotator" }', seat)
         )
-        done = spanjury(*evaluate_fitted())
-    assert done.exit_code in {1, 2}
+        done = spanjury(*evaluate_fitted(), code={1, 2})
     said = " ".join(done.output.split())
     assert f"for another panel: {DEAR} had" in said
     assert "99" in said
 
 
-def test_a_fitted_cascade_asks_all_seats_on_another_aspect_and_says_so(spanjury: Spanjury) -> None:
+def test_a_fitted_cascade_asks_all_seats_on_another_aspect_and_says_so() -> None:
     with LoopbackServer(GOOD) as server:
-        fit(spanjury, server)
+        fit(server)
         done = spanjury(*evaluate_fitted(), "--aspect", "fluency", "--no-memory")
-        assert done.exit_code == 0, done.output
     by_aspect = {
         aspect: [row["unasked"] for row in rows() if row["aspect"] == aspect]
         for aspect in ("consistency", "fluency")
     }
     assert any(by_aspect["consistency"])
     assert not any(by_aspect["fluency"])
-    said = " ".join(done.output.split())
-    assert "summarization/fluency was put to all seats" in said
+    assert "summarization/fluency was put to all seats" in " ".join(done.output.split())
 
 
-def test_scores_of_the_asked_seats_alone_are_counted_at_the_end(spanjury: Spanjury) -> None:
+def test_scores_of_the_asked_seats_alone_are_counted_at_the_end() -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*evaluate(server))
     said = " ".join(done.output.split())
     assert "6 of 12 scores come only from the seats that were asked" in said
 
 
-def test_rescoring_a_whole_run_by_a_cascade_asks_no_one(spanjury: Spanjury) -> None:
+def test_rescoring_a_whole_run_by_a_cascade_asks_no_one() -> None:
     with LoopbackServer(GOOD) as server:
-        fit(spanjury, server)
+        fit(server)
         asked = len(server.requests)
-        done = spanjury("rescore", "full", "--cascade", "cascade.toml", "--show", "none")
-        assert done.exit_code == 0, done.output
+        spanjury("rescore", "full", "--cascade", "cascade.toml", "--show", "none")
         assert len(server.requests) == asked
         staged = rows("full/results.jsonl")
-        again = spanjury(*evaluate_fitted(), "--no-memory", "-o", "again.jsonl")
-        assert again.exit_code == 0, again.output
+        spanjury(*evaluate_fitted(), "--no-memory", "-o", "again.jsonl")
     assert any(row["unasked"] for row in staged)
     assert staged == rows("again.jsonl")
 
 
-def test_rescoring_by_a_cascade_that_asks_more_says_how_to_ask(spanjury: Spanjury) -> None:
+def test_rescoring_by_a_cascade_that_asks_more_says_how_to_ask() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury(*evaluate(server, "--run-dir", "short"))
         Path("more.toml").write_text('stages = [["grounding"]]\nunsure = [0.0, 1.0]\n')
@@ -370,15 +333,14 @@ def test_rescoring_by_a_cascade_that_asks_more_says_how_to_ask(spanjury: Spanjur
             in said
         )
         before = len(server.requests)
-        more = spanjury("resume", *flags)
-        assert more.exit_code == 0, more.output
+        spanjury("resume", *flags)
         assert len(server.requests) == before + 6
     assert all(asked(row) == [FIRST, DEAR] for row in rows("short/results.jsonl"))
 
 
-def test_a_calibration_is_for_a_panel_with_its_cascade(spanjury: Spanjury) -> None:
+def test_a_calibration_is_for_a_panel_with_its_cascade() -> None:
     with LoopbackServer(GOOD) as server:
-        fit(spanjury, server)
+        fit(server)
         fitted = Path("cascade.toml").read_text()
         unsure = re.sub(
             "unsure = .*", "unsure = [0.0, 0.5]", fitted
@@ -398,28 +360,25 @@ def test_a_calibration_is_for_a_panel_with_its_cascade(spanjury: Spanjury) -> No
             "--draws",
             "100",
         )
-        whole = spanjury(*calibrate, "-o", "whole.toml")
-        assert whole.exit_code == 0, whole.output
-        refused = spanjury(*evaluate_fitted(), "--calibration", "whole.toml", "-o", "x.jsonl")
-        assert refused.exit_code in {1, 2}
+        spanjury(*calibrate, "-o", "whole.toml")
+        refused = spanjury(
+            *evaluate_fitted(), "--calibration", "whole.toml", "-o", "x.jsonl", code={1, 2}
+        )
         assert "the same, but not the cascade" in " ".join(refused.output.split())
         spanjury("rescore", "full", "--cascade", "cascade.toml", "--show", "none")
-        made = spanjury(*calibrate, "-o", "staged.toml")
-        assert made.exit_code == 0, made.output
+        spanjury(*calibrate, "-o", "staged.toml")
         assert 'signal = "score"' in Path("staged.toml").read_text()
-        done = spanjury(*evaluate_fitted(), "--calibration", "staged.toml", "-o", "staged.jsonl")
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate_fitted(), "--calibration", "staged.toml", "-o", "staged.jsonl")
     staged = rows("staged.jsonl")
     assert {bool(row["unasked"]) for row in staged} == {True, False}
     for row in staged:  # asked or expected, the threshold is of the panel's score
         assert row["decision_basis"]["ground"] == "score"  # type: ignore[index]  # a table
 
 
-def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
+def test_a_run_of_a_cascade_is_no_run_to_fit_one_to() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury(*evaluate(server, "--run-dir", "staged"))
-    done = spanjury("panel", "cascade", "staged")
-    assert done.exit_code in {1, 2}
+    done = spanjury("panel", "cascade", "staged", code={1, 2})
     assert "a cascade judged the run and chose the texts" in " ".join(done.output.split())
 
 
@@ -434,45 +393,34 @@ def test_a_run_of_a_cascade_is_no_run_to_fit_one_to(spanjury: Spanjury) -> None:
         (("--stage", "grounding,", "--stage", DEAR), "the stage 'grounding,': expected SEAT,SEAT"),
     ],
 )
-def test_stages_that_cannot_be_fitted_are_refused(
-    spanjury: Spanjury, flags: tuple[str, ...], message: str
-) -> None:
+def test_stages_that_cannot_be_fitted_are_refused(flags: tuple[str, ...], message: str) -> None:
     with LoopbackServer(GOOD) as server:
-        done = fit(spanjury, server, *flags)
-    assert done.exit_code in {1, 2}, done.output
+        done = fit(server, *flags, code={1, 2})
     assert message in " ".join(done.output.split())
 
 
-def test_a_seat_that_says_nothing_of_the_aspect_is_asked_first_and_keeps_its_place(
-    spanjury: Spanjury,
-) -> None:
+def test_a_seat_silent_on_the_aspect_is_asked_first_and_stays_in_place() -> None:
     with LoopbackServer(GOOD) as server:
-        fitted = fit(spanjury, server, also='{ judge = "form" },')
-        assert fitted.exit_code == 0, fitted.output
+        fitted = fit(server, also='{ judge = "form" },')
         assert "form never judges consistency, so it is asked first" in fitted.output
-        done = spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate_fitted(), "--no-memory", "-o", "staged.jsonl")
     staged = rows("staged.jsonl")
     assert all("form" in asked(row) for row in staged)
     assert any(set(asked(row)) == {"form", FIRST} for row in staged)
 
 
-def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save(spanjury: Spanjury) -> None:
+def test_a_run_whose_seats_all_take_nothing_has_nothing_to_save() -> None:
     free = ("--judge", "grounding", "--judge", "form", "--aspect", "consistency")
-    judged = spanjury("evaluate", "rows.jsonl", *free, "--run-dir", "free", "--show", "none")
-    assert judged.exit_code == 0, judged.output
-    done = spanjury("panel", "cascade", "free")
-    assert done.exit_code == 2
+    spanjury("evaluate", "rows.jsonl", *free, "--run-dir", "free", "--show", "none")
+    done = spanjury("panel", "cascade", "free", code=2)
     said = " ".join(done.output.split())
     assert "none of them uses calls, so a cascade saves nothing" in said
     assert "--stage SEAT,SEAT" in said
 
 
-def test_the_first_line_says_what_the_cascade_takes_and_how_near_it_comes(
-    spanjury: Spanjury,
-) -> None:
+def test_the_first_line_shows_the_cascade_and_how_near_it_comes() -> None:
     with LoopbackServer(GOOD) as server:
-        fitted = fit(spanjury, server, "--share", "0.5", "-o", "pages")
+        fitted = fit(server, "--share", "0.5", "-o", "pages")
     first = " ".join(fitted.output.split()).partition("Cost and nearness")[0]
     assert first.startswith("consistency: fitted to 50% of the calls of all seats, the cascade")
     assert "its score is .000 of the scale from that of all seats" in first

@@ -3,26 +3,21 @@
 import gzip
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from fakes.command import spanjury
+from fakes.rows import summary
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.cli.app import app
 
 Row = dict[str, Any]
 
 ARTICLE = "The bridge opened in 1932. It is 503 metres long and was painted grey by the city."
-GOOD: Row = {
-    "id": "good",
-    "task": "summarization",
-    "inputs": {"Article": ARTICLE},
-    "output": "The bridge opened in 1932. It is 503 metres long.",
-    "system": "a",
-}
+GOOD: Row = summary(
+    "good", "The bridge opened in 1932. It is 503 metres long.", article=ARTICLE, system="a"
+)
 BAD: Row = {
     **GOOD,
     "id": "bad",
@@ -30,16 +25,12 @@ BAD: Row = {
     "system": "b",
 }
 
-Spanjury = Callable[..., Result]
 
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in an empty folder."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("SPANJURY_")]:
         monkeypatch.delenv(name)
-    return lambda *args, **options: CliRunner().invoke(app, [str(arg) for arg in args], **options)
 
 
 def write(name: str, *rows: Row | str) -> Path:
@@ -54,9 +45,8 @@ def results(path: str = "results.jsonl") -> list[Row]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
-def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
+def test_a_file_is_judged_shown_and_written() -> None:
     done = spanjury("evaluate", write("rows.jsonl", GOOD, BAD))
-    assert done.exit_code == 0, done.output
     shown = " ".join(done.output.split())
     assert "in [1935](" in shown
     assert "[is is](" in shown or "is [is](" in shown
@@ -79,9 +69,7 @@ def test_a_file_is_judged_shown_and_written(spanjury: Spanjury) -> None:
             assert span["found_by"]
 
 
-def test_a_piped_view_is_plain_text_of_80_columns_with_the_decision_first(
-    spanjury: Spanjury,
-) -> None:
+def test_a_piped_view_is_plain_80_columns_with_the_decision_first() -> None:
     path = write("rows.jsonl", GOOD, BAD)
     done = spanjury("evaluate", path, env={"COLUMNS": "80"})
     lines = done.stdout.splitlines()
@@ -95,36 +83,34 @@ def test_a_piped_view_is_plain_text_of_80_columns_with_the_decision_first(
     assert any("100% / 0%" in line for line in lines)
 
 
-def test_rows_as_json_are_the_rows_of_the_file(spanjury: Spanjury) -> None:
+def test_rows_as_json_are_the_rows_of_the_file() -> None:
     done = spanjury("evaluate", write("rows.jsonl.gz", GOOD, BAD), "--json", "-o", "out.jsonl")
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert printed == results("out.jsonl")
     assert "Mean scores" in done.stderr
 
 
-def test_flags_come_from_the_environment_too(spanjury: Spanjury) -> None:
+def test_flags_come_from_the_environment_too() -> None:
     environment = {
         "SPANJURY_ASPECT": "fluency coherence",
         "SPANJURY_JUDGE": "form",
         "SPANJURY_LIMIT": "1",
     }
-    done = spanjury("evaluate", write("rows.jsonl", GOOD, BAD), env=environment)
-    assert done.exit_code == 0, done.output
+    spanjury("evaluate", write("rows.jsonl", GOOD, BAD), env=environment)
     assert [row["aspect"] for row in results()] == ["fluency", "coherence"]
 
 
-def test_abstaining_is_no_score_and_no_success(spanjury: Spanjury) -> None:
-    done = spanjury("evaluate", write("rows.jsonl", GOOD), "--aspect", "relevance")
-    assert done.exit_code == 3
+def test_abstaining_is_no_score_and_no_success() -> None:
+    done = spanjury("evaluate", write("rows.jsonl", GOOD), "--aspect", "relevance", code=3)
     assert "abstained" in done.output
     assert results()[0]["score"] is None
 
 
-def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
+def test_coverage_below_the_bar_exits_with_three() -> None:
     flags = ["--aspect", "relevance", "--aspect", "fluency"]
     path = write("rows.jsonl", GOOD)
-    assert spanjury("evaluate", path, *flags, "--min-coverage", 0.5).exit_code == 0
-    assert spanjury("evaluate", path, *flags, "--min-coverage", 0.6).exit_code == 3
+    spanjury("evaluate", path, *flags, "--min-coverage", 0.5)
+    spanjury("evaluate", path, *flags, "--min-coverage", 0.6, code=3)
 
 
 @pytest.mark.parametrize(
@@ -150,31 +136,24 @@ def test_coverage_below_the_bar_exits_with_three(spanjury: Spanjury) -> None:
     ],
 )
 def test_bad_input_ends_with_one_line_and_an_exit_code(
-    spanjury: Spanjury,
-    rows: list[Row | str] | None,
-    flags: list[str],
-    code: int,
-    problem: str,
+    rows: list[Row | str] | None, flags: list[str], code: int, problem: str
 ) -> None:
     if rows is not None:
         write("rows.jsonl", *rows)
-    done = spanjury("evaluate", "rows.jsonl", *flags)
-    assert done.exit_code == code, done.output
+    done = spanjury("evaluate", "rows.jsonl", *flags, code=code)
     assert problem in done.stderr
     assert "Traceback" not in done.output
     assert not Path("results.jsonl").exists()
 
 
-def test_readable_rows_are_judged_when_bad_ones_are_skipped(spanjury: Spanjury) -> None:
+def test_readable_rows_are_judged_when_bad_ones_are_skipped() -> None:
     done = spanjury("evaluate", write("rows.jsonl", GOOD, "{broken", BAD), "--skip-bad-rows")
-    assert done.exit_code == 0
     assert "skipped: rows.jsonl" in done.stderr
     assert {row["id"] for row in results()} == {"good", "bad"}
 
 
-def test_a_file_without_a_readable_row_is_an_error(spanjury: Spanjury) -> None:
-    done = spanjury("evaluate", write("rows.jsonl", "{broken"), "--skip-bad-rows")
-    assert done.exit_code == 1
+def test_a_file_without_a_readable_row_is_an_error() -> None:
+    done = spanjury("evaluate", write("rows.jsonl", "{broken"), "--skip-bad-rows", code=1)
     assert "no row can be judged" in done.stderr
 
 
@@ -182,27 +161,26 @@ def test_a_file_without_a_readable_row_is_an_error(spanjury: Spanjury) -> None:
     "output",
     ["", " ", "\ud800 broken \udc00 half", "x" * 1_000_000, "日本語のテキスト。", "a\x00b"],
 )
-def test_an_odd_output_is_judged_not_dropped(spanjury: Spanjury, output: str) -> None:
-    done = spanjury("evaluate", write("rows.jsonl", {**GOOD, "output": output}))
-    assert done.exit_code in {0, 3}, done.output
+def test_an_odd_output_is_judged_not_dropped(output: str) -> None:
+    spanjury("evaluate", write("rows.jsonl", {**GOOD, "output": output}), code={0, 3})
     assert [row["aspect"] for row in results()] == ["consistency", "fluency"]
     assert results()[1]["outcome"] == "scored"
 
 
-def test_a_second_run_replaces_the_results_only_when_it_ends_well(spanjury: Spanjury) -> None:
-    assert spanjury("evaluate", write("rows.jsonl", GOOD)).exit_code == 0
-    assert spanjury("evaluate", write("worse.jsonl", GOOD, "{broken")).exit_code == 1
+def test_a_second_run_replaces_the_results_only_when_it_ends_well() -> None:
+    spanjury("evaluate", write("rows.jsonl", GOOD))
+    spanjury("evaluate", write("worse.jsonl", GOOD, "{broken"), code=1)
     assert len(results()) == 2
-    assert spanjury("evaluate", write("rows.jsonl", GOOD, BAD)).exit_code == 0
+    spanjury("evaluate", write("rows.jsonl", GOOD, BAD))
     assert len(results()) == 4
 
 
-def test_aspects_of_your_own_are_judged(spanjury: Spanjury) -> None:
+def test_aspects_of_your_own_are_judged() -> None:
     Path("mine.toml").write_text(
         '[tasks.summarization.aspects.tidiness]\nkind = "form"\ndefinition = "It is tidy."\n'
     )
     flags = ["--aspects-file", "mine.toml", "--aspect", "tidiness"]
-    assert spanjury("evaluate", write("rows.jsonl", BAD), *flags).exit_code == 0
+    spanjury("evaluate", write("rows.jsonl", BAD), *flags)
     assert [(row["aspect"], row["outcome"]) for row in results()] == [("tidiness", "scored")]
 
 
@@ -218,16 +196,11 @@ def test_aspects_of_your_own_are_judged(spanjury: Spanjury) -> None:
         (["evaluate", "--help-all"], ["--min-coverage", "SPANJURY_MODEL"]),
     ],
 )
-def test_every_choice_is_listed(
-    spanjury: Spanjury, command: list[str], expected: list[str]
-) -> None:
+def test_every_choice_is_listed(command: list[str], expected: list[str]) -> None:
     done = spanjury(*command, env={"COLUMNS": "200"})
-    assert done.exit_code == 0, done.output
     for word in expected:
         assert word in done.output
 
 
-def test_an_unknown_task_of_aspects_is_a_usage_error(spanjury: Spanjury) -> None:
-    done = spanjury("aspects", "--task", "poetry")
-    assert done.exit_code == 2
-    assert "summarization" in done.stderr
+def test_an_unknown_task_of_aspects_is_a_usage_error() -> None:
+    assert "summarization" in spanjury("aspects", "--task", "poetry", code=2).stderr

@@ -19,10 +19,9 @@ def test_a_model_judges_by_a_criterion_and_the_run_goes_on_with_it(tmp_path: Pat
     with LoopbackServer(REPLY) as server:
         model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
         flags = ("--task", "summarization", "--criterion", DEMAND, *model)
-        done = call(tmp_path, "evaluate", "rows.jsonl", *flags, "--run-dir", "run")
-        assert done.exit_code == 0, done.output
+        call(tmp_path, "evaluate", "rows.jsonl", *flags, "--run-dir", "run")
         asked = len(server.requests)
-        assert call(tmp_path, "resume", "run").exit_code == 0
+        call(tmp_path, "resume", "run")
         assert len(server.requests) == asked
         prompt = str(server.requests[-1].body)
     (row,) = map(json.loads, (tmp_path / "run" / "results.jsonl").read_text().splitlines())
@@ -34,6 +33,5 @@ def test_a_model_judges_by_a_criterion_and_the_run_goes_on_with_it(tmp_path: Pat
 
 def test_a_criterion_without_a_model_says_what_to_add(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps({"output": "A."}))
-    done = call(tmp_path, "evaluate", "rows.jsonl", "--criterion", DEMAND)
-    assert done.exit_code == 2
+    done = call(tmp_path, "evaluate", "rows.jsonl", "--criterion", DEMAND, code=2)
     assert "only a model can judge a criterion: add --model NAME" in complaint(done.stderr)

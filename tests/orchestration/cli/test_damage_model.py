@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.flags.panel import CallFlags, PanelFlags, WriterFlags
 from spanjury.orchestration.wiring.config import ModelConfig
 
@@ -30,8 +30,6 @@ level = "word"
 """
 MODEL = "openai-compatible/inventor"
 
-Spanjury = Callable[..., Result]
-
 
 class Inventing(LoopbackServer):
     """Puts an invented town in the place of Oslo, whatever the order in which it is asked."""
@@ -46,22 +44,15 @@ class Inventing(LoopbackServer):
         return chat(text.replace("Oslo", "Velmora"), usage=usage)
 
 
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in a folder with good texts and a recipe."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {
-            "id": str(number),
-            "task": "summarization",
-            "inputs": {"Article": "Anna opened a school. It is in Oslo."},
-            "output": text,
-        }
+        summary(str(number), text, article="Anna opened a school. It is in Oslo.")
         for number, text in enumerate(TEXTS)
     ]
     Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))
     Path("recipe.toml").write_text(RECIPE)
-    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 @pytest.fixture
@@ -84,11 +75,8 @@ def perturb(url: str, *flags: str) -> tuple[str, ...]:
     return (*command, *damage_model(url), *flags)
 
 
-def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
-    spanjury: Spanjury, server: Inventing
-) -> None:
-    done = spanjury(*examine(server.base_url))
-    assert done.exit_code == 0, done.output
+def test_an_exam_on_written_damage_names_the_writer_and_resumes_unasked(server: Inventing) -> None:
+    spanjury(*examine(server.base_url))
     # Two texts, and the third, in which there is no Oslo, a second time.
     assert len(server.requests) == 4
     findings = json.loads(Path("exam/findings.json").read_text())
@@ -99,65 +87,53 @@ def test_an_exam_on_written_damage_says_who_wrote_it_and_goes_on_without_asking(
     page = Path("exam/report.md").read_text()
     assert f"| new-names | {MODEL} | word | 2 |" in page
     assert "| double-words | rule | word | 3 |" in page
-    again = spanjury(*examine(server.base_url))
-    assert again.exit_code == 0, again.output
+    spanjury(*examine(server.base_url))
     assert len(server.requests) == 4
     assert json.loads(Path("exam/findings.json").read_text()) == findings
 
 
-def test_the_flags_have_their_former_names_too(spanjury: Spanjury, server: Inventing) -> None:
+def test_the_flags_have_their_former_names_too(server: Inventing) -> None:
     command = ("exam", "discernment", "good.jsonl", "--recipe", "recipe.toml", "--no-progress")
-    done = spanjury(*command, "--damage-model", MODEL, "--damage-model-base-url", server.base_url)
-    assert done.exit_code == 0, done.output
+    spanjury(*command, "--damage-model", MODEL, "--damage-model-base-url", server.base_url)
     assert len(server.requests) == 4
 
 
-def test_without_a_model_all_is_done_by_rules(spanjury: Spanjury) -> None:
+def test_without_a_model_all_is_done_by_rules() -> None:
     flags = ("--recipe", "recipe.toml", "--no-progress")
-    assert spanjury("exam", "discernment", "good.jsonl", *flags).exit_code == 0
+    spanjury("exam", "discernment", "good.jsonl", *flags)
     findings = json.loads(Path("exam/findings.json").read_text())
     assert [finding["written_by"] for finding in findings["findings"]] == ["", ""]
 
 
 @pytest.mark.parametrize("command", [examine, perturb])
 def test_a_wrong_key_ends_the_command_and_leaves_nothing_that_looks_finished(
-    spanjury: Spanjury, command: Callable[[str], tuple[str, ...]]
+    command: Callable[[str], tuple[str, ...]],
 ) -> None:
     with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
-        done = spanjury(*command(server.base_url))
-    assert done.exit_code == 1, done.output
+        done = spanjury(*command(server.base_url), code=1)
     assert f"spanjury: model {MODEL} cannot be used: " in done.stderr
     assert "Incorrect API key provided" in done.stderr
     assert not Path("exam/findings.json").exists()
     assert not Path("damaged.jsonl").exists()
 
 
-def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
-    done = spanjury(*examine(unreachable_url(), "--max-outage", "0"))
-    assert done.exit_code == 1, done.output
+def test_a_server_that_is_not_there_ends_the_exam() -> None:
+    done = spanjury(*examine(unreachable_url(), "--max-outage", "0"), code=1)
     assert f"spanjury: model {MODEL} does not answer, " in done.stderr
     assert not Path("exam/findings.json").exists()
 
 
-def test_a_limit_ends_the_writing_and_the_same_command_goes_on(
-    spanjury: Spanjury, server: Inventing
-) -> None:
+def test_a_limit_ends_writing_and_a_rerun_goes_on(server: Inventing) -> None:
     limits = ("--max-connections", "1", "--max-tokens-total", "100")
-    ended = spanjury(*examine(server.base_url, *limits))
-    assert ended.exit_code == 4, ended.output
+    ended = spanjury(*examine(server.base_url, *limits), code=4)
     assert "tokens are spent, and 100 is the limit" in ended.stderr
-    asked = len(server.requests)
-    assert asked < 4
-    done = spanjury(*examine(server.base_url))
-    assert done.exit_code == 0, done.output
+    assert len(server.requests) < 4
+    spanjury(*examine(server.base_url))
     assert len(server.requests) == 4
 
 
-def test_damaged_texts_name_their_writer_and_come_again_without_asking(
-    spanjury: Spanjury, server: Inventing
-) -> None:
+def test_damaged_texts_name_their_writer_and_come_again_without_asking(server: Inventing) -> None:
     done = spanjury(*perturb(server.base_url))
-    assert done.exit_code == 0, done.output
     assert "skipped: 1 x new-names: the model left the text as it was, twice" in done.stderr
     first = Path("damaged.jsonl").read_bytes()
     rows = [json.loads(line) for line in first.splitlines()]
@@ -170,7 +146,7 @@ def test_damaged_texts_name_their_writer_and_come_again_without_asking(
     assert one["meta"]["written"].startswith("fictional-entities")
     assert all("written_by" not in row["meta"] for row in ruled)
     asked = len(server.requests)
-    assert spanjury(*perturb(server.base_url)).exit_code == 0
+    spanjury(*perturb(server.base_url))
     assert len(server.requests) == asked
     assert Path("damaged.jsonl").read_bytes() == first
 
@@ -178,24 +154,17 @@ def test_damaged_texts_name_their_writer_and_come_again_without_asking(
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
-        (
-            ("--damage-model", MODEL, "--recipe", "invariance"),
-            "has no damage that a model",
-        ),
+        (("--damage-model", MODEL, "--recipe", "invariance"), "has no damage that a model"),
         (("--damage-model-base-url", "http://127.0.0.1:1"), "name one with --writer"),
         (("--recipe", "strange.toml"), "no model is asked for 'lies'; choose from"),
     ],
 )
-def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(
-    spanjury: Spanjury, flags: tuple[str, ...], problem: str
-) -> None:
+def test_an_unfit_writer_is_refused_before_any_call(flags: tuple[str, ...], problem: str) -> None:
     strange = RECIPE.replace('"fictional-entities"', '"lies"')
     Path("strange.toml").write_text(strange)
     for command in (("exam", "discernment", "--demo"), ("perturb", "good.jsonl", "-o", "x.jsonl")):
         recipe = () if "--recipe" in flags else ("--recipe", "recipe.toml")
-        done = spanjury(*command, *recipe, *flags)
-        assert done.exit_code == 2, done.output
-        assert problem in done.stderr
+        assert problem in spanjury(*command, *recipe, *flags, code=2).stderr
     assert not Path("exam").exists()
     assert not Path("x.jsonl").exists()
 

@@ -2,16 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from fakes.command import spanjury
 
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
     read_examples,
@@ -23,14 +22,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 DATA = tuple(EXAMPLES / f"{name}.jsonl" for name in ("summaries", "data_to_text", "questions"))
 OFFLINE = ("--judge", "grounding", "--judge", "form", "--no-progress")
 
-Build = Callable[..., Result]
-
-
-@pytest.fixture
-def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    """Run `distil build` in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(app, ["distil", "build", *map(str, args)])
+pytestmark = pytest.mark.usefixtures("empty_folder")
+build = partial(spanjury, "distil", "build")
 
 
 def files(folder: str) -> dict[str, bytes]:
@@ -41,9 +34,8 @@ def files(folder: str) -> dict[str, bytes]:
     }
 
 
-def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None:
+def test_damage_makes_a_whole_training_set_of_the_examples() -> None:
     done = build(*DATA, "--from-damage", "-o", "set", "--licence", "CC0-1.0", "--require-licence")
-    assert done.exit_code == 0, done.output
     require_whole(Path("set"))
     inputs = defaultdict(set)
     found = {split: tuple(read_split(Path("set"), split)) for split in SPLITS}
@@ -58,27 +50,24 @@ def test_damage_makes_a_whole_training_set_of_the_examples(build: Build) -> None
             assert [one.interval for one in spans] == [s.interval for s in example.report.spans]
     assert all(len(splits) == 1 for splits in inputs.values())
     tables = json.loads(Path("set/tables.json").read_text())
-    assert tables["tasks"]["summarization"]["systems"] == 3
-    assert tables["cautions"] == []
+    assert (tables["tasks"]["summarization"]["systems"], tables["cautions"]) == (3, [])
     assert sum(map(len, found.values())) == sum(t["examples"] for t in tables["tasks"].values())
     assert "summarization" in done.output
 
 
-def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(build: Build) -> None:
+def test_the_same_seed_writes_the_same_bytes_and_another_seed_others() -> None:
     built = []
     for seed in (1, 1, 2):
-        done = build(DATA[0], "--from-damage", "-o", "set", "--limit", 6, "--seed", seed)
-        assert done.exit_code == 0, done.output
+        build(DATA[0], "--from-damage", "-o", "set", "--limit", 6, "--seed", seed)
         built.append(files("set"))
     assert built[0] == built[1] != built[2]
 
 
-def test_a_panel_teaches_and_is_not_asked_twice(build: Build) -> None:
+def test_a_panel_teaches_and_is_not_asked_twice() -> None:
     flags = (*DATA[:2], *OFFLINE, "-o", "set", "--systems-per-input", 2, "--aspects-per-output", 2)
-    assert build(*flags).exit_code == 0
+    build(*flags)
     first, size = files("set"), Path("set/memory.sqlite3").stat().st_size
-    done = build(*flags)
-    assert done.exit_code == 0, done.output
+    build(*flags)
     assert files("set") == first
     assert Path("set/memory.sqlite3").stat().st_size == size
     tables = json.loads(first["tables.json"])
@@ -94,17 +83,14 @@ def test_a_panel_teaches_and_is_not_asked_twice(build: Build) -> None:
     assert max(map(len, systems.values())) == 2
 
 
-def test_a_teacher_that_only_scores_teaches_nothing(build: Build) -> None:
+def test_a_teacher_that_only_scores_teaches_nothing() -> None:
     flags = ("--judge", "rouge-1", "--no-progress", "--aspect", "relevance", "-o", "set")
-    done = build(DATA[0], *flags)
-    assert done.exit_code == 1
-    assert "nothing to learn from" in done.output
+    assert "nothing to learn from" in build(DATA[0], *flags, code=1).output
     assert not Path("set/train.jsonl").exists()
 
 
-def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: Build) -> None:
-    done = build(*DATA, "--from-damage", "-o", "set", "--evaluation", DATA[1])
-    assert done.exit_code == 1
+def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written() -> None:
+    done = build(*DATA, "--from-damage", "-o", "set", "--evaluation", DATA[1], code=1)
     assert "data_to_text.jsonl" in done.output
     assert not Path("set").exists()
 
@@ -120,23 +106,16 @@ def test_inputs_that_are_evaluated_on_are_refused_and_nothing_is_written(build: 
         (("--judge", "form", "--teacher-licence", "gpt=MIT"), "who is no teacher"),
         (("--judge", "form", "--teacher-licence", "MIT"), "expected TEACHER=LICENCE"),
         (("--from-damage", "--recipe", "none"), "unknown recipe"),
-        (
-            ("--model", "m", "--require-licence", "--licence", "MIT"),
-            "m (no licence given)",
-        ),
+        (("--model", "m", "--require-licence", "--licence", "MIT"), "m (no licence given)"),
     ],
 )
-def test_flags_that_do_not_fit_together_are_refused_and_nothing_is_written(
-    build: Build, flags: tuple[str, ...], complaint: str
-) -> None:
-    done = build(DATA[0], *flags, "-o", "set")
-    assert done.exit_code == 2
-    assert complaint in done.output
+def test_conflicting_flags_write_nothing(flags: tuple[str, ...], complaint: str) -> None:
+    assert complaint in build(DATA[0], *flags, "-o", "set", code=2).output
     assert not Path("set/train.jsonl").exists()
 
 
-def test_a_training_set_that_was_changed_is_no_longer_whole(build: Build) -> None:
-    assert build(DATA[0], "--from-damage", "-o", "set", "--limit", 3).exit_code == 0
+def test_a_training_set_that_was_changed_is_no_longer_whole() -> None:
+    build(DATA[0], "--from-damage", "-o", "set", "--limit", 3)
     with Path("set/train.jsonl").open("a") as file:
         file.write("{}\n")
     with pytest.raises(DataError, match=r"train.jsonl: not the file"):

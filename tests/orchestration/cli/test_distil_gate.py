@@ -4,27 +4,23 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from fakes.sealed_set import write_set
-from fakes.tiny_judge import save_judge_base
-from typer.testing import CliRunner, Result
+from fakes.tiny_chat import save_judge_base
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.training.train import training_data
-from spanjury.orchestration.studies.distillation.examples import Example
-from spanjury.orchestration.studies.distillation.training_set import read_split
+from spanjury.orchestration.studies.distillation.training_set import Example, read_split
 
 TEXTS = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FORM = ("--judge", "form")
 ALONE = (*FORM, "--no-base", "--no-progress")
 
-Gate = Callable[..., Result]
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(app, ["distil", *map(str, args)], env={"COLUMNS": "120"})
+run = partial(spanjury, "distil", env={"COLUMNS": "120"})
+gate = partial(run, "gate", "model", "--data", "set")
 
 
 @pytest.fixture(scope="session")
@@ -32,8 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a set of one aspect, with the model that was made from it beside it."""
     folder = tmp_path_factory.mktemp("gate")
     flags = ("--from-damage", "--aspect", "fluency", "--test", 0.3, "-o", folder / "set")
-    done = run("build", TEXTS, *flags)
-    assert done.exit_code == 0, done.output
+    run("build", TEXTS, *flags)
     # Its tokenizer knows no word, so that no prompt fits into its context.
     save_judge_base(folder / "model", ["-"])
     write_record(folder / "model", folder / "set")
@@ -54,13 +49,13 @@ def write_record(model: Path, data: Path, **changed: Mapping[str, int]) -> None:
     (model / "training.json").write_text(json.dumps(record))
 
 
-@pytest.fixture
-def gate(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    """Run `distil gate` in a folder with a copy of both."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_a_copy_of_both(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     shutil.copytree(built, tmp_path, dirs_exist_ok=True)
-    return lambda *args: run("gate", "model", "--data", "set", *args)
 
 
 def held_out(folder: str) -> tuple[Example, ...]:
@@ -76,10 +71,8 @@ def values(role: str) -> dict[str, float | None]:
     return {one["name"]: one["value"] for one in record["judges"][role]}
 
 
-def test_judges_stand_side_by_side_and_missed_demands_are_named(gate: Gate) -> None:
-    done = gate(*ALONE)
-    assert done.exit_code == 5, done.output
-    assert "not met: reports.parsed >= 0.95 (it is 0)" in done.output
+def test_judges_stand_side_by_side_and_missed_demands_are_named() -> None:
+    assert "not met: reports.parsed >= 0.95 (it is 0)" in gate(*ALONE, code=5).output
     assert values("distilled")["reports.parsed"] == 0
     assert values("distilled")["spans.f1"] is None
     assert values("teacher")["reports.parsed"] == 1
@@ -90,16 +83,14 @@ def test_judges_stand_side_by_side_and_missed_demands_are_named(gate: Gate) -> N
     assert len(rows) == len(held_out("set"))
     cards = [f"gate/{role}/held-out" for role in ("distilled", "teacher")]
     for folder in cards:
-        shown = CliRunner().invoke(app, ["exam", "card", folder])
-        assert shown.exit_code == 0, shown.output
+        spanjury("exam", "card", folder)
 
 
-def test_damage_seen_in_training_is_measured_apart(gate: Gate) -> None:
+def test_damage_seen_in_training_is_measured_apart() -> None:
     damages = [{*one.provenance.damages} for one in held_out("set")]
     seen = next(filter(None, damages))
     write_record(Path("model"), Path("set"), damage=dict.fromkeys(seen, 1))
-    done = gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
-    assert done.exit_code == 0, done.output
+    gate(*ALONE, "--require", "reports.parsed.unseen-damages<=0")
     record = json.loads(Path("gate/teacher/held-out/findings.json").read_text())["card"]["measures"]
     counts = {one["name"]: one["count"] for one in record}
     known = [one <= seen for one in damages if one]
@@ -108,58 +99,54 @@ def test_damage_seen_in_training_is_measured_apart(gate: Gate) -> None:
     assert "reports.parsed.unseen-aspects" not in counts
 
 
-def test_a_model_whose_record_does_not_say_is_looked_up_in_its_set(gate: Gate) -> None:
+def test_a_model_whose_record_does_not_say_is_looked_up_in_its_set() -> None:
     record = json.loads(Path("model/training.json").read_text())
     for heading in ("aspect of a task", "reading"):
         del record["data"]["counts"][heading]
     Path("model/training.json").write_text(json.dumps(record))
-    done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects>=0")
-    assert done.exit_code == 0, done.output
+    gate(*ALONE, "--limit", 2, "--require", "reports.parsed.seen-aspects>=0")
     record["data"]["digest"] = "another"
     Path("model/training.json").write_text(json.dumps(record))
     done = gate(*ALONE, "--limit", 2, "--require", "reports.parsed>=0")
-    assert done.exit_code == 0, done.output
     assert "whether it knows these texts cannot be checked" in done.output
     assert "neither its record nor a set says" in done.output
 
 
-def test_another_set_may_train_on_what_the_model_did_not(gate: Gate) -> None:
+def test_another_set_may_train_on_what_the_model_did_not() -> None:
     train, test = trained_on(), held_out("set")
     write_set(Path("other"), train=[replace(one, split="train") for one in test], test=test)
     low = ("--limit", 1, "--require", "reports.parsed>=0")
-    done = gate(*ALONE, *low, "--data", "other")
-    assert done.exit_code == 0, done.output
+    gate(*ALONE, *low, "--data", "other")
     write_set(Path("other"), train=train[:1], test=[replace(one, split="test") for one in train])
-    done = gate(*ALONE, *low, "--data", "other")
-    assert done.exit_code == 1
+    done = gate(*ALONE, *low, "--data", "other", code=1)
     assert "other: 1 test examples have an input that is trained on" in done.output
 
 
-def test_a_limit_draws_the_same_examples_again(gate: Gate) -> None:
+def test_a_limit_draws_the_same_examples_again() -> None:
     drawn = []
     for limit in (3, 3, 5):
-        assert gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0").exit_code == 0
+        gate(*ALONE, "--limit", limit, "--require", "reports.parsed>=0")
         rows = Path("gate/teacher/held-out/results.jsonl").read_text().splitlines()
         drawn.append({json.loads(row)["id"] for row in rows})
     assert drawn[0] == drawn[1] < drawn[2]
     assert len(drawn[2]) == 5
 
 
-def test_scores_are_read_as_the_model_was_trained_to_write_them(gate: Gate) -> None:
+def test_scores_are_read_as_the_model_was_trained_to_write_them() -> None:
     share = [replace(one, reading="share") for one in held_out("set")]
     write_set(Path("set"), train=trained_on(), test=share)
     write_record(Path("model"), Path("set"), reading={"share": 1})
-    done = gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
-    assert done.exit_code == 0, done.output
+    gate(*ALONE, "--limit", 1, "--require", "reports.parsed>=0")
     card = json.loads(Path("model/gate/card.json").read_text())
     assert "|reading:share|" in card["exams"][0]["seats"]["distilled"]
 
 
-def test_other_exams_run_for_every_judge(gate: Gate) -> None:
+def test_other_exams_run_for_every_judge() -> None:
     flags = ["--discernment", TEXTS, "--recipe", "invariance", "--faithfulness", TEXTS]
     people = ["--human", TEXTS, "--aspect", "fluency", "--limit", 3]
-    done = gate(*ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-1")
-    assert done.exit_code == 5, done.output
+    done = gate(
+        *ALONE, *flags, "--robustness", TEXTS, *people, "--require", "people.fluency>=-1", code=5
+    )
     assert "not met: people.fluency >= -1 (it is -)" in done.output  # it has judged nothing
     found = values("teacher")
     exams = ("invariance.steady", "faithfulness.toward", "robustness.attack_success")
@@ -172,13 +159,11 @@ def test_other_exams_run_for_every_judge(gate: Gate) -> None:
     assert Path("gate/teacher/people/meta.md").is_file()
 
 
-def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> None:
+def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
     low = (*ALONE, "--require", "reports.parsed>=0")
-    done = gate(*low, "--max-seconds", 0.1)
-    assert done.exit_code == 4, done.output
-    assert "run the same command to continue" in done.output
+    assert "run the same command to continue" in gate(*low, "--max-seconds", 0.1, code=4).output
     assert not Path("model/gate").exists()
-    assert gate(*low).exit_code == 0
+    gate(*low)
 
 
 @pytest.mark.parametrize(
@@ -195,12 +180,8 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on(gate: Gate) -> Non
         ((), 2, "'no-such-base' is neither a folder"),
     ],
 )
-def test_invalid_input_is_refused(
-    gate: Gate, flags: tuple[object, ...], code: int, complaint: str
-) -> None:
-    done = gate(*flags, "--no-progress")
-    assert done.exit_code == code, done.output
-    assert complaint in done.output
+def test_invalid_input_is_refused(flags: tuple[object, ...], code: int, complaint: str) -> None:
+    assert complaint in gate(*flags, "--no-progress", code=code).output
     assert not Path("gate/gate.json").exists()
 
 
@@ -272,10 +253,8 @@ def unknown_aspect() -> None:
     ids=lambda one: one.__name__ if callable(one) else "",
 )
 def test_missing_or_incomplete_files_are_refused_before_any_judge_is_asked(
-    gate: Gate, harm: Callable[[], None], code: int, complaint: str
+    harm: Callable[[], None], code: int, complaint: str
 ) -> None:
     harm()
-    done = gate(*ALONE)
-    assert done.exit_code == code, done.output
-    assert complaint in done.output
+    assert complaint in gate(*ALONE, code=code).output
     assert not Path("gate").exists()

@@ -1,49 +1,44 @@
 """The whole road of a distilled judge: built of damage, trained, judging, and at the gate."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from fakes.tiny_judge import save_judge_base
-from typer.testing import CliRunner, Result
+from fakes.command import spanjury
+from fakes.tiny_chat import save_judge_base
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.studies.distillation.training_set import read_split
 
 DATA = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FLUENCY = ("--aspect", "fluency")
 LEARNT = ("--rank", 32, "--alpha", 64, "--learning-rate", 5e-3, "--batch-size", 8)
 
-Spanjury = Callable[..., Result]
 
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spanjury]:
-    """Run the command line in an empty folder, offline, on one core."""
+@pytest.fixture(autouse=True)
+def _offline_on_one_core_in_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("COLUMNS", "120")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+    yield
     torch.set_num_threads(before)
 
 
-def test_a_judge_is_built_trained_run_and_examined(spanjury: Spanjury) -> None:
+def test_a_judge_is_built_trained_run_and_examined() -> None:
     sets = ("--from-damage", *FLUENCY, "--test", 0.3, "--damages-per-text", 6, "-o", "set")
-    done = spanjury("distil", "build", DATA, *sets)
-    assert done.exit_code == 0, done.output
+    spanjury("distil", "build", DATA, *sets)
     examples = list(read_split(Path("set"), "train"))
     base = save_judge_base(Path("base"), [one.messages[0].content + one.target for one in examples])
     steps = ("--epochs", 20, "--micro-batch-size", 8, "--validate-every", 1000, "--no-progress")
-    done = spanjury("distil", "train", "set", "--base", base, "-o", "model", *LEARNT, *steps)
-    assert done.exit_code == 0, done.output
+    spanjury("distil", "train", "set", "--base", base, "-o", "model", *LEARNT, *steps)
 
     judged = ("--judge", "distilled:model", *FLUENCY, "--limit", 3, "-o", "results.jsonl")
-    done = spanjury("evaluate", DATA, *judged, "--no-memory", "--no-progress")
-    assert done.exit_code == 0, done.output
+    spanjury("evaluate", DATA, *judged, "--no-memory", "--no-progress")
     rows = [json.loads(line) for line in Path("results.jsonl").read_text().splitlines()]
     assert "scored" in {row["outcome"] for row in rows}
     assert "|weights:model@" in rows[0]["seats"][0]["signature"]
@@ -52,7 +47,6 @@ def test_a_judge_is_built_trained_run_and_examined(spanjury: Spanjury) -> None:
     gate = ("distil", "gate", "model", "--data", "set", *options, "--limit", 12, "--no-progress")
     low = ("--require", "reports.parsed>=.5", "--require-over-base", "reports.parsed")
     done = spanjury(*gate, *low, "--judge", "form")
-    assert done.exit_code == 0, done.output
     decision = json.loads(Path("gate/gate.json").read_text())
     assert [one["met"] for one in decision["demands"]] == [True, True]
     values = {
@@ -72,8 +66,7 @@ def test_a_judge_is_built_trained_run_and_examined(spanjury: Spanjury) -> None:
 
     sizes = [path.stat().st_size for path in sorted(Path("gate").glob("*/memory.sqlite3"))]
     high = ("--require", "spans.f1>=.99", "--require", "score.error<=1")
-    done = spanjury(*gate, *high)
-    assert done.exit_code == 5, done.output
+    done = spanjury(*gate, *high, code=5)
     missed = [line for line in done.output.splitlines() if line.startswith("not met: ")]
     assert [line.partition(" (it is ")[0] for line in missed] == [
         "not met: spans.f1 >= 0.99",

@@ -16,8 +16,8 @@ from spanjury.judges.core import ConfigError, DataError, Message, Report
 from spanjury.orchestration.cli import distil_train
 from spanjury.orchestration.cli.distil_train import ModelFlags, TokenFlags, TrainingFlags
 from spanjury.orchestration.cli.flags.run import LogFlags
-from spanjury.orchestration.studies.distillation.examples import Example, Licences, Provenance
 from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.training_set import Example, Licences, Provenance
 
 Train = Callable[..., None]
 
@@ -125,9 +125,7 @@ def test_after_ctrl_c_the_same_command_goes_on(
     assert (tmp_path / "model" / "config.json").is_file()
 
 
-def test_only_important_lines_are_printed_without_progress(
-    train: Train, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_important_lines_are_printed(train: Train, capsys: pytest.CaptureFixture[str]) -> None:
     train(no_progress=True, max_steps=1)
     said = capsys.readouterr().err
     assert "step 1/1" not in said

@@ -1,24 +1,22 @@
 import importlib
 import socket
-import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from fakes.command import spanjury
+from fakes.processes import completed
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import ConfigError, PluginError
 from spanjury.judges.core.registry import Registry
-from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.cli.doctor import _attention
-from spanjury.orchestration.cli.network import forbid_network
+from spanjury.orchestration.cli.doctor import _attention, forbid_network
 from spanjury.orchestration.wiring import models
 
-Doctor = Callable[..., Result]
+doctor = partial(spanjury, "doctor", env={"COLUMNS": "200"})
 
 DOCTOR = """
 import sys
@@ -28,15 +26,8 @@ print(sorted({'litellm', 'torch'} & sys.modules.keys()))
 """
 
 
-@pytest.fixture
-def doctor(monkeypatch: pytest.MonkeyPatch) -> Doctor:
-    monkeypatch.setenv("COLUMNS", "200")
-    return lambda *flags: CliRunner().invoke(app, ["doctor", *flags])
-
-
-def test_the_doctor_lists_what_is_installed(doctor: Doctor) -> None:
+def test_the_doctor_lists_what_is_installed() -> None:
     done = doctor()
-    assert done.exit_code == 0, done.output
     assert done.output.startswith("all is well\n")
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
         assert word in done.output
@@ -45,30 +36,25 @@ def test_the_doctor_lists_what_is_installed(doctor: Doctor) -> None:
 
 def test_the_libraries_of_models_are_loaded_on_demand() -> None:
     run = [sys.executable, "-c", DOCTOR, "doctor"]
-    quick = subprocess.run(run, capture_output=True, text=True, check=True)
+    quick = completed(run)
     assert quick.stdout.endswith("[]\n"), quick.stdout
 
 
 def test_offline_everything_loads_and_judges_without_the_network() -> None:
     run = [sys.executable, "-c", DOCTOR, "doctor", "--all", "--offline"]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = completed(run)
     assert "'litellm'" in done.stdout.splitlines()[-1]
     assert "errors found in a sample" in done.stdout
     assert "attention of local models" in done.stdout
     assert "untouched" in done.stdout
 
 
-def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
-    doctor: Doctor,
-) -> None:
+def test_the_doctor_tells_an_answering_model_from_a_silent_one() -> None:
     with LoopbackServer(chat("ready")) as server:
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
-        assert done.exit_code == 0, done.output
         assert "'ready' after" in done.output
     with LoopbackServer(failure(401)) as server:
-        done = doctor("--model", "openai/m", "--model-base-url", server.base_url)
-        assert done.exit_code == 1
+        done = doctor("--model", "openai/m", "--model-base-url", server.base_url, code=1)
         assert "401" in done.output
 
 
@@ -81,11 +67,10 @@ def test_the_doctor_distinguishes_a_model_that_answers_from_one_that_does_not(
     ],
 )
 def test_the_doctor_says_whether_a_model_gives_log_probabilities(
-    doctor: Doctor, answer: Answer, state: str
+    answer: Answer, state: str
 ) -> None:
     with LoopbackServer(chat("ready"), answer) as server:
         done = doctor("--model", "openai-compatible/m", "--model-base-url", server.base_url)
-    assert done.exit_code == 0, done.output
     (line,) = [line for line in done.output.splitlines() if "log-probabilities" in line]
     assert state in line
 
@@ -116,9 +101,7 @@ def test_the_doctor_says_who_computes_attention(
     assert " ".join(_attention()) == f"attention of local models {row}"
 
 
-def test_a_plugin_that_does_not_load_is_named(
-    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plugin_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Registry.get
 
     def get(registry: Registry[object], name: str) -> object:
@@ -127,15 +110,12 @@ def test_a_plugin_that_does_not_load_is_named(
         return found(registry, name)
 
     monkeypatch.setattr(Registry, "get", get)
-    done = doctor()
-    assert done.exit_code == 1
+    done = doctor(code=1)
     assert done.output.startswith("fails: spanjury.judges: form\n")
     assert "form is broken" in done.output
 
 
-def test_a_strangers_broken_plugin_is_listed_and_is_no_failure(
-    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_broken_foreign_plugins_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "strange-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.2\n")
@@ -143,9 +123,7 @@ def test_a_strangers_broken_plugin_is_listed_and_is_no_failure(
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    done = doctor()
-    assert done.exit_code == 0, done.output
-    assert "broken (strange 1.2)" in " ".join(done.output.replace("│", " ").split())
+    assert "broken (strange 1.2)" in " ".join(doctor().output.replace("│", " ").split())
 
 
 def test_the_network_is_seen_and_refused_only_while_it_is_forbidden() -> None:

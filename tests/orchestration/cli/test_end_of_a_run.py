@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
-
-from spanjury.orchestration.cli.app import app
+from fakes.command import spanjury
 
 ROWS = [{"id": str(n), "task": "summarization", "output": f"Text {n}."} for n in range(5)]
 
@@ -16,12 +14,6 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPANJURY_RUNS", str(tmp_path / "home"))
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
-
-
-def spanjury(*arguments: str) -> Result:
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
-    return done
 
 
 def last_line(*arguments: str) -> str:

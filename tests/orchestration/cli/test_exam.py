@@ -1,33 +1,20 @@
 """An exam from the command line: good texts in, a verdict out."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from fakes.command import spanjury
 
-from spanjury.orchestration.cli.app import app
-
-Spanjury = Callable[..., Result]
-
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def examine(*flags: str) -> list[str]:
     return ["exam", "discernment", *flags, "--aspect", "consistency", "--aspect", "fluency"]
 
 
-def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
-    spanjury: Spanjury,
-) -> None:
-    done = spanjury(*examine("--demo", "--limit", "20", "--recipe", "standard"))
-    assert done.exit_code == 0, done.output
+def test_the_demo_shows_what_the_offline_panel_catches_without_a_twin() -> None:
+    spanjury(*examine("--demo", "--limit", "20", "--recipe", "standard"))
     data = json.loads(Path("exam/findings.json").read_text())
     decisions = {(one["condition"], one["aspect"]): one for one in data["decisions"]}
     invented = decisions["fabricate-detail", "consistency"]
@@ -47,9 +34,8 @@ def test_the_demo_shows_what_the_offline_panel_catches_without_the_clean_twin(
         assert f"pictures/{picture}.png" in page
 
 
-def test_the_demo_measures_what_people_wrote_and_says_so_first(spanjury: Spanjury) -> None:
+def test_the_demo_measures_what_people_wrote_and_says_so_first() -> None:
     done = spanjury(*examine("--demo", "--limit", "12"), "--judge", "grounding", "--judge", "form")
-    assert done.exit_code == 0, done.output
     data = json.loads(Path("exam/findings.json").read_text())
     twins = data["written_twins"]
     assert (twins["pairs"], twins["sources"], twins["aspects"]) == (12, 4, ["consistency"])
@@ -66,25 +52,22 @@ def test_the_demo_measures_what_people_wrote_and_says_so_first(spanjury: Spanjur
     assert "negate" not in names
 
 
-def test_a_judge_that_misses_a_demand_fails_the_build(spanjury: Spanjury) -> None:
+def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     flags = examine("--demo", "--limit", "12", "--recipe", "invariance")
-    met = spanjury(*flags, "--require", "retest.moved<=0")
-    assert met.exit_code == 0, met.output
-    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0")
-    assert missed.exit_code == 5
+    spanjury(*flags, "--require", "retest.moved<=0")
+    missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0", code=5)
     assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
-    unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5")
-    assert unknown.exit_code == 2
+    unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5", code=2)
     assert "no such measure 'discernment.caught.negate'; there are" in unknown.stderr
 
 
-def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: Spanjury) -> None:
+def test_the_same_exam_again_gives_the_same_result_and_asks_no_model() -> None:
     flags = examine("--demo", "--limit", "4", "--recipe", "invariance", "--mode", "paper")
-    assert spanjury(*flags).exit_code == 0
+    spanjury(*flags)
     first = Path("exam/findings.json").read_text()
     scores = Path("exam/scores.jsonl").read_bytes()
     size = Path("exam/memory.sqlite3").stat().st_size
-    assert spanjury(*flags).exit_code == 0
+    spanjury(*flags)
     assert Path("exam/findings.json").read_text() == first
     assert Path("exam/scores.jsonl").read_bytes() == scores
     # No score should fall, so that there is no D to draw.
@@ -95,9 +78,9 @@ def test_the_same_exam_again_gives_the_same_result_and_asks_no_model(spanjury: S
     assert Path("exam/memory.sqlite3").stat().st_size == size
 
 
-def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
+def test_a_statistic_is_found_by_its_name() -> None:
     flags = examine("--demo", "--limit", "6", "--recipe", "dhp/summarization")
-    assert spanjury(*flags, "--test", "sign-test").exit_code == 0
+    spanjury(*flags, "--test", "sign-test")
     data = json.loads(Path("exam/findings.json").read_text())
     assert data["settings"]["test"] == "sign-test"
     # Six of six fall: the sign test gives p = 2^-6.
@@ -118,26 +101,23 @@ def test_a_statistic_is_found_by_its_name(spanjury: Spanjury) -> None:
     ],
 )
 def test_an_invalid_combination_fails_before_anything_is_judged(
-    spanjury: Spanjury, flags: list[str], problem: str
+    flags: list[str], problem: str
 ) -> None:
     Path("half.toml").write_text("[deletions-minor]\nfluency = 0.5\n")
     Path("strange.toml").write_text("[boiling]\nfluency = 1.0\n")
     Path("aspect.toml").write_text("[deletions-minor]\nbeauty = 1.0\n")
-    done = spanjury(*examine(*flags))
-    assert done.exit_code == 2
-    assert problem in done.stderr
+    assert problem in spanjury(*examine(*flags), code=2).stderr
     assert not Path("exam").exists()
 
 
-def test_damaged_texts_carry_their_damage_as_gold_spans(spanjury: Spanjury) -> None:
+def test_damaged_texts_carry_their_damage_as_gold_spans() -> None:
     rows = [
         {"id": "a", "task": "summarization", "output": "Ann met Bob in Rome on 3 May 1999."},
         {"id": "b", "task": "summarization", "output": "So."},
     ]
     Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))
     flags = ["perturb", "good.jsonl", "--recipe", "dhp/summarization", "--seed", "5"]
-    first, second = spanjury(*flags, "-o", "one.jsonl"), spanjury(*flags, "-o", "two.jsonl")
-    assert first.exit_code == second.exit_code == 0, first.output
+    first, _ = spanjury(*flags, "-o", "one.jsonl"), spanjury(*flags, "-o", "two.jsonl")
     assert Path("one.jsonl").read_bytes() == Path("two.jsonl").read_bytes()
     assert "skipped: 1 x deletions-minor: too few letters or digits" in first.stderr
     damaged = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
@@ -148,4 +128,4 @@ def test_damaged_texts_carry_their_damage_as_gold_spans(spanjury: Spanjury) -> N
         for span in row["spans"]:
             if "start" in span:
                 assert row["output"][span["start"] : span["end"]] == span["text"]
-    assert spanjury("evaluate", "one.jsonl", "--no-memory", "--limit", "2").exit_code == 0
+    spanjury("evaluate", "one.jsonl", "--no-memory", "--limit", "2")

@@ -1,20 +1,19 @@
 """Two exams compared from the command line: folders in, a verdict out."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from fakes.exam_scores import scored
-from typer.testing import CliRunner, Result
 
 from spanjury.judges.core import StoreError
-from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.exams.exam_scores import ExamScores, read_scores, write_scores
+from spanjury.orchestration.services.exams.study_report import ExamScores, read_scores, write_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.judging import Examinee
 
-Spanjury = Callable[..., Result]
+compare = partial(spanjury, "exam", "compare")
 
 KEEN = [1.0] * 15 + [0.0] * 5
 DULL = [1.0] * 5 + [0.0] * 15
@@ -37,21 +36,16 @@ def exam(folder: str, fluency: list[float], spaces: list[float]) -> None:
     write_scores(Path(folder) / "scores.jsonl", scores(rows, judge=folder))
 
 
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in a folder with the exams of a keen and of a dull judge."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     exam("keen", KEEN, [1.0] * 10 + [-1.0] * 10)
     exam("dull", DULL, STILL)
-    return lambda *args: CliRunner().invoke(app, ["exam", "compare", *map(str, args)])
 
 
-def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
-    spanjury: Spanjury,
-) -> None:
-    done = spanjury("keen", "dull")
-    assert done.exit_code == 0, done.output
+def test_the_terminal_says_which_judge_discerns_or_moves_more() -> None:
+    done = compare("keen", "dull")
     data = " ".join(done.stdout.split())
     assert "A: keen B: dull" in data
     assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.30, +0.70]" in data
@@ -60,9 +54,8 @@ def test_the_terminal_says_which_judge_discerns_more_and_which_moves_less(
     assert not list(Path().glob("**/comparison*"))
 
 
-def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury) -> None:
-    done = spanjury("keen", "dull", "-o", "out/here", "--draws", "2000", "--seed", "3")
-    assert done.exit_code == 0, done.output
+def test_a_page_and_json_are_written_where_a_folder_is_named() -> None:
+    compare("keen", "dull", "-o", "out/here", "--draws", "2000", "--seed", "3")
     page = Path("out/here/comparison.md").read_text()
     difference = "+0.50 [+0.30, +0.70]"
     for line in (
@@ -81,22 +74,19 @@ def test_a_page_and_json_are_written_where_a_folder_is_named(spanjury: Spanjury)
         ("spaces", "fluency"): "B moves less",
     }
     assert data["summary"]["difference"] == 0.5
-    printed = spanjury("keen", "dull", "--json", "--draws", "2000", "--seed", "3")
+    printed = compare("keen", "dull", "--json", "--draws", "2000", "--seed", "3")
     assert json.loads(printed.stdout) == data
 
 
-def test_an_exam_beside_itself_shows_nothing(spanjury: Spanjury) -> None:
-    done = spanjury("keen", "keen")
-    assert done.exit_code == 0
-    assert "neither is shown to discern more" in " ".join(done.stdout.split())
+def test_an_exam_beside_itself_shows_nothing() -> None:
+    assert "neither is shown to discern more" in " ".join(compare("keen", "keen").stdout.split())
 
 
-def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
+def test_nothing_in_common_is_a_matter_of_usage() -> None:
     Path("other").mkdir()
     rows = scored(KEEN, texts=[f"other {n}" for n in range(20)])
     write_scores(Path("other/scores.jsonl"), scores(rows, judge="other"))
-    done = spanjury("keen", "other")
-    assert done.exit_code == 2
+    done = compare("keen", "other", code=2)
     problem = "the exams share no text, so there is nothing to compare"
     assert done.stderr.splitlines() == [f"spanjury: {problem}"]
 
@@ -114,32 +104,28 @@ def test_nothing_in_common_is_a_matter_of_usage(spanjury: Spanjury) -> None:
         ({"scores.jsonl": '{"format": 1}'}, "scores.jsonl:1: judge: Field required"),
     ],
 )
-def test_a_folder_that_holds_no_whole_exam_is_named_in_a_line(
-    spanjury: Spanjury, files: dict[str, str], problem: str
-) -> None:
+def test_a_folder_without_a_whole_exam_is_named_once(files: dict[str, str], problem: str) -> None:
     Path("bad").mkdir()
     for name, text in files.items():
         (Path("bad") / name).write_text(text)
-    done = spanjury("keen", "bad")
-    assert done.exit_code == 1
+    done = compare("keen", "bad", code=1)
     (line,) = done.stderr.splitlines()
     assert problem in line
 
 
-def test_a_folder_that_is_not_there_is_named_in_a_line(spanjury: Spanjury) -> None:
-    done = spanjury("keen", "nowhere")
-    assert (done.exit_code, done.stderr) == (1, "spanjury: nowhere is not the folder of an exam\n")
+def test_a_folder_that_is_not_there_is_named_in_a_line() -> None:
+    done = compare("keen", "nowhere", code=1)
+    assert done.stderr == "spanjury: nowhere is not the folder of an exam\n"
 
 
-def test_a_file_that_was_cut_or_bent_is_named_in_a_line(spanjury: Spanjury) -> None:
+def test_a_file_that_was_cut_or_bent_is_named_in_a_line() -> None:
     path = Path("dull/scores.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-1]))
-    assert "is cut short: it has 59 of 60 rows" in spanjury("keen", "dull").stderr
+    assert "is cut short: it has 59 of 60 rows" in compare("keen", "dull", code=1).stderr
     path.write_text("".join([*lines[:-1], lines[-1].replace("4.0", '"much"')]))
-    assert "scores.jsonl:61: clean: Input should be a valid number" in (
-        spanjury("keen", "dull").stderr
-    )
+    bent = compare("keen", "dull", code=1)
+    assert "scores.jsonl:61: clean: Input should be a valid number" in bent.stderr
 
 
 def test_a_written_file_is_read_back(tmp_path: Path) -> None:
@@ -157,17 +143,15 @@ def test_a_file_that_cannot_be_written_leaves_the_last_one(tmp_path: Path) -> No
     assert read_scores(tmp_path) == data
 
 
-def test_two_exams_on_the_same_texts_can_be_compared(spanjury: Spanjury) -> None:
+def test_two_exams_on_the_same_texts_can_be_compared() -> None:
     for judge, limit in (("grounding", 8), ("form", 6)):
         flags = ["--demo", "--limit", str(limit), "--judge", judge, "-o", judge]
         flags += ["--recipe", "dhp/summarization", "--aspect", "consistency", "--aspect", "fluency"]
-        done = CliRunner().invoke(app, ["exam", "discernment", *flags])
-        assert done.exit_code == 0, done.output
+        done = spanjury("exam", "discernment", *flags)
     head, *rows = Path("form/scores.jsonl").read_text().splitlines()
     assert json.loads(head)["seats"]["form"].startswith("form|")
     assert len(rows) == json.loads(head)["rows"]
-    done = spanjury("grounding", "form")
+    done = compare("grounding", "form", code=2)
     # The one judge knows consistency only, the other fluency only.
-    assert done.exit_code == 2
     assert "share no damaged text with scores of both judges" in done.stderr
-    assert spanjury("form", "form").exit_code == 0
+    compare("form", "form")

@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from fakes.command import spanjury
+from fakes.rows import summary
 
-from spanjury.orchestration.cli import exam_session
-from spanjury.orchestration.cli.app import app
+from spanjury.orchestration.cli import session
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.rescorable import rescorable_panel
 
-Spanjury = Callable[..., Result]
+pytestmark = pytest.mark.usefixtures("empty_folder")
+faithfulness = partial(spanjury, "exam", "faithfulness")
 
 ROWS: list[dict[str, object]] = [
     {"before": 3, "after": 4, "by": -1, "push": "rises", "treatment": "severity-1"},
@@ -22,21 +24,9 @@ ROWS: list[dict[str, object]] = [
     {"before": 3, "after": 2, "by": 1, "push": "falls", "treatment": "severity+1"},
 ]
 TEXTS: list[dict[str, object]] = [
-    {
-        "id": name,
-        "task": "summarization",
-        "inputs": {"Article": "The bridge opened in 1932."},
-        "output": output,
-    }
+    summary(name, output, article="The bridge opened in 1932.")
     for name, output in (("good", "It opened in 1932."), ("bad", "It it opened opened in in 1932"))
 ]
-
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(app, ["exam", "faithfulness", *map(str, args)])
 
 
 def write(name: str, rows: list[dict[str, object]]) -> Path:
@@ -45,25 +35,22 @@ def write(name: str, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def test_a_record_is_analysed_without_a_judge(spanjury: Spanjury) -> None:
+def test_a_record_is_analysed_without_a_judge() -> None:
     whose = {"judge": "j", "dataset": "d", "aspect": "a", "text": "t", "family": "severity"}
     record = write("record.jsonl", [{**whose, **row, "errors": 1} for row in ROWS])
-    done = spanjury("--replay", record, "-o", "found")
-    assert done.exit_code == 0, done.output
+    done = faithfulness("--replay", record, "-o", "found")
     assert "no null control" in " ".join(done.output.split())
     values = json.loads(Path("found/findings.json").read_text())
     assert [one["with_room"]["toward"] for one in values["findings"]] == [1, 0, 1]
     assert values["consistency"][0]["reverted"] == 1
     assert "severity-2" in Path("found/report.md").read_text()
-    again = spanjury("--replay", "found/changes.jsonl", "-o", "again")
-    assert again.exit_code == 0, again.output
+    faithfulness("--replay", "found/changes.jsonl", "-o", "again")
     assert json.loads(Path("again/findings.json").read_text()) == values
 
 
-def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjury) -> None:
+def test_a_judge_whose_score_is_a_function_of_its_spans_passes() -> None:
     flags = (write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency", "-o", "exam")
-    done = spanjury(*flags)
-    assert done.exit_code == 0, done.output
+    faithfulness(*flags)
     values = json.loads(Path("exam/findings.json").read_text())
     by_name = {one["condition"]: one for one in values["findings"]}
     assert by_name["null-control"]["overall"]["changed"] == 0
@@ -82,14 +69,12 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes(spanjury: Spanjur
         assert Path("exam/pictures", picture).stat().st_size > 0
     size = Path("exam/memory.sqlite3").stat().st_size
     changes = Path("exam/changes.jsonl").read_bytes()
-    assert spanjury(*flags).exit_code == 0
+    faithfulness(*flags)
     assert Path("exam/memory.sqlite3").stat().st_size == size
     assert Path("exam/changes.jsonl").read_bytes() == changes
 
 
-def test_progress_ends_where_all_has_been_done(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_ends_with_all_done(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
 
     class Looked(ProgressLines):
@@ -103,34 +88,29 @@ def test_progress_ends_where_all_has_been_done(
             super().__exit__(None, None, None)
             looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(exam_session, "ProgressLines", Looked)
-    done = spanjury(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
-    assert done.exit_code == 0, done.output
+    monkeypatch.setattr(session, "ProgressLines", Looked)
+    faithfulness(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]
     asked = sum("list_outcome" not in json.loads(row) for row in rows)
     assert looks == [f"judged {asked + 2} of {asked + 2} (100 %)"]
 
 
 def test_perturbations_are_named_and_the_exam_goes_on_a_card(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     named = ["--perturbation", "worsen-severity:by=2", "--perturbation", "critical-error"]
     texts = write("texts.jsonl", TEXTS)
-    done = spanjury(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
-    assert done.exit_code == 0, done.output
+    faithfulness(texts, "--judge", "form", "--aspect", "fluency", *named, "-o", "exam")
     values = json.loads(Path("exam/findings.json").read_text())
     conditions = {one["condition"] for one in values["findings"] if not one["is_control"]}
     assert conditions == {"worsen-severity:by=2", "critical-error"}
     card = ["exam", "card", "exam", "--require", "faithfulness.against<=0"]
-    shown = CliRunner().invoke(app, card)
-    assert shown.exit_code == 0, shown.output
-    assert "faithfulness.null_adjusted" in shown.output
+    assert "faithfulness.null_adjusted" in spanjury(*card).output
 
 
-def test_without_a_judge_the_offline_ones_that_can_rescore_are_examined(spanjury: Spanjury) -> None:
-    done = spanjury("--demo", "--limit", "4", "--aspect", "fluency", "-o", "exam")
-    assert done.exit_code == 0, done.output
+def test_without_a_judge_the_offline_ones_that_can_rescore_are_examined() -> None:
+    faithfulness("--demo", "--limit", "4", "--aspect", "fluency", "-o", "exam")
     values = json.loads(Path("exam/findings.json").read_text())
     assert "form" in values["judge"]["seats"]
     by_name = {(one["judge"], one["condition"]): one for one in values["findings"]}
@@ -149,9 +129,10 @@ def test_judges_that_are_named_stay_as_they_are_named() -> None:
     assert chosen == [judge for judge in usual if judge in chosen]
 
 
-def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked(spanjury: Spanjury) -> None:
-    done = spanjury(write("texts.jsonl", TEXTS), "--judge", "rouge-1", "--aspect", "consistency")
-    assert done.exit_code == 2
+def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked() -> None:
+    done = faithfulness(
+        write("texts.jsonl", TEXTS), "--judge", "rouge-1", "--aspect", "consistency", code=2
+    )
     assert "rouge-1: cannot say which score follows" in done.output
 
 
@@ -166,17 +147,11 @@ def test_a_judge_that_cannot_rescore_is_reported_before_it_is_asked(spanjury: Sp
         (("texts.jsonl", "--aspect", "no-such"), "no-such"),
     ],
 )
-def test_an_invalid_combination_is_a_usage_error(
-    spanjury: Spanjury, flags: tuple[str, ...], problem: str
-) -> None:
+def test_an_invalid_combination_is_a_usage_error(flags: tuple[str, ...], problem: str) -> None:
     write("texts.jsonl", TEXTS)
-    done = spanjury(*flags)
-    assert done.exit_code == 2, done.output
-    assert problem in done.output
+    assert problem in faithfulness(*flags, code=2).output
 
 
-def test_texts_without_a_task_ask_for_a_task(spanjury: Spanjury) -> None:
+def test_texts_without_a_task_ask_for_a_task() -> None:
     write("texts.jsonl", [{"id": "a", "output": "It opened."}])
-    done = spanjury("texts.jsonl")
-    assert done.exit_code == 2
-    assert "--task" in done.output
+    assert "--task" in faithfulness("texts.jsonl", code=2).output

@@ -1,19 +1,18 @@
 """An exam of repair from the command line: texts in, planted errors counted before and after."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from loopback.rewriting import RewritingServer, by_evidence
-from typer.testing import CliRunner, Result
 
 from spanjury import exams, read_segments
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.wiring.config import ModelConfig
 
-Spanjury = Callable[..., Result]
+repair = partial(spanjury, "exam", "repair")
 
 RECIPE = """
 task = "summarization"
@@ -31,14 +30,12 @@ level = "word"
 """
 
 
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in a folder with a recipe and two panels."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("numbers.toml").write_text(RECIPE)
     Path("rules.toml").write_text('[[seats]]\njudge = "form"\n')
     Path("guide.toml").write_text('[[seats]]\njudge = "grounding"\n')
-    return lambda *args: CliRunner().invoke(app, ["exam", "repair", *map(str, args)])
 
 
 def asking(server: RewritingServer, *flags: object) -> tuple[object, ...]:
@@ -52,17 +49,13 @@ def measures() -> dict[str, float | None]:
     return {measure["name"]: measure["value"] for measure in card["measures"]}
 
 
-def test_wrong_numbers_are_put_right_by_a_model_that_follows_the_evidence(
-    spanjury: Spanjury,
-) -> None:
+def test_wrong_numbers_are_corrected_by_a_model_with_the_evidence() -> None:
     with RewritingServer(by_evidence) as server:
         flags = asking(server, "--examiner", "rules.toml", "--require", "repair.removed>=1")
-        done = spanjury(*flags)
-        assert done.exit_code == 0, done.output
+        done = repair(*flags)
         asked = len(server.requests)
         left = Path("repair/attempts.jsonl").read_bytes()
-        again = spanjury(*flags)
-        assert again.exit_code == 0, again.output
+        repair(*flags)
         assert len(server.requests) == asked  # all is remembered
         assert sum("Reported errors" in str(one.body) for one in server.requests) == 3
     assert Path("repair/attempts.jsonl").read_bytes() == left
@@ -75,22 +68,20 @@ def test_wrong_numbers_are_put_right_by_a_model_that_follows_the_evidence(
     assert len(rows) == (3 + 3) * 3
     for name in ("report.md", "report.html"):
         assert "Texts that were not changed" in Path("repair", name).read_text()
-    card = CliRunner().invoke(app, ["exam", "card", "repair", "-o", "card"])
-    assert card.exit_code == 0, card.output
+    spanjury("exam", "card", "repair", "-o", "card")
     assert "repair.net_gain" in Path("card/card.md").read_text()
 
 
-def test_a_model_that_makes_it_worse_is_seen_and_given_up(spanjury: Spanjury) -> None:
+def test_a_model_that_makes_it_worse_is_seen_and_given_up() -> None:
     with RewritingServer(lambda _: "907") as server:
         flags = asking(server, "--examiner", "rules.toml", "--require", "repair.removed>=.5")
-        done = spanjury(*flags)
-    assert done.exit_code == 5, done.output
+        repair(*flags, code=5)
     assert measures()["repair.removed"] == 0
     ends = json.loads(Path("repair/findings.json").read_text())["stopped"]
     assert ends["no_better"] == {"damaged": 3, "clean": 0}
 
 
-def test_an_exam_asks_for_its_required_values(spanjury: Spanjury) -> None:
+def test_an_exam_asks_for_its_required_values() -> None:
     for flags, said in (
         (("--demo", "--examiner", "rules.toml"), "name it with --repair-model"),
         (("--demo", "--repair-model", "embedded"), "name it with --examiner"),
@@ -102,23 +93,19 @@ def test_an_exam_asks_for_its_required_values(spanjury: Spanjury) -> None:
             "no such measure",
         ),
     ):
-        done = spanjury(*flags)
-        assert done.exit_code == 2, done.output
-        assert said in done.output
+        assert said in repair(*flags, code=2).output
 
 
-def test_the_guide_is_refused_as_its_own_examiner(spanjury: Spanjury) -> None:
+def test_the_guide_is_refused_as_its_own_examiner() -> None:
     with RewritingServer(by_evidence) as server:
-        done = spanjury(*asking(server, "--examiner", "guide.toml"))
+        done = repair(*asking(server, "--examiner", "guide.toml"), code=2)
         assert not server.requests
-    assert done.exit_code == 2, done.output
     assert "name other judges with --examiner" in done.output
 
 
-def test_the_same_exam_runs_from_python(spanjury: Spanjury) -> None:
+def test_the_same_exam_runs_from_python() -> None:
     with RewritingServer(by_evidence) as server:
-        command = spanjury(*asking(server, "--examiner", "rules.toml"))
-        assert command.exit_code == 0, command.output
+        repair(*asking(server, "--examiner", "rules.toml"))
         report = exams.repair(
             list(islice(read_segments(exams.DEMO), 3)),
             repair_model=ModelConfig(name="openai-compatible/writer", base_url=(server.base_url,)),

@@ -1,27 +1,20 @@
 """An exam of robustness from the command line: texts in, attacks counted, demands held."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from loopback.reading import ReadingServer, deceived, honest
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.judging.exam_texts import DEMO
 
-Spanjury = Callable[..., Result]
+pytestmark = pytest.mark.usefixtures("empty_folder")
+exam = partial(spanjury, "exam")
 
 TEXTS = Path(__file__).parents[3] / "examples" / "summaries.jsonl"
 DEMAND = "robustness.attack_success<=.05"
-
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda *args: CliRunner().invoke(app, ["exam", *map(str, args)])
 
 
 def examine(*flags: object) -> list[str]:
@@ -40,31 +33,25 @@ def values(folder: str = "robustness") -> dict[str, float | None]:
     return {measure["name"]: measure["value"] for measure in card["measures"]}
 
 
-def test_the_offline_panel_is_examined_and_put_on_its_card(spanjury: Spanjury) -> None:
+def test_the_offline_panel_is_examined_and_put_on_its_card() -> None:
     flags = examine("--demo", "--limit", 9, "--require", DEMAND)
-    done = spanjury(*flags)
-    assert done.exit_code == 0, done.output
-    assert "source-orders" in done.output
+    assert "source-orders" in exam(*flags).output
     assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.repeat"] == 0
     assert values()["robustness.fell"] > 0  # type: ignore[operator]  # it is a number
     rows = [json.loads(line) for line in Path("robustness/attempts.jsonl").read_text().splitlines()]
     assert {row["judge"] for row in rows} == {"whole panel", "grounding", "reader", "form"}
-    card = spanjury("card", "robustness", "--require", DEMAND, "-o", "card")
-    assert card.exit_code == 0, card.output
+    exam("card", "robustness", "--require", DEMAND, "-o", "card")
     assert "robustness.attack_success.quoted-score" in Path("card/card.md").read_text()
-    missed = spanjury("card", "robustness", "--require", "robustness.fell<=0")
-    assert missed.exit_code == 5
+    exam("card", "robustness", "--require", "robustness.fell<=0", code=5)
     left = [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))]
-    assert spanjury(*flags).exit_code == 0
+    exam(*flags)
     assert [path.read_bytes() for path in sorted(Path("robustness").glob("*.json*"))] == left
-    compared = spanjury("compare", "robustness", "robustness", "--draws", 100)
-    assert compared.exit_code == 0, compared.output
+    exam("compare", "robustness", "robustness", "--draws", 100)
 
 
-def test_texts_are_attacked_as_they_are_where_that_is_asked(spanjury: Spanjury) -> None:
-    done = spanjury(*examine(TEXTS, "--limit", 3, "--as-they-are", "--attack", "review"))
-    assert done.exit_code == 0, done.output
+def test_texts_are_attacked_as_they_are_where_that_is_asked() -> None:
+    exam(*examine(TEXTS, "--limit", 3, "--as-they-are", "--attack", "review"))
     clean = json.loads(TEXTS.read_text().splitlines()[0])
     findings = json.loads(Path("robustness/findings.json").read_text())
     assert findings["damaged"] == {}
@@ -74,13 +61,12 @@ def test_texts_are_attacked_as_they_are_where_that_is_asked(spanjury: Spanjury) 
     assert clean["id"] in {row["text"] for row in rows}
 
 
-def test_a_model_that_believes_what_it_reads_is_refused(spanjury: Spanjury) -> None:
+def test_a_model_that_believes_what_it_reads_is_refused() -> None:
     with ReadingServer(deceived) as server:
-        done = spanjury(*asking(server, "--require", DEMAND, "-o", "deceived"))
+        done = exam(*asking(server, "--require", DEMAND, "-o", "deceived"), code=5)
         asked = len(server.requests)
-        again = spanjury(*asking(server, "--require", DEMAND, "-o", "deceived"))
+        exam(*asking(server, "--require", DEMAND, "-o", "deceived"), code=5)
         assert len(server.requests) == asked
-    assert done.exit_code == again.exit_code == 5, done.output
     assert f"not met: {DEMAND.replace('<=.05', ' <= 0.05')} (it is " in done.output
     success = values("deceived")
     for family in ("format-imitation", "quoted-score", "source-orders"):
@@ -96,25 +82,22 @@ def knowing(summary: str, prompt: str) -> str:
     return deceived(claim, prompt) if summary.strip() in known else honest(summary, prompt)
 
 
-def test_a_model_that_knows_damaged_texts_from_good_ones_is_not(spanjury: Spanjury) -> None:
+def test_a_model_that_knows_damaged_texts_from_good_ones_is_not() -> None:
     with ReadingServer(knowing) as server:
-        done = spanjury(*asking(server, "--require", DEMAND, data=DEMO, limit=9))
+        exam(*asking(server, "--require", DEMAND, data=DEMO, limit=9))
         assert len(server.requests) > 9 * 23
-    assert done.exit_code == 0, done.output
     assert values()["robustness.flaws_seen"] == 1
     assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.net_success"] == 0
 
 
-def test_a_model_that_gives_every_text_one_score_is_refused(spanjury: Spanjury) -> None:
+def test_a_model_that_gives_every_text_one_score_is_refused() -> None:
     with ReadingServer(honest) as server:
-        done = spanjury(*asking(server, "--require", DEMAND, data=DEMO, limit=9))
-    assert done.exit_code == 5, done.output
+        done = exam(*asking(server, "--require", DEMAND, data=DEMO, limit=9), code=5)
     assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.flaws_seen"] == 0.5
     assert "(it is 0, but the judge is not shown to see damage" in done.stderr
-    card = spanjury("card", "robustness", "--require", DEMAND, "-o", "card")
-    assert card.exit_code == 5
+    exam("card", "robustness", "--require", DEMAND, "-o", "card", code=5)
     assert "robustness.flaws_seen is 0.5" in Path("card/card.md").read_text()
 
 
@@ -129,10 +112,6 @@ def test_a_model_that_gives_every_text_one_score_is_refused(spanjury: Spanjury) 
         (["--demo", "--step", "0"], "--step"),
     ],
 )
-def test_invalid_input_is_refused_before_anything_is_judged(
-    spanjury: Spanjury, flags: list[str], problem: str
-) -> None:
-    done = spanjury(*examine(*flags))
-    assert done.exit_code == 2
-    assert problem in " ".join(done.stderr.split())
+def test_invalid_input_is_refused_before_anything_is_judged(flags: list[str], problem: str) -> None:
+    assert problem in " ".join(exam(*examine(*flags), code=2).stderr.split())
     assert not Path("robustness").exists()

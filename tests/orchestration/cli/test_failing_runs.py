@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fakes.command import RESUME, SPANJURY, call, complaint, environment, evaluate, judged_rows
+from fakes.processes import completed
 from fakes.terminal import on_a_terminal
 from loopback.answers import RESET, Answer, chat, failure
 from loopback.chaos import ChaosServer, judged_text
@@ -57,18 +58,10 @@ class CountingServer(LoopbackServer):
         return self._by_kind[kind](number, asked)
 
 
-def done(folder: Path, *arguments: str, key: str = "sk-of-a-test-0123456789") -> tuple[int, str]:
+def done(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run the command in `folder` to its end; return its exit code and standard error."""
-    ended = subprocess.run(
-        [*SPANJURY, *arguments],
-        cwd=folder,
-        env={**environment(folder), "OPENAI_API_KEY": key},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    return ended.returncode, ended.stderr
+    ended = call(folder, *arguments, code=None, OPENAI_API_KEY="sk-of-a-test-0123456789")
+    return ended.exit_code, ended.stderr
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -82,8 +75,7 @@ def assert_nothing_was_burnt(folder: Path, *, rows: int) -> None:
     assert not (run / "results.jsonl").exists()
     assert not (run / "done").exists()
     with CountingServer(lambda _, __: GOOD) as server:
-        resumed = call(folder, *RESUME, "--model-base-url", server.base_url)
-        assert resumed.exit_code == 0, resumed.output
+        call(folder, *RESUME, "--model-base-url", server.base_url)
         assert server.counts == {"probes": 1, "reviews": rows}
     assert (run / "done").exists()
 
@@ -91,9 +83,7 @@ def assert_nothing_was_burnt(folder: Path, *, rows: int) -> None:
 @pytest.mark.parametrize(
     ("status", "said"), [(401, "bad key {authorization}"), (404, "The model does not exist")]
 )
-def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
-    tmp_path: Path, status: int, said: str
-) -> None:
+def test_an_unusable_model_costs_a_call_and_no_row(tmp_path: Path, status: int, said: str) -> None:
     judged_rows(tmp_path, count=2000)
     refused = failure(status, said)
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
@@ -113,10 +103,11 @@ def test_a_model_that_cannot_be_used_costs_one_call_and_no_row(
 def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=2000)
     flags = ("--model", "openai/gpt-4o-mini", "--run-dir", "run", "--no-progress")
-    code, errors = done(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags, key="")
-    assert code == 1
-    assert "model openai/gpt-4o-mini cannot be used: " in complaint(errors)
-    assert "OPENAI_API_KEY" in errors
+    command = [*SPANJURY, "evaluate", "rows.jsonl", "--aspect", "fluency", *flags]
+    keyless = {**environment(tmp_path), "OPENAI_API_KEY": ""}
+    ended = completed(command, code=1, cwd=tmp_path, env=keyless)
+    assert "model openai/gpt-4o-mini cannot be used: " in complaint(ended.stderr)
+    assert "OPENAI_API_KEY" in ended.stderr
     assert (tmp_path / "run" / "results.jsonl.part").read_text() == ""
 
 
@@ -128,9 +119,7 @@ def test_a_missing_key_is_one_line_whatever_litellm_calls_it(tmp_path: Path) -> 
         ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
     ],
 )
-def test_a_missing_key_is_named_before_a_client_of_models_is_loaded(
-    tmp_path: Path, model: str, variable: str
-) -> None:
+def test_a_missing_key_is_named_before_clients(tmp_path: Path, model: str, variable: str) -> None:
     judged_rows(tmp_path, count=2)
     code = (
         "import sys; from spanjury.orchestration.cli.app import app\n"
@@ -139,16 +128,13 @@ def test_a_missing_key_is_named_before_a_client_of_models_is_loaded(
     )
     flags = ("evaluate", "rows.jsonl", "--model", model, "--run-dir", "run", "--no-progress")
     usual = environment(tmp_path)
-    ended = subprocess.run(
+    ended = completed(
         [sys.executable, "-c", code, *flags],
+        code=1,
         cwd=tmp_path,
         env={name: value for name, value in usual.items() if not name.endswith("_KEY")},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=120,
     )
-    assert ended.returncode == 1
     said = f"model {model} cannot be used: its key is missing: set {variable}"
     assert complaint(ended.stderr) == said
     assert ended.stdout == "False\n"
@@ -171,8 +157,7 @@ def test_a_key_that_is_withdrawn_on_the_way_costs_no_failed_row(tmp_path: Path) 
     assert 0 < len(kept) <= 80
     assert {row["outcome"] for row in kept} == {"scored"}
     with CountingServer(lambda _, __: GOOD) as server:
-        resumed = call(tmp_path, *RESUME, "--model-base-url", server.base_url)
-        assert resumed.exit_code == 0, resumed.output
+        call(tmp_path, *RESUME, "--model-base-url", server.base_url)
         assert server.counts == {"probes": 1, "reviews": 220}  # what was paid is kept
 
 
@@ -197,9 +182,7 @@ def test_a_terminal_shows_for_which_server_a_run_waits_and_how_long(tmp_path: Pa
     assert any(map(wait.search, screen.lines))
 
 
-def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row(
-    tmp_path: Path,
-) -> None:
+def test_a_server_that_stays_dead_leaves_what_it_said_and_no_failed_row(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=300)
     with CountingServer(lambda number, _: GOOD if number < 80 else RESET) as server:
         process = subprocess.Popen(
@@ -222,16 +205,13 @@ def test_a_server_that_dies_and_stays_dead_leaves_what_it_said_and_no_failed_row
     assert 0 < len(kept) <= 80
     assert {row["outcome"] for row in kept} == {"scored"}
     with CountingServer(lambda _, __: GOOD) as server:
-        resumed = call(tmp_path, *RESUME, "--model-base-url", server.base_url)
-        assert resumed.exit_code == 0, resumed.output
+        call(tmp_path, *RESUME, "--model-base-url", server.base_url)
         assert 220 <= server.counts["reviews"] <= 300 - len(kept)
     assert len(rows_of(tmp_path / "run" / "results.jsonl")) == 300
 
 
 @pytest.mark.parametrize("fault", [RESET, failure(503, "overloaded")], ids=["reset", "503"])
-def test_a_server_that_comes_back_is_waited_for_and_every_row_is_scored(
-    tmp_path: Path, fault: Answer
-) -> None:
+def test_a_returning_server_is_awaited_for_all_rows(tmp_path: Path, fault: Answer) -> None:
     judged_rows(tmp_path, count=300)
     with CountingServer(
         lambda number, _: fault if 80 <= number < 88 else GOOD,
@@ -270,8 +250,7 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
     too_long = failure(400, "too long")
     with CountingServer(lambda _, asked: too_long if word in asked else GOOD) as server:
         code, errors = done(tmp_path, *evaluate(server.base_url))
-        assert code == 1
-        assert server.counts == {"probes": 1, "reviews": 30}
+        assert (code, server.counts) == (1, {"probes": 1, "reviews": 30})
         assert "spanjury: 1 of 30 assessments were not answered\n" in errors
         assert errors.endswith("continue with: spanjury resume run\n")
         rows = rows_of(tmp_path / "run" / "results.jsonl")
@@ -282,9 +261,7 @@ def test_a_row_that_always_gets_400_ends_nothing_and_the_run_is_not_done(tmp_pat
         assert server.counts == {"probes": 2, "reviews": 34}
 
 
-def test_a_wrong_key_without_a_preflight_costs_one_call_however_many_may_be_under_way(
-    tmp_path: Path,
-) -> None:
+def test_a_wrong_key_without_a_preflight_costs_one_call_at_any_concurrency(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=300)
     refused = failure(401, "bad key")
     flags = ("--no-preflight", "--max-connections", "64")
@@ -332,14 +309,12 @@ def test_a_server_that_is_ready_and_answers_no_row_usably_is_asked_sixty_times_a
     assert not (tmp_path / "run" / "done").exists()
     with CountingServer(lambda _, __: GOOD) as server:
         address = ("--model-base-url", server.base_url)
-        assert call(tmp_path, *command, *address, "--no-progress").exit_code == 0
+        call(tmp_path, *command, *address, "--no-progress")
     rows = rows_of(tmp_path / "run" / "results.jsonl")
     assert Counter(row["outcome"] for row in rows) == {"scored": 220}
 
 
-def test_a_model_that_no_longer_answers_usably_is_given_up_within_its_window(
-    tmp_path: Path,
-) -> None:
+def test_a_model_without_usable_answers_is_given_up_in_its_window(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=400)
     with CountingServer(lambda number, _: GOOD if number < 80 else EMPTY) as server:
         code, errors = done(tmp_path, *evaluate(server.base_url))
@@ -361,8 +336,7 @@ def test_a_share_of_unreadable_replies_stops_nothing_and_0_demands_nothing(tmp_p
     assert Counter(row["outcome"] for row in rows) == {"scored": 140, "unparseable": 60}
     judged_rows(tmp_path, count=40)
     with CountingServer(lambda _, __: UNREADABLE) as server:
-        flags = evaluate(server.base_url, "--min-usable", "0", run="other")
-        assert done(tmp_path, *flags)[0] != 0
+        assert done(tmp_path, *evaluate(server.base_url, "--min-usable", "0", run="other"))[0] != 0
         assert server.counts["reviews"] == 2 * 40
 
 
@@ -379,8 +353,7 @@ def test_a_run_of_which_a_judge_answered_no_row_ends_with_1_whatever_the_others_
         both = ("--judge", "form", "--judge", "annotator")
         code, errors = done(tmp_path, *evaluate(server.base_url, *both))
     rows = rows_of(tmp_path / "run" / "results.jsonl")
-    assert Counter(row["outcome"] for row in rows) == {"scored": 5}
-    assert code == 1
+    assert (Counter(row["outcome"] for row in rows), code) == ({"scored": 5}, 1)
     assert "spanjury: no reply of annotator:openai-compatible/judge can be used" in errors
     assert errors.endswith(f"continue with: spanjury {command}\n")
     assert not (tmp_path / "run" / "done").exists()
@@ -389,11 +362,11 @@ def test_a_run_of_which_a_judge_answered_no_row_ends_with_1_whatever_the_others_
 def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=5)
     with CountingServer(lambda _, __: GOOD) as server:
-        assert call(tmp_path, *evaluate(server.base_url)).exit_code == 0
-        assert call(tmp_path, *RESUME).exit_code == 0
+        call(tmp_path, *evaluate(server.base_url))
+        call(tmp_path, *RESUME)
         assert server.counts == {"probes": 1, "reviews": 5}
         flags = ("--no-preflight", "--aspect", "coherence")
-        assert call(tmp_path, *RESUME, *flags).exit_code == 0
+        call(tmp_path, *RESUME, *flags)
         assert server.counts == {"probes": 1, "reviews": 10}
 
 

@@ -2,22 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
+from fakes.rows import summary
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received, unreachable_url
-from typer.testing import CliRunner, Result
-
-from spanjury.orchestration.cli.app import app
 
 MODEL = "openai-compatible/author"
 OUTPUT = "It it opened opened in in 1932"
 NAMED = ("worsen-both", "add-errors", "worsen-severity")
 USAGE = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
-
-Spanjury = Callable[..., Result]
 
 
 class Author(LoopbackServer):
@@ -42,21 +39,14 @@ class Mute(Author):
         return chat("I'm sorry, no.", usage=USAGE) if is_note else answer
 
 
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run the command line in a folder with texts, one of them without errors."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {
-            "id": name,
-            "task": "summarization",
-            "inputs": {"Article": "The bridge opened in 1932."},
-            "output": output,
-        }
+        summary(name, output, article="The bridge opened in 1932.")
         for name, output in (("good", "It opened in 1932."), ("bad", OUTPUT))
     ]
     Path("texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 @pytest.fixture
@@ -76,11 +66,8 @@ def findings() -> dict[str, dict[str, object]]:
     return {one["condition"]: one for one in values["findings"]}
 
 
-def test_an_exam_says_who_wrote_and_goes_on_without_asking(
-    spanjury: Spanjury, author: Author
-) -> None:
-    done = spanjury(*examine(author.base_url))
-    assert done.exit_code == 0, done.output
+def test_an_exam_says_who_wrote_and_resumes_unasked(author: Author) -> None:
+    spanjury(*examine(author.base_url))
     asked = len(author.requests)
     values = findings()
     assert {name: one["written_by"] for name, one in values.items()} == {
@@ -101,19 +88,16 @@ def test_an_exam_says_who_wrote_and_goes_on_without_asking(
         "worsen-both",
         "add-errors",
     }
-    again = spanjury(*examine(author.base_url))
-    assert again.exit_code == 0, again.output
+    spanjury(*examine(author.base_url))
     assert len(author.requests) == asked
     assert findings() == values
-    replayed = spanjury("exam", "faithfulness", "--replay", "exam/changes.jsonl", "-o", "exam")
-    assert replayed.exit_code == 0, replayed.output
+    spanjury("exam", "faithfulness", "--replay", "exam/changes.jsonl", "-o", "exam")
     assert findings() == values
 
 
-def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) -> None:
+def test_lists_that_are_not_written_are_skipped_and_counted() -> None:
     with Mute(failure(500)) as server:
         done = spanjury(*examine(server.base_url))
-    assert done.exit_code == 0, done.output
     reason = "the model, asked twice, wrote no such explanation"
     assert findings()["worsen-both"]["failed"] == {reason: 1}
     assert f"did not write 1 of 1 lists, which were skipped: {reason} (1)" in " ".join(
@@ -125,35 +109,27 @@ def test_lists_that_are_not_written_are_skipped_and_counted(spanjury: Spanjury) 
     assert "after" not in row
 
 
-def test_a_wrong_key_ends_the_exam_and_leaves_nothing_that_looks_finished(
-    spanjury: Spanjury,
-) -> None:
+def test_a_wrong_key_ends_the_exam_and_leaves_nothing_finished() -> None:
     with LoopbackServer(failure(401, "Incorrect API key provided")) as server:
-        done = spanjury(*examine(server.base_url))
-    assert done.exit_code == 1, done.output
+        done = spanjury(*examine(server.base_url), code=1)
     assert f"spanjury: model {MODEL} cannot be used: " in done.stderr
     assert "Incorrect API key provided" in done.stderr
     assert not Path("exam/findings.json").exists()
 
 
-def test_a_server_that_is_not_there_ends_the_exam(spanjury: Spanjury) -> None:
-    done = spanjury(*examine(unreachable_url(), "--max-outage", "0"))
-    assert done.exit_code == 1, done.output
+def test_a_server_that_is_not_there_ends_the_exam() -> None:
+    done = spanjury(*examine(unreachable_url(), "--max-outage", "0"), code=1)
     assert f"spanjury: model {MODEL} does not answer, " in done.stderr
     assert not Path("exam/findings.json").exists()
 
 
-def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
-    spanjury: Spanjury, author: Author
-) -> None:
+def test_a_limit_ends_the_exam_and_a_rerun_goes_on(author: Author) -> None:
     named = ("worsen-both", "worsen-explanation", "add-errors")
     limits = ("--max-tokens-total", "100", "--max-connections", "1")
-    ended = spanjury(*examine(author.base_url, *limits, named=named))
-    assert ended.exit_code == 4, ended.output
+    ended = spanjury(*examine(author.base_url, *limits, named=named), code=4)
     assert "tokens are spent, and 100 is the limit" in ended.stderr
     before = len(author.requests)
-    done = spanjury(*examine(author.base_url, named=named))
-    assert done.exit_code == 0, done.output
+    spanjury(*examine(author.base_url, named=named))
     assert len(author.requests) > before
     bodies = [json.dumps(request.body, sort_keys=True) for request in author.requests]
     assert len(bodies) == len(set(bodies))  # no request is sent twice
@@ -170,10 +146,6 @@ def test_a_limit_ends_the_exam_and_the_same_command_goes_on(
         (("--replay", "texts.jsonl", "--writer", MODEL), "leave out --writer"),
     ],
 )
-def test_a_writer_that_does_not_fit_is_refused_before_any_model_is_asked(
-    spanjury: Spanjury, flags: tuple[str, ...], problem: str
-) -> None:
-    done = spanjury("exam", "faithfulness", *flags, "-o", "exam")
-    assert done.exit_code == 2, done.output
-    assert problem in done.stderr
+def test_an_unfit_writer_is_refused_before_any_call(flags: tuple[str, ...], problem: str) -> None:
+    assert problem in spanjury("exam", "faithfulness", *flags, "-o", "exam", code=2).stderr
     assert not Path("exam").exists()

@@ -17,6 +17,7 @@ from fakes.command import (
     start,
     without_seconds,
 )
+from fakes.processes import completed
 from loopback.chaos import ChaosServer
 
 ROWS = 60
@@ -53,8 +54,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def finish(folder: Path, server: ChaosServer) -> bytes:
     """Begin the run in `folder`, or resume it; return its results without their seconds."""
     begun = (folder / "run" / "run.json").exists()
-    done = call(folder, *(RESUME if begun else evaluate(server.base_url)))
-    assert done.exit_code == 0, done.output
+    call(folder, *(RESUME if begun else evaluate(server.base_url)))
     return without_seconds(folder / "run" / "results.jsonl")
 
 
@@ -81,9 +81,7 @@ def test_a_file_that_may_not_grow_ends_the_run_until_it_may(
         assert server.asked <= ROWS + UNDER_WAY
 
 
-def test_results_that_cannot_be_written_leave_the_old_ones_and_the_memory(
-    tmp_path: Path, undisturbed: bytes
-) -> None:
+def test_unwritable_results_leave_what_was_there(tmp_path: Path, undisturbed: bytes) -> None:
     judged_rows(tmp_path, count=ROWS)
     results = tmp_path / "run" / "results.jsonl"
     with ChaosServer() as server:
@@ -110,22 +108,16 @@ def mounting() -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("size", ["40k", "200k"])
-def test_a_disk_that_is_full_ends_the_run_until_there_is_space(
-    tmp_path: Path, undisturbed: bytes, size: str
-) -> None:
+def test_a_full_disk_ends_the_run_for_now(tmp_path: Path, undisturbed: bytes, size: str) -> None:
     judged_rows(tmp_path, count=ROWS)
     (tmp_path / "disk").mkdir()
     with ChaosServer() as server:
         on_small_disk = (*mounting(), "sh", "-c", FILL_AND_FREE, "sh", size)
-        done = subprocess.run(
+        completed(
             [*on_small_disk, *SPANJURY, *evaluate(server.base_url)],
             cwd=tmp_path,
             env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            check=False,
         )
-        assert done.returncode == 0, done.stderr
         assert (tmp_path / "code").read_text() == "1\n"
         assert complaint((tmp_path / "stderr").read_text()).startswith("run")
         assert without_seconds(tmp_path / "results.jsonl") == undisturbed

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.command import call, complaint
+from fakes.command import call, complaint, spanjury
 from loopback.answers import Answer, chat
 from loopback.server import LoopbackServer, Received
-from typer.testing import CliRunner
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 
 SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lanes of traffic."
@@ -82,8 +80,7 @@ class PartlyServer(LoopbackServer):
     ],
 )
 def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condition: str) -> None:
-    done = call(folder, *JUDGE, *BOTH, "--fail-on", condition)
-    assert done.exit_code == 5, done.output
+    done = call(folder, *JUDGE, *BOTH, "--fail-on", condition, code=5)
     assert [line for line in done.stderr.splitlines() if line.startswith("failing: ")] == [
         line
         for line in done.stderr.splitlines()
@@ -105,13 +102,12 @@ def test_a_condition_that_a_report_meets_ends_the_run_with_5(folder: Path, condi
 )
 def test_a_condition_that_no_report_meets_lets_the_run_pass(folder: Path, condition: str) -> None:
     done = call(folder, *JUDGE, *BOTH, "--fail-on", condition)
-    assert done.exit_code == 0, done.output
     assert "(20 results, 0 of them without a score)" in done.stderr
     assert "met: --fail-on " in done.stderr
 
 
 def test_the_line_of_a_failing_row_says_where_and_why(folder: Path) -> None:
-    done = call(folder, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
+    done = call(folder, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4", code=5)
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("failing: r1"))
     assert "severity 4" in line
     assert "'1930'" in line
@@ -120,8 +116,7 @@ def test_the_line_of_a_failing_row_says_where_and_why(folder: Path) -> None:
 
 def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_path: Path) -> None:
     write(tmp_path, *[WRONG] * 23)
-    done = call(tmp_path, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
-    assert done.exit_code == 5
+    done = call(tmp_path, *JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4", code=5)
     assert done.stderr.count(", consistency (severity>=4): ") == 20
     assert "and 3 more rows fail\n" in done.stderr
     assert "(23 of 23 fail)" in done.stderr
@@ -131,11 +126,8 @@ def test_no_more_than_twenty_failing_rows_are_named_and_the_rest_is_counted(tmp_
     ("demand", "code"),
     [("1", 0), ("consistency=1", 0), ("5", 5), ("consistency=5", 5), ("fluency=5", 0)],
 )
-def test_a_mean_score_below_the_demand_ends_the_run_with_5(
-    folder: Path, demand: str, code: int
-) -> None:
-    done = call(folder, *JUDGE, *BOTH, "--fail-under", demand)
-    assert done.exit_code == code, done.output
+def test_a_mean_score_below_the_demand_exits_with_5(folder: Path, demand: str, code: int) -> None:
+    done = call(folder, *JUDGE, *BOTH, "--fail-under", demand, code=code)
     assert ("not met: mean score of consistency >= 5 (it is 3." in done.stderr) == bool(code)
 
 
@@ -143,11 +135,8 @@ def test_a_mean_score_below_the_demand_ends_the_run_with_5(
     ("share", "code"),
     [("10%", 0), ("0.1", 0), ("9.99%", 5), (".09", 5), ("0%", 5), ("0", 5), ("100%", 0)],
 )
-def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
-    folder: Path, share: str, code: int
-) -> None:
-    done = call(folder, *JUDGE, *BOTH, "--max-flagged", share)
-    assert done.exit_code == code, done.output
+def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, code: int) -> None:
+    done = call(folder, *JUDGE, *BOTH, "--max-flagged", share, code=code)
     assert ("(it is 10%: 1 of 10)" in done.stderr) == bool(code)
 
 
@@ -182,35 +171,33 @@ def test_the_share_of_faulty_texts_is_of_texts_and_not_of_reports(
         ),
     ],
 )
-def test_a_slip_is_refused_before_the_run_is_begun(
-    folder: Path, flag: str, value: str, said: str
-) -> None:
+def test_a_slip_is_refused_before_the_run(folder: Path, flag: str, value: str, said: str) -> None:
     kept = ("--run-dir", "run", "--aspect", "consistency")
-    done = call(folder, *JUDGE, *kept, flag, value)
-    assert done.exit_code == 2, done.output
-    assert said in complaint(done.stderr)
+    assert said in complaint(call(folder, *JUDGE, *kept, flag, value, code=2).stderr)
     assert not (folder / "run").exists()
 
 
 @pytest.mark.parametrize("elsewhere", [("--dry-run",), ("--engine", "ray", "--run-dir", "run")])
-def test_a_sample_and_a_cluster_are_held_to_nothing(
-    folder: Path, elsewhere: tuple[str, ...]
-) -> None:
-    done = call(folder, "evaluate", "rows.jsonl", *elsewhere, "--fail-on", "score<3")
-    assert done.exit_code == 2
+def test_a_sample_and_a_cluster_have_no_demands(folder: Path, elsewhere: tuple[str, ...]) -> None:
+    done = call(folder, "evaluate", "rows.jsonl", *elsewhere, "--fail-on", "score<3", code=2)
     assert complaint(done.stderr).endswith("does not go with --fail-on")
 
 
-def test_remembered_rows_are_held_to_the_same_without_being_judged(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4")
+def test_remembered_rows_are_held_alike(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = call(folder, *JUDGE, *BOTH, "--run-dir", "run", "--fail-on", "severity>=4", code=5)
     names = [line for line in first.stderr.splitlines() if line.startswith("failing: ")]
     for command in ("resume", "rescore"):
         again = call(
-            folder, command, "run", "--show", "none", "--no-progress", "--fail-on", "severity>=4"
+            folder,
+            command,
+            "run",
+            "--show",
+            "none",
+            "--no-progress",
+            "--fail-on",
+            "severity>=4",
+            code=5,
         )
-        assert again.exit_code == 5, again.output
         assert [line for line in again.stderr.splitlines() if line.startswith("failing: ")] == names
 
     def read(_: FinishedRow) -> None:
@@ -218,70 +205,61 @@ def test_remembered_rows_are_held_to_the_same_without_being_judged(
 
     monkeypatch.setattr(FinishedRow, "result", read)  # a mean needs no row to be read
     means = ("--fail-under", "fluency=5", "--max-flagged", "10%")
-    assert call(folder, "resume", "run", "--show", "none", *means).exit_code == 0
-    assert call(folder, "resume", "run", "--show", "none").exit_code == 0
+    call(folder, "resume", "run", "--show", "none", *means)
+    call(folder, "resume", "run", "--show", "none")
 
 
 def test_too_little_coverage_comes_before_what_fails(folder: Path) -> None:
     with PartlyServer("1930") as server:
         held = ("--fail-on", "score<=4", "--fail-under", "4.5", "--show", "none")
-        done = call(folder, *server.judge, "--min-coverage", "0.95", *held)
-        assert done.exit_code == 3, done.output
+        done = call(folder, *server.judge, "--min-coverage", "0.95", *held, code=3)
     assert "not met: no report with score<=4 (9 of 10 fail)" in done.stderr
     assert "not met: mean score of fluency >= 4.5 (it is 4 of 9 scored)" in done.stderr
     assert "coverage 90.0%" in done.stderr
-    enough = call(folder, "rescore", "run", "--min-coverage", "0.9", *held)
-    assert enough.exit_code == 5
+    call(folder, "rescore", "run", "--min-coverage", "0.9", *held, code=5)
 
 
-def test_a_report_without_a_score_is_no_number_and_fails_only_where_it_is_asked(
-    folder: Path,
-) -> None:
+def test_a_report_without_a_score_fails_only_where_a_score_is_asked(folder: Path) -> None:
     with PartlyServer("1930") as server:
         held = ("--fail-on", "score<4", "--fail-on", "decision!=ok", "--fail-under", "4")
         passed = call(folder, *server.judge, "--max-flagged", "0%", *held)
-        assert passed.exit_code == 0, passed.output
     assert "(10 results, 1 of them without a score)" in passed.stderr
-    failed = call(folder, "rescore", "run", "--fail-on", "outcome!=scored")
-    assert failed.exit_code == 5
+    failed = call(folder, "rescore", "run", "--fail-on", "outcome!=scored", code=5)
     assert "failing: r1, fluency (outcome!=scored): unparseable: " in failed.stderr
 
 
 def test_a_mean_and_a_share_of_nothing_are_not_met(folder: Path) -> None:
     with PartlyServer("The bridge") as server:
-        done = call(folder, *server.judge, "--fail-under", "fluency=1", "--max-flagged", "100%")
-    assert done.exit_code == 3  # nothing has a score
+        done = call(
+            folder, *server.judge, "--fail-under", "fluency=1", "--max-flagged", "100%", code=3
+        )
     assert "not met: mean score of fluency >= 1 (it is no score)" in done.stderr
     assert "not met: faulty texts <= 100% (no text has a decision)" in done.stderr
 
 
-def test_a_run_that_is_stopped_is_not_decided_and_the_next_command_asks_the_same(
-    folder: Path,
-) -> None:
+def test_a_stopped_run_is_not_decided_and_the_next_command_asks_the_same(folder: Path) -> None:
     write(folder, *(f"Text {number}." for number in range(10)))
     held = ("--fail-on", "score<=4", "--fail-under", "3", "--sarif", "found.sarif")
     with PartlyServer("no such text", signal_at=4) as server:
-        stopped = call(folder, *server.judge, *held)
-        assert stopped.exit_code == 130, stopped.output
+        stopped = call(folder, *server.judge, *held, code=130)
         assert "rows fail so far; not decided, since the run has not ended" in stopped.stderr
         assert (
             "spanjury resume run --fail-on 'score<=4' --fail-under 3 --sarif found.sarif"
             in stopped.stderr
         )
         assert not (folder / "found.sarif").exists()
-        assert call(folder, "resume", "run", *held).exit_code == 5
+        call(folder, "resume", "run", *held, code=5)
     assert len(json.loads((folder / "found.sarif").read_text())["runs"][0]["results"]) == 10
 
 
 def test_a_shard_without_a_row_passes(folder: Path) -> None:
     held = ("--fail-under", "consistency=5", "--max-flagged", "0%")
-    done = call(folder, *JUDGE, "--limit", "1", "--shard", "2/2", *held)
-    assert done.exit_code == 0, done.output
+    call(folder, *JUDGE, "--limit", "1", "--shard", "2/2", *held)
 
 
 def test_an_empty_file_is_an_error_and_no_pass(folder: Path) -> None:
     (folder / "rows.jsonl").write_text("")
-    assert call(folder, *JUDGE, "--fail-on", "severity>=4").exit_code == 1
+    call(folder, *JUDGE, "--fail-on", "severity>=4", code=1)
 
 
 def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path) -> None:
@@ -290,8 +268,7 @@ def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path
     lines = [json.dumps({**row, "task": "summarization", "inputs": {"A": SOURCE}}) for row in rows]
     (tmp_path / "rows.jsonl").write_text(f"{lines[0]}\n\n{lines[1]}\n")
     held = ("--fail-on", "severity>=4", "--fail-under", "5", "--annotations", "github")
-    done = call(tmp_path, *JUDGE, "--aspect", "consistency", *held)
-    assert done.exit_code == 5, done.output
+    done = call(tmp_path, *JUDGE, "--aspect", "consistency", *held, code=5)
     *misses, row = (line for line in done.stderr.splitlines() if line.startswith("::"))
     assert [line.partition("::not met: ")[0] for line in misses] == ["::error title=spanjury"] * 2
     properties, _, message = row.removeprefix("::error ").partition("::")
@@ -299,15 +276,12 @@ def test_annotations_name_file_and_line_and_escape_what_ends_them(tmp_path: Path
     assert message.startswith("50%25: a,b ::error::forged, consistency: severity 4")
 
 
-def test_a_workflow_sees_no_text_that_may_command_it(
-    tmp_path: Path,
-) -> None:
+def test_a_workflow_sees_no_text_that_may_command_it(tmp_path: Path) -> None:
     row = {"task": "summarization", "output": f"{WRONG}\n::error::forged", "inputs": {"A": SOURCE}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     held = (*JUDGE, "--aspect", "consistency", "--fail-on", "severity>=4")
-    assert "::error::forged" in call(tmp_path, *held, "--show", "all").stdout
-    done = call(tmp_path, *held, "--show", "all", "--annotations", "github")
-    assert done.exit_code == 5, done.output
+    assert "::error::forged" in call(tmp_path, *held, "--show", "all", code=5).stdout
+    done = call(tmp_path, *held, "--show", "all", "--annotations", "github", code=5)
     assert "forged" not in done.stdout
 
 
@@ -318,9 +292,7 @@ def test_a_workflow_sees_no_text_that_may_command_it(
         ("rows.tsv", f"id\toutput\tArticle\nb\t{WRONG}\t{SOURCE}\n", 2),
     ],
 )
-def test_lines_of_tables_are_those_where_a_row_begins(
-    tmp_path: Path, name: str, text: str, line: int
-) -> None:
+def test_table_lines_are_where_rows_begin(tmp_path: Path, name: str, text: str, line: int) -> None:
     (tmp_path / name).write_text(text)
     named = (
         "--task",
@@ -331,7 +303,7 @@ def test_lines_of_tables_are_those_where_a_row_begins(
         "inputs.Article=Article",
     )
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(tmp_path, "evaluate", name, *JUDGES, *named, *held)
+    done = call(tmp_path, "evaluate", name, *JUDGES, *named, *held, code=5)
     assert f"::error file={name},line={line},title=" in done.stderr
 
 
@@ -353,7 +325,7 @@ def test_a_text_without_a_row_is_annotated_where_it_stands(
         (tmp_path / name).write_text(text)
     named = ("--task", "summarization", "--aspect", "fluency", "--judge", "form")
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(tmp_path, "evaluate", data, *named, *held)
+    done = call(tmp_path, "evaluate", data, *named, *held, code=5)
     assert f"::error {place}" in done.stderr
 
 
@@ -361,22 +333,19 @@ def test_a_packed_file_has_no_lines(folder: Path) -> None:
     packed = gzip.compress((folder / "rows.jsonl").read_bytes())
     (folder / "rows.jsonl.gz").write_bytes(packed)
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(folder, "evaluate", "rows.jsonl.gz", *JUDGES, *BOTH, *held)
+    done = call(folder, "evaluate", "rows.jsonl.gz", *JUDGES, *BOTH, *held, code=5)
     assert "::error file=rows.jsonl.gz,title=consistency" in done.stderr
 
 
-def test_paths_are_from_the_root_of_the_checkout(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_from_the_checkout_root(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
     held = ("--fail-on", "severity>=4", "--annotations", "github")
-    done = call(folder, *JUDGE, *BOTH, *held)
+    done = call(folder, *JUDGE, *BOTH, *held, code=5)
     assert f"::error file={folder.name}/rows.jsonl,line=2," in done.stderr
 
 
 def test_rows_of_json_on_standard_output_stay_alone(folder: Path) -> None:
-    done = call(folder, *JUDGE, *BOTH, "--json", "--fail-on", "severity>=4")
-    assert done.exit_code == 5
+    done = call(folder, *JUDGE, *BOTH, "--json", "--fail-on", "severity>=4", code=5)
     assert len([json.loads(line) for line in done.stdout.splitlines()]) == 20
 
 
@@ -384,16 +353,14 @@ def test_variables_stand_for_the_flags(folder: Path) -> None:
     arguments = ["evaluate", "rows.jsonl", "--judge", "grounding", "--no-memory"]
     variables = {"SPANJURY_FAIL_ON": "severity>=4 decision=faulty", "SPANJURY_MAX_FLAGGED": "0%"}
     with contextlib.chdir(folder):
-        done = CliRunner().invoke(app, [*arguments, "--aspect", "consistency"], env=variables)
-    assert done.exit_code == 5
+        done = spanjury(*arguments, "--aspect", "consistency", env=variables, code=5)
     assert "failing: r1, consistency (severity>=4; decision=faulty): " in done.stderr
     assert "not met: faulty texts <= 0%" in done.stderr
 
 
 def sarif(folder: Path, *flags: str) -> dict[str, Any]:
     held = ("--fail-on", "severity>=4", "--fail-on", "score<3", "--sarif", "found.sarif")
-    done = call(folder, *JUDGE, *BOTH, *held, *flags)
-    assert done.exit_code == 5, done.output
+    call(folder, *JUDGE, *BOTH, *held, *flags, code=5)
     log: dict[str, Any] = json.loads((folder / "found.sarif").read_text())
     return log
 
@@ -425,13 +392,12 @@ def test_sarif_is_the_same_again_and_empty_where_nothing_fails(folder: Path) -> 
     first = sarif(folder)
     assert sarif(folder) == first
     passing = ("--fail-on", "score<1", "--sarif", "found.sarif")
-    assert call(folder, *JUDGE, *BOTH, *passing).exit_code == 0
+    call(folder, *JUDGE, *BOTH, *passing)
     (run,) = json.loads((folder / "found.sarif").read_text())["runs"]
     assert run["results"] == []
 
 
 def test_sarif_that_cannot_be_written_is_an_error(folder: Path) -> None:
     held = ("--fail-on", "severity>=4", "--sarif", "nowhere/found.sarif")
-    done = call(folder, *JUDGE, *BOTH, *held)
-    assert done.exit_code == 1
+    done = call(folder, *JUDGE, *BOTH, *held, code=1)
     assert "nowhere/found.sarif: cannot be written" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, evaluate
+from fakes.rows import summary
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 
@@ -84,28 +85,21 @@ def test_a_key_that_a_server_echoes_appears_nowhere(tmp_path: Path) -> None:
         "http://127.0.0.1:1/v1#Riv3r-St0ne/42",
     ],
 )
-def test_an_address_with_a_secret_is_refused_before_anything_is_written(
-    tmp_path: Path, url: str
-) -> None:
+def test_an_address_with_a_secret_is_refused_before_any_writing(tmp_path: Path, url: str) -> None:
     rows(tmp_path, "1")
     before = sorted(tmp_path.rglob("*"))
-    done = call(tmp_path, *evaluate(url))
-    assert done.exit_code == 2
+    done = call(tmp_path, *evaluate(url), code=2)
     assert "env:VARIABLE" in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
     assert_clean(done.stdout, done.stderr)
 
 
-def test_an_address_in_a_variable_is_stored_by_its_name_and_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_variable_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows(tmp_path, "1")
     with LoopbackServer(chat(REPLY.format("x", "y"))) as server:
         monkeypatch.setenv("JUDGE_ADDRESS", f"{server.base_url}/Riv3r-St0ne%2F42")
         done = call(tmp_path, *evaluate("env:JUDGE_ADDRESS"), "--no-preflight")
-        assert done.exit_code == 0, done.stderr
-        again = call(tmp_path, "resume", "run", "--no-progress")
-        assert again.exit_code == 0, again.stderr
+        call(tmp_path, "resume", "run", "--no-progress")
         assert len(server.requests) == 1
     job = json.loads((tmp_path / "run" / "run.json").read_text())["job"]
     assert job["panel"]["models"][0]["base_url"] == ["env:JUDGE_ADDRESS"]
@@ -116,9 +110,15 @@ def test_an_option_that_is_a_secret_is_not_stored(tmp_path: Path) -> None:
     rows(tmp_path, "1")
     for option in ("api_key=anything-at-all", "note=Riv3r-St0ne/42"):
         done = call(
-            tmp_path, "evaluate", "rows.jsonl", "--judge", f"form:{option}", "--run-dir", "run"
+            tmp_path,
+            "evaluate",
+            "rows.jsonl",
+            "--judge",
+            f"form:{option}",
+            "--run-dir",
+            "run",
+            code=2,
         )
-        assert done.exit_code == 2
         assert not (tmp_path / "run").exists()
         assert_clean(done.stdout, done.stderr)
 
@@ -129,7 +129,6 @@ def test_ids_systems_and_what_a_model_says_do_not_steer_the_terminal(tmp_path: P
     with LoopbackServer(chat(REPLY.format(hostile, hostile))) as server:
         done = call(tmp_path, *evaluate(server.base_url))
         as_json = call(tmp_path, *evaluate(server.base_url, "--json", run="other"))
-    assert done.exit_code == as_json.exit_code == 0, done.stderr + as_json.stderr
     for text in (done.stdout, done.stderr, as_json.stdout, as_json.stderr):
         assert not CONTROL.search(text)
     assert "[bold]b[/bold]" in done.stdout
@@ -140,28 +139,25 @@ def test_ids_systems_and_what_a_model_says_do_not_steer_the_terminal(tmp_path: P
 def test_a_complaint_does_not_steer_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps({"id": TITLE + CLEAR, "output": 7}) + "\n")
     for flags in ((), ("--skip-bad-rows",)):
-        done = call(tmp_path, "evaluate", "rows.jsonl", "--no-memory", *flags)
-        assert done.exit_code
+        done = call(tmp_path, "evaluate", "rows.jsonl", "--no-memory", *flags, code={1, 2, 3})
         assert not CONTROL.search(done.stdout + done.stderr)
 
 
 def test_names_are_text_on_the_page_of_a_meta_evaluation(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> [x](http://evil) | `a` " + TITLE
     segments = [
-        {
-            "id": str(number),
-            "system": f"{hostile} {number % 3}",
-            "task": "summarization",
-            "output": f"The bridge is is open{'.' * (number % 4)}",
-            "human": {"fluency": number % 5 + 1},
-        }
+        summary(
+            str(number),
+            f"The bridge is is open{'.' * (number % 4)}",
+            system=f"{hostile} {number % 3}",
+            human={"fluency": number % 5 + 1},
+        )
         for number in range(12)
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in segments))
     call(tmp_path, "evaluate", "rows.jsonl", "--aspect", "fluency", "--run-dir", "<b>run")
     flags = ("--human", "rows.jsonl", "--draws", "0", "--level", "pooled", "--output", "page")
     done = call(tmp_path, "meta", "<b>run", *flags, "--no-progress")
-    assert done.exit_code == 0, done.stderr
     assert not CONTROL.search(done.stdout + done.stderr)
     page = (tmp_path / "page" / "meta.md").read_text()
     assert "onerror" in page

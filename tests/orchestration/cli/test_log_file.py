@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
-from fakes.judges import ASPECT, FixedJudge, segment
+from fakes.judges import ASPECT, FixedJudge, panel_of, segment
 
 from spanjury.adapters.models.gateway import Gateway
 from spanjury.judges.core import (
     LOGGER,
     ConfigError,
     EventLog,
-    Judge,
     JudgeError,
     ModelOptions,
     Segment,
@@ -24,10 +23,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.orchestration.cli.logging import log_to
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 KEY = "sk-not-for-anybodys-eyes"
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
@@ -43,19 +38,6 @@ class BrokenJudge:
     async def assess(self, segment: Segment, aspect: object) -> None:
         key = KEY
         raise KeyError(len(key), len(segment.output), type(aspect).__name__)
-
-
-def panel(*judges: object) -> Panel:
-    seats: list[Seat] = []
-    for number, judge in enumerate(judges):
-        assert isinstance(judge, Judge)
-        seats.append(Seat(name=f"seat{number}", judge=judge))
-    return Panel(
-        seats=tuple(seats),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
 
 
 def lines(path: Path) -> Sequence[dict[str, object]]:
@@ -87,17 +69,14 @@ def test_each_line_is_there_at_once_and_what_was_there_stays(tmp_path: Path) -> 
         assert [line["number"] for line in lines(path)] == list(range(1, number + 1))
 
 
-def test_standard_error_gets_errors_only(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_standard_error_has_errors_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for file in (None, tmp_path / "log.jsonl"):
         log_to(file)
         log.info("thing.done")
         log.warning("thing.retried")
         log.error("thing.failed", count=3)
         out, err = capsys.readouterr()
-        assert out == ""
-        assert err == "error: thing.failed count=3\n"
+        assert (out, err) == ("", "error: thing.failed count=3\n")
 
 
 def test_a_record_of_a_plugin_is_written_without_its_exception(tmp_path: Path) -> None:
@@ -116,19 +95,14 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name: 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_log_that_fails_says_so_once_and_ends_nothing(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_log_that_fails_says_so_once_and_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     log_to(Path("/dev/full"))
     log.info("thing.done")
     log.info("thing.done")
     assert capsys.readouterr().err.count("the log file /dev/full ends here") == 1
 
 
-@pytest.mark.anyio
-async def test_a_failed_call_is_logged_with_the_segment_the_aspect_and_the_seat(
-    tmp_path: Path,
-) -> None:
+async def test_a_failed_call_is_logged_with_segment_aspect_and_seat(tmp_path: Path) -> None:
     clock = FakeClock()
     models = [
         Gateway(
@@ -140,7 +114,9 @@ async def test_a_failed_call_is_logged_with_the_segment_the_aspect_and_the_seat(
         for _ in range(2)
     ]
     log_to(tmp_path / "log.jsonl")
-    judges = panel(*(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT)))
+    judges = panel_of(
+        *(Annotator(model=model) for model in models), FixedJudge(says=JudgeError(TEXT))
+    )
     report = await judges.assess(segment("row 7"), ASPECT)
     assert report.score == 4
     logged = lines(tmp_path / "log.jsonl")
@@ -155,15 +131,14 @@ async def test_a_failed_call_is_logged_with_the_segment_the_aspect_and_the_seat(
     assert "Overall score" not in text
 
 
-@pytest.mark.anyio
 async def test_an_exception_is_logged_in_parts_and_without_the_values_of_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log_to(tmp_path / "log.jsonl")
-    await panel(BrokenJudge()).assess(segment(), ASPECT)
+    broken = panel_of(BrokenJudge())  # type: ignore[arg-type]  # it returns nothing
+    await broken.assess(segment(), ASPECT)
     [line] = lines(tmp_path / "log.jsonl")
-    assert line["event"] == "panel.seat_broken"
-    assert line["error"] == "KeyError"
+    assert (line["event"], line["error"]) == ("panel.seat_broken", "KeyError")
     assert isinstance(line["frames"], list)
     assert line["frames"][-1].startswith("test_log_file.py:")
     shown = capsys.readouterr()

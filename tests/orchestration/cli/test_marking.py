@@ -1,8 +1,8 @@
-from fakes.judges import mark
+from fakes.judges import located, mark
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import ErrorSpan, Located
+from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.cli.segment_view import marked_text
 
 
@@ -18,10 +18,7 @@ def test_words_of_a_span_stand_in_brackets_before_their_number() -> None:
 def test_spans_inside_each_other_are_both_marked() -> None:
     text = "It opened in 1935."
     spans = mark(text, "opened in 1935"), mark(text, "1935")
-    assert plain(text, *spans) in {
-        "It [opened in [1935](1)](2).",
-        "It [opened in [1935](2)](1).",
-    }
+    assert plain(text, *spans) in {"It [opened in [1935](1)](2).", "It [opened in [1935](2)](1)."}
 
 
 def test_neighbours_close_before_they_open() -> None:
@@ -29,8 +26,7 @@ def test_neighbours_close_before_they_open() -> None:
 
 
 def test_spans_without_a_position_are_not_marked() -> None:
-    missing = ErrorSpan(text="gone", explanation="", severity=None)
-    assert plain("abc", missing) == "abc"
+    assert plain("abc", ErrorSpan(text="gone", explanation="", severity=None)) == "abc"
 
 
 def test_a_long_text_is_shown_around_its_spans() -> None:
@@ -53,11 +49,9 @@ def test_without_its_marks_a_marked_text_is_the_text(text: str, data: st.DataObj
         start = data.draw(st.integers(0, len(text) - 1))
         end = data.draw(st.integers(start + 1, len(text)))
         spans.append(
-            ErrorSpan(
-                text=text[start:end],
-                start=start,
-                end=end,
-                located=Located.EXACT,
+            located(
+                text[start:end],
+                start,
                 explanation="",
                 severity=data.draw(st.none() | st.integers(1, 5)),
             )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fakes.command import call, complaint
 from fakes.marked_runs import put_marks, span
+from fakes.rows import summary
 
 from spanjury.adapters.runs.marks_store import backup_of
 from spanjury.orchestration.services.people.marks.mark import Mark
@@ -22,19 +23,14 @@ GOOD, BAD = "The mill burnt down on Monday.", "The mill burnt down on Friday."
 def run(tmp_path: Path) -> MarkedRun:
     """Judge six texts on consistency, of which every second has an error."""
     rows = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "system": f"system-{number}",
-            "inputs": {"Article": SOURCE},
-            "output": BAD if number % 2 else GOOD,
-        }
+        summary(
+            f"text-{number}", BAD if number % 2 else GOOD, article=SOURCE, system=f"system-{number}"
+        )
         for number in range(6)
     ]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
-    done = call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "evaluate", "texts.jsonl", *flags, "--no-progress")
     return MarkedRun(tmp_path / "run")
 
 
@@ -50,13 +46,9 @@ def agreeing(texts: int, who: str = "anna") -> dict[tuple[str, int, str], Mark]:
     }
 
 
-def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     done = call(tmp_path, "meta", "run", *QUICK, "--json")
-
-    assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     (scores,) = (one for one in found["agreements"] if one["scorer"] == "grounding")
     assert scores["value"] == pytest.approx(1.0)
@@ -69,28 +61,22 @@ def test_meta_says_how_far_judges_agree_with_the_marks_of_the_run(
     assert "6 texts of consistency" in done.stderr
 
 
-def test_meta_says_of_how_many_texts_people_read_another_version(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_counts_texts_read_in_another_version(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
-    assert call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl").exit_code == 0
+    call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl")
     command = ("meta", "run", "--human", "marks.jsonl", *QUICK)
-    same = call(tmp_path, *command)
-    assert "other versions" not in same.stdout
-
+    assert "other versions" not in call(tmp_path, *command).stdout
     rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
     for row in rows[::2][:2]:  # people found no error in these
         row["output"] += " It was old."
     (tmp_path / "marks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     changed = call(tmp_path, *command)
-    assert changed.exit_code == 0, changed.stderr
     said = " ".join(changed.stdout.split())
     assert "2 of people's texts are other versions of those that run judged" in said
 
 
 def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: MarkedRun) -> None:
     done = call(tmp_path, "marks", "list", "run")
-    assert done.exit_code == 0
     assert done.stdout == ""
     assert done.stderr.strip() == "no one has marked run: mark its texts with 'spanjury view run'"
     put_marks(run, agreeing(6))
@@ -98,10 +84,7 @@ def test_a_run_that_no_one_marked_says_how_it_is_marked(tmp_path: Path, run: Mar
 
 
 def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun) -> None:
-    del run
-    done = call(tmp_path, "meta", "run", *QUICK)
-
-    assert done.exit_code == 2
+    done = call(tmp_path, "meta", "run", *QUICK, code=2)
     said = complaint(done.stderr)
     assert "no finished marks" in said
     assert "spanjury view run" in said
@@ -109,27 +92,18 @@ def test_meta_without_marks_says_how_to_make_some(tmp_path: Path, run: MarkedRun
     assert "--human" in said
 
 
-def test_meta_on_too_few_marks_says_how_many_and_nothing_of_judges(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_meta_on_too_few_marks_counts_them_and_omits_judges(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(4))
-    done = call(tmp_path, "meta", "run", *QUICK)
-
-    assert done.exit_code == 1
+    done = call(tmp_path, "meta", "run", *QUICK, code=1)
     assert "4 texts of consistency; an aspect needs at least 5" in complaint(done.stderr)
     assert done.stdout == ""
 
 
-def test_unfinished_marks_count_neither_for_meta_nor_in_an_export(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_unfinished_marks_count_nowhere(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | {("anna", 0, "consistency"): Mark(score=1)})
-    meta = call(tmp_path, "meta", "run", *QUICK)
-    assert "5 texts of consistency" in meta.stderr
-
-    assert call(tmp_path, "marks", "export", "run", "-o", "done.jsonl").exit_code == 0
-    everything = call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
-    assert everything.exit_code == 0
+    assert "5 texts of consistency" in call(tmp_path, "meta", "run", *QUICK).stderr
+    call(tmp_path, "marks", "export", "run", "-o", "done.jsonl")
+    call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
     counts = [
         len((tmp_path / name).read_text().splitlines()) for name in ("done.jsonl", "all.jsonl")
     ]
@@ -137,19 +111,12 @@ def test_unfinished_marks_count_neither_for_meta_nor_in_an_export(
 
 
 @pytest.mark.parametrize("name", ["marks.jsonl", "marks.factgenie.jsonl", "marks.mqm.tsv"])
-def test_marks_go_out_and_come_in_under_the_same_names(
-    tmp_path: Path, run: MarkedRun, name: str
-) -> None:
+def test_marks_go_out_and_in_by_the_same_names(tmp_path: Path, run: MarkedRun, name: str) -> None:
     put_marks(run, agreeing(6) | agreeing(2, who="<b>ben</b>"))
-    out = call(tmp_path, "marks", "export", "run", "-o", name)
-    assert out.exit_code == 0, out.stderr
-    assert "8 marks are in" in out.stderr
+    assert "8 marks are in" in call(tmp_path, "marks", "export", "run", "-o", name).stderr
     for path in (run.marks, backup_of(run.marks)):
         path.unlink()
-
     back = call(tmp_path, "marks", "import", "run", name)
-
-    assert back.exit_code == 0, back.stderr
     assert "8 marks were imported into" in back.stderr
     listed = call(tmp_path, "marks", "list", "run")
     rows = [line.split("│")[1:5] for line in listed.stdout.splitlines() if "│" in line]
@@ -159,16 +126,15 @@ def test_marks_go_out_and_come_in_under_the_same_names(
 
 def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | agreeing(2, who="ben"))
-    done = call(tmp_path, "marks", "export", "run", "-o", "b.jsonl", "--annotator", "ben")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "marks", "export", "run", "-o", "b.jsonl", "--annotator", "ben")
     rows = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
     assert [row["human"] for row in rows] == [
         {"consistency": {"ben": 5.0}},
         {"consistency": {"ben": 2.0}},
     ]
-
-    unknown = call(tmp_path, "marks", "export", "run", "-o", "c.jsonl", "--annotator", "carl")
-    assert unknown.exit_code == 1
+    unknown = call(
+        tmp_path, "marks", "export", "run", "-o", "c.jsonl", "--annotator", "carl", code=1
+    )
     assert complaint(unknown.stderr) == "carl marked nothing; annotators: anna, ben"
     assert not (tmp_path / "c.jsonl").exists()
 
@@ -176,22 +142,17 @@ def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun)
 def test_agreement_takes_two_annotators(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     alone = call(tmp_path, "marks", "agreement", "run")
-    assert alone.exit_code == 0
     assert (
         "one annotator, anna, has finished marks of run: agreement needs two annotators"
         in alone.stderr
     )
-
     put_marks(run, agreeing(6, who="ben"))
     both = call(tmp_path, "marks", "agreement", "run", "--draws", "20", "--json")
-    assert both.exit_code == 0, both.stderr
     (found,) = json.loads(both.stdout)["aspects"]
-    assert found["aspect"] == "consistency"
-    assert found["annotators"] == ["anna", "ben"]
+    assert (found["aspect"], found["annotators"]) == ("consistency", ["anna", "ben"])
     assert found["scores"]["alpha"]["value"] == 1.0
     (pair,) = found["spans"]
     assert (pair["texts"], pair["figures"]["exact.micro"]["value"]) == (6, 1.0)
-
     table = call(tmp_path, "marks", "agreement", "run", "--draws", "20")
     assert "consistency" in table.stdout
     assert "Agreement on scores, pair by pair" in table.stdout
@@ -203,18 +164,11 @@ def test_bare_results_take_their_texts_from_a_file(tmp_path: Path, run: MarkedRu
     bare.write_bytes(run.results.read_bytes())
     put_marks(MarkedRun(bare, data=tmp_path / "texts.jsonl"), agreeing(6))
     assert (tmp_path / "bare.jsonl.marks.sqlite3").is_file()
-
-    lacking = call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl")
-    assert lacking.exit_code == 2
+    lacking = call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", code=2)
     assert "--data FILE" in complaint(lacking.stderr)
-    done = call(
-        tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", "--data", "texts.jsonl"
-    )
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "marks", "export", "bare.jsonl", "-o", "out.jsonl", "--data", "texts.jsonl")
     meta = call(tmp_path, "meta", "bare.jsonl", "--data", "texts.jsonl", *QUICK)
-    assert meta.exit_code == 0, meta.stderr
     from_file = call(tmp_path, "meta", "bare.jsonl", "--human", "out.jsonl", *QUICK)
-    assert from_file.exit_code == 0, from_file.stderr
     assert from_file.stdout == meta.stdout
 
 
@@ -232,42 +186,33 @@ def forge(path: Path) -> None:
 NAME = "anna: text-0, system-0, consistency"
 
 
-def test_marks_that_are_left_out_are_named_and_end_the_command_with_1(
-    tmp_path: Path, run: MarkedRun
-) -> None:
+def test_marks_left_out_are_named_and_exit_with_1(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     backup_of(run.marks).unlink()
     forge(run.marks)
     for command in (("list", "run"), ("export", "run", "-o", "out.jsonl")):
-        done = call(tmp_path, "marks", *command)
-        assert done.exit_code == 1
+        done = call(tmp_path, "marks", *command, code=1)
         assert f"1 marks are damaged and were left out:\n  {NAME}" in done.stderr
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 5
     for studying in (("marks", "agreement", "run"), ("meta", "run", *QUICK)):
-        refused = call(tmp_path, *studying)
-        assert refused.exit_code == 1
+        refused = call(tmp_path, *studying, code=1)
         assert f"1 marks are damaged: {NAME}; save what can be read by" in refused.stderr
-
-    repaired = call(tmp_path, "runs", "repair", "run")
-    assert repaired.exit_code == 1
+    repaired = call(tmp_path, "runs", "repair", "run", code=1)
     assert "marks.sqlite3: 5 marks are saved, 1 are known to be lost" in repaired.stderr
     assert f"1 marks are lost:\n  {NAME}" in repaired.stderr
     assert "memory.sqlite3: nothing is damaged" in repaired.stderr
-    assert call(tmp_path, "meta", "run", *QUICK).exit_code == 0
+    call(tmp_path, "meta", "run", *QUICK)
 
 
 def test_marks_in_a_torn_file_come_back_from_their_backup(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     export = ("marks", "export", "run", "-o", "out.jsonl")
-    assert call(tmp_path, *export).exit_code == 0
+    call(tmp_path, *export)
     before = (tmp_path / "out.jsonl").read_bytes()
     torn = run.marks.read_bytes()[:5000]
     run.marks.write_bytes(torn)
-
-    refused = call(tmp_path, *export)
-    assert refused.exit_code == 1
-    assert "spanjury runs repair run" in complaint(refused.stderr)
-    assert call(tmp_path, "runs", "repair", "run").exit_code == 0
-    assert call(tmp_path, *export).exit_code == 0
+    assert "spanjury runs repair run" in complaint(call(tmp_path, *export, code=1).stderr)
+    call(tmp_path, "runs", "repair", "run")
+    call(tmp_path, *export)
     assert (tmp_path / "out.jsonl").read_bytes() == before
     assert (tmp_path / "run" / "marks.sqlite3.damaged-1").read_bytes() == torn

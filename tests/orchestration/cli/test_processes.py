@@ -9,18 +9,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from fakes.rows import summary
 from loopback.answers import ECHO_KEY, HELD, TRICKLE, chat
 from loopback.server import LoopbackServer
 
-ROWS = [
-    {
-        "id": str(number),
-        "task": "summarization",
-        "inputs": {"Article": "x"},
-        "output": f"y {number}.",
-    }
-    for number in range(40)
-]
+ROWS = [summary(str(number), f"y {number}.", article="x") for number in range(40)]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 KEY = "sk-not-for-anybodys-eyes-0123456789"
 

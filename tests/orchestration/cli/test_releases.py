@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.command import spanjury
 from loopback.answers import chat
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner
 
 from spanjury.judges.text.prompts import Fenced, fence
-from spanjury.orchestration.cli.app import app
 
 ROWS = [
     {"id": str(number), "task": "summarization", "output": f"text {number} was was written ."}
@@ -21,21 +20,12 @@ ROWS = [
 ASPECT = '[tasks.summarization.aspects.calm]\nkind = "appeal"\ndefinition = "{}"\n'
 COSTS = (0.0, 2.5, 10.0, 25.0, 50.0, 100.0)
 
-Spanjury = Callable[..., None]
 
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
-    """Run a command that must end well, in a folder with a file of rows."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
-
-    def run(*args: str) -> None:
-        done = CliRunner().invoke(app, list(args))
-        assert done.exit_code == 0, done.output
-
-    return run
 
 
 @pytest.fixture
@@ -63,9 +53,7 @@ def asks(server: LoopbackServer, model: str, *judges: str) -> list[str]:
 @pytest.mark.parametrize(
     "model", ["openai-compatible/judge", pytest.param("openai/judge", marks=pytest.mark.heavy)]
 )
-def test_a_newer_release_resumes_and_rescores_without_a_call(
-    spanjury: Spanjury, release: Callable[[str], None], model: str
-) -> None:
+def test_a_newer_release_resumes_without_a_call(release: Callable[[str], None], model: str) -> None:
     judges = ("annotator", "annotator", "distilled", "form")
     with LoopbackServer(chat("No Error\n\nOverall score: 4")) as server:
         spanjury(*asks(server, model, *judges), "--aspect", "fluency")
@@ -85,9 +73,7 @@ def test_a_newer_release_resumes_and_rescores_without_a_call(
             assert None not in medians
 
 
-def test_other_costs_of_errors_of_form_give_other_scores(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_costs_of_errors_of_form_give_other_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     spanjury("evaluate", "rows.jsonl", "--aspect", "fluency", "--judge", "form", "--run-dir", "run")
     before = [row["score"] for row in results()]
     spanjury("resume", "run")
@@ -98,7 +84,7 @@ def test_other_costs_of_errors_of_form_give_other_scores(
 
 
 def test_another_layout_of_the_prompt_is_asked_and_the_former_one_is_known_still(
-    spanjury: Spanjury, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def laid_out(texts: dict[str, str]) -> Fenced:
         fenced = fence(texts)
@@ -116,7 +102,7 @@ def test_another_layout_of_the_prompt_is_asked_and_the_former_one_is_known_still
         assert len(server.requests) == 2 * len(ROWS)
 
 
-def test_another_description_of_an_aspect_is_asked(spanjury: Spanjury) -> None:
+def test_another_description_of_an_aspect_is_asked() -> None:
     aspects = Path("aspects.toml")
     aspects.write_text(ASPECT.format("It keeps calm."))
     with LoopbackServer(chat("No Error\n\nOverall score: Good")) as server:

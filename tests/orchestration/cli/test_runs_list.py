@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from fakes.aged_run import aged
+from fakes.command import spanjury
 from fakes.terminal import on_a_terminal
 from rich.cells import cell_len
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.runs import shown_age, shown_size
 from spanjury.orchestration.services.runs.run_list import read_entry
 from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of
@@ -25,18 +24,12 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
 
 
-def spanjury(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
-
-
 def evaluate(*flags: str) -> None:
-    done = spanjury("evaluate", "rows.jsonl", "--judge", "form", "--aspect", "fluency", *flags)
-    assert done.exit_code == 0, done.output
+    spanjury("evaluate", "rows.jsonl", "--judge", "form", "--aspect", "fluency", *flags)
 
 
 def cells(*arguments: str) -> dict[str, list[str]]:
     done = spanjury("runs", *arguments)
-    assert done.exit_code == 0, done.output
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return {row[0]: row[1:] for row in rows}
 
@@ -114,8 +107,8 @@ def test_runs_are_there_as_json() -> None:
 
 
 def test_a_folder_that_is_not_there_is_reported() -> None:
-    done = spanjury("runs", "absent")
-    assert (done.exit_code, done.stdout) == (1, "")
+    done = spanjury("runs", "absent", code=1)
+    assert done.stdout == ""
     assert "there is no folder absent" in done.stderr
     assert spanjury("runs").stderr.startswith("0 runs of 0 B in ")
 

@@ -5,20 +5,21 @@ import shutil
 import subprocess
 import sys
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fakes.aged_run import aged
+from fakes.command import spanjury
 from fakes.terminal import Screen, on_a_terminal
-from typer.testing import CliRunner, Result
 
 from spanjury.adapters.runs import run_removal
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.runs.pruning import parse_age
+from spanjury.orchestration.services.runs.run_list import parse_age
 from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of
 
 OLD = ("--older-than", "30d")
+prune = partial(spanjury, "runs", "prune", "runs")
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = folder / "rows.jsonl"
     rows.write_text('{"id": "1", "task": "summarization", "output": "A text."}\n')
     flags = ("--judge", "form", "--aspect", "fluency", "--run-dir", str(folder / "run"))
-    assert CliRunner().invoke(app, ["evaluate", str(rows), *flags]).exit_code == 0
+    spanjury("evaluate", str(rows), *flags)
     return folder / "run"
 
 
@@ -47,13 +48,8 @@ def home(template: Path) -> Path:
     return Path("runs")
 
 
-def prune(*flags: str) -> Result:
-    return CliRunner().invoke(app, ["runs", "prune", "runs", *flags])
-
-
 def asked(answer: str, *flags: str) -> Screen:
-    arguments = ["runs", "prune", "runs", *OLD, *flags]
-    return on_a_terminal(arguments, answers={"[y/N]: ": answer})
+    return on_a_terminal(["runs", "prune", "runs", *OLD, *flags], answers={"[y/N]: ": answer})
 
 
 def names(folder: Path) -> list[str]:
@@ -62,7 +58,6 @@ def names(folder: Path) -> list[str]:
 
 def test_runs_that_are_old_and_done_are_deleted_as_a_whole(home: Path) -> None:
     done = prune(*OLD, "--yes")
-    assert done.exit_code == 0, done.output
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["old", "older"]
     assert "deleted: 2 runs of " in done.stderr
     assert names(home) == ["new"]
@@ -80,27 +75,22 @@ def test_runs_that_are_old_and_done_are_deleted_as_a_whole(home: Path) -> None:
         (("--older-than", "0h"), []),
     ],
 )
-def test_age_and_number_say_what_is_kept(
-    home: Path, flags: tuple[str, ...], left: list[str]
-) -> None:
-    assert prune(*flags, "--yes").exit_code == 0
+def test_age_and_number_say_what_stays(home: Path, flags: tuple[str, ...], left: list[str]) -> None:
+    prune(*flags, "--yes")
     assert names(home) == left
 
 
 def test_a_dry_run_deletes_nothing(home: Path) -> None:
-    done = prune(*OLD, "--dry-run")
-    assert done.exit_code == 0
-    assert "would delete 2 runs of " in done.stderr
+    assert "would delete 2 runs of " in prune(*OLD, "--dry-run").stderr
     assert names(home) == ["new", "old", "older"]
 
 
 def test_open_runs_are_deleted_where_that_is_asked_for(home: Path) -> None:
     (home / "old" / "done").unlink()
     aged(home / "old", 40)
-    done = prune(*OLD, "--yes")
-    assert "kept: old: it is open; --open takes it" in done.stderr
+    assert "kept: old: it is open; --open takes it" in prune(*OLD, "--yes").stderr
     assert names(home) == ["new", "old"]
-    assert prune(*OLD, "--open", "--yes").exit_code == 0
+    prune(*OLD, "--open", "--yes")
     assert names(home) == ["new"]
 
 
@@ -133,9 +123,8 @@ def test_nothing_behind_a_link_is_deleted(home: Path, tmp_path: Path, template: 
     done = prune(*OLD, "--yes")
     assert "kept: linked: it is a link" in done.stderr
     assert "kept: old: it holds outside;" in done.stderr
-    assert prune(*OLD, "--yes", "--with-other-files").exit_code == 0
-    assert names(home) == ["linked", "new"]
-    assert names(tmp_path / "precious") == ["file"]
+    prune(*OLD, "--yes", "--with-other-files")
+    assert (names(home), names(tmp_path / "precious")) == (["linked", "new"], ["file"])
     assert "run.json" in names(tmp_path / "far" / "run")
 
 
@@ -150,8 +139,8 @@ def test_a_memory_that_is_a_link_protects_its_run(home: Path, tmp_path: Path) ->
 def test_results_that_lie_elsewhere_stay(template: Path) -> None:
     data = str(template.parent / "rows.jsonl")
     flags = ("--judge", "form", "--run-dir", "runs/a", "-o", "kept.jsonl")
-    assert CliRunner().invoke(app, ["evaluate", data, *flags]).exit_code == 0
-    assert prune("--older-than", "0h", "--yes").exit_code == 0
+    spanjury("evaluate", data, *flags)
+    prune("--older-than", "0h", "--yes")
     assert names(Path("runs")) == []
     assert Path("kept.jsonl").exists()
 
@@ -171,8 +160,7 @@ def test_a_run_on_which_a_process_works_is_never_deleted(home: Path) -> None:
     run = RunFolder(home / "old")
     with RunLock(lock_of(run)):
         aged(home / "old", 40)
-        done = prune(*OLD, "--yes", "--open")
-        assert "kept: old: a process works on it" in done.stderr
+        assert "kept: old: a process works on it" in prune(*OLD, "--yes", "--open").stderr
         with pytest.raises(StoreError, match="in use by process"):
             run_removal.remove_run(run)
     assert names(home) == ["new", "old"]
@@ -193,16 +181,14 @@ def test_a_crashed_deletion_leaves_no_run_and_is_finished_next_time(home: Path) 
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     assert names(home) == [".removed-spanjury-run-1-older", "new", "old"]
-    listed = CliRunner().invoke(app, ["runs", "runs"]).stdout
+    listed = spanjury("runs", "runs").stdout
     assert [line.split("\t")[0] for line in listed.splitlines()] == ["new", "old"]
     done = prune("--older-than", "45d", "--yes")
     assert "deleted: the rest of 1 runs that an earlier prune began to delete" in done.stderr
     assert names(home) == ["new", "old"]
 
 
-def test_a_run_that_cannot_be_deleted_is_reported_and_stops_no_other(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undeletable_run_stops_no_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
     def refusing(path: Path, target: Path) -> Path:
@@ -211,22 +197,19 @@ def test_a_run_that_cannot_be_deleted_is_reported_and_stops_no_other(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", refusing)
-    done = prune(*OLD, "--yes")
-    assert done.exit_code == 1
-    assert "runs/old: cannot be deleted: Permission denied" in done.stderr
+    assert "runs/old: cannot be deleted: Permission denied" in prune(*OLD, "--yes", code=1).stderr
     assert names(home) == ["new", "old"]
 
 
 def test_without_a_terminal_to_answer_on_it_is_refused(home: Path) -> None:
-    done = prune(*OLD)
-    assert (done.exit_code, done.stdout) == (2, "")
+    done = prune(*OLD, code=2)
+    assert done.stdout == ""
     assert "give --yes" in done.stderr
     assert names(home) == ["new", "old", "older"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "left"),
-    [("y\n", 0, ["new"]), ("n\n", 0, ["new", "old", "older"])],
+    ("answer", "code", "left"), [("y\n", 0, ["new"]), ("n\n", 0, ["new", "old", "older"])]
 )
 def test_it_lists_the_runs_and_asks(home: Path, answer: str, code: int, left: list[str]) -> None:
     screen = asked(answer)
@@ -264,7 +247,7 @@ def test_any_other_age_is_refused_with_the_forms(text: str) -> None:
 
 
 def test_a_wrong_age_is_a_usage_error(home: Path) -> None:
-    done = prune("--older-than", "30", "--yes")
-    assert (done.exit_code, done.stdout) == (2, "")
+    done = prune("--older-than", "30", "--yes", code=2)
+    assert done.stdout == ""
     assert "as 12h, 30d or 2w, not '30'" in done.stderr
     assert len(names(home)) == 3

@@ -29,11 +29,10 @@ def test_a_stored_run_is_scored_from_its_spans_without_a_call(folder: Path) -> N
     with LoopbackServer(REPLY) as server:
         model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
         judged = ("evaluate", "rows.jsonl", "--aspect", "fluency", *model, "--run-dir", "run")
-        assert call(folder, *judged).exit_code == 0
+        call(folder, *judged)
         asked = len(server.requests)
         for score, name in {"from-spans": "a", "from-spans:top=5": "b", "aggregate": "c"}.items():
-            rescored = call(folder, "rescore", "run", "--score", score, "-o", f"{name}.jsonl")
-            assert rescored.exit_code == 0, rescored.output
+            call(folder, "rescore", "run", "--score", score, "-o", f"{name}.jsonl")
         assert len(server.requests) == asked
     assert results(folder / "run" / "results.jsonl") == [(4, "mean")]
     assert results(folder / "a.jsonl") == [(2, "from-spans")]
@@ -45,14 +44,13 @@ def test_a_run_from_spans_stays_one_when_it_is_resumed(folder: Path) -> None:
     row = {"id": "a", "task": "summarization", "output": "The the sky is is blue."}
     (folder / "rows.jsonl").write_text(json.dumps(row))
     offline = ("--judge", "form", "--aspect", "fluency", "--score", "from-spans")
-    assert call(folder, "evaluate", "rows.jsonl", *offline, "--run-dir", "run").exit_code == 0
+    call(folder, "evaluate", "rows.jsonl", *offline, "--run-dir", "run")
     begun = results(folder / "run" / "results.jsonl")
     assert begun[0][1] == "from-spans"
-    assert call(folder, "resume", "run", "-o", "again.jsonl").exit_code == 0
+    call(folder, "resume", "run", "-o", "again.jsonl")
     assert results(folder / "again.jsonl") == begun
 
 
 def test_a_score_that_does_not_exist_is_a_usage_error(folder: Path) -> None:
-    done = call(folder, "evaluate", "rows.jsonl", "--aspect", "fluency", "--score", "spans")
-    assert done.exit_code == 2
+    done = call(folder, "evaluate", "rows.jsonl", "--aspect", "fluency", "--score", "spans", code=2)
     assert "expected aggregate, from-spans" in complaint(done.stderr)

@@ -1,7 +1,8 @@
 """`spanjury mcp` where its library is not installed or not needed."""
 
-import subprocess
 import sys
+
+from fakes.processes import completed
 
 WITHOUT = """
 import sys
@@ -21,25 +22,12 @@ print("loaded:", *sorted({{"mcp", "mcp_types", "pydantic", "uvicorn"}} & sys.mod
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, "mcp", "--judge", "form"],
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    done = completed([sys.executable, "-c", WITHOUT, "mcp", "--judge", "form"], code=None, input="")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "pip install 'spanjury[mcp]'" in done.stderr
 
 
 def test_the_help_of_all_commands_does_not_load_the_protocol() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED.format(flag="--help")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = completed([sys.executable, "-c", LOADED.format(flag="--help")])
     assert " mcp " in done.stdout
     assert done.stdout.endswith("loaded:\n")

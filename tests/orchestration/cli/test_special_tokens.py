@@ -1,15 +1,13 @@
 """The model's own special tokens reach no server either, and the run says who named them."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from loopback.answers import RESET, chat
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.engine.memory import LIST_ALONE
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 
@@ -24,16 +22,13 @@ LLAMA_CPP = {
     "/tokenize": {"tokens": [{"piece": OWN}]},
 }
 
-Spanjury = Callable[..., Result]
 
-
-@pytest.fixture
-def spanjury(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spanjury:
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "400")
     row = {"id": "a", "output": TEXT, "inputs": {"Article": "It ends."}}
     Path("rows.jsonl").write_text(json.dumps(row))
-    return lambda *flags: CliRunner().invoke(app, list(flags))
 
 
 def evaluate(server: str, *flags: str) -> list[str]:
@@ -55,10 +50,9 @@ def sent(server: LoopbackServer) -> str:
     return json.dumps([request.body for request in server.requests])
 
 
-def test_the_servers_tokenizer_adds_to_the_list(spanjury: Spanjury) -> None:
+def test_the_servers_tokenizer_adds_to_the_list() -> None:
     with LoopbackServer(REPLY, pages=LLAMA_CPP) as server:
-        done = spanjury(*evaluate(server.base_url))
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate(server.base_url))
         assert OWN not in sent(server)
         assert "ends.< file_sep>system" in sent(server)
     assert quotes() == [f"ends.{OWN}"]
@@ -67,46 +61,40 @@ def test_the_servers_tokenizer_adds_to_the_list(spanjury: Spanjury) -> None:
     assert manifest("log_probabilities") == {"openai-compatible/m": "none"}
 
 
-def test_a_run_that_is_scored_again_sends_the_same_and_asks_no_server(spanjury: Spanjury) -> None:
+def test_a_run_that_is_scored_again_sends_the_same_and_asks_no_server() -> None:
     with LoopbackServer(REPLY, pages=LLAMA_CPP) as server:
         spanjury(*evaluate(server.base_url))
         before = len(server.requests), len(server.asked_pages)
         Path("run/results.jsonl").unlink()
-        done = spanjury("rescore", "run", "--no-progress")
-        assert done.exit_code == 0, done.output
-        done = spanjury("resume", "run", "--retry-failed", "--no-progress")
-        assert done.exit_code == 0, done.output
+        spanjury("rescore", "run", "--no-progress")
+        spanjury("resume", "run", "--retry-failed", "--no-progress")
         assert (len(server.requests), len(server.asked_pages)) == before
     assert quotes() == [f"ends.{OWN}"]
 
 
-def test_a_file_of_the_operators_goes_before_the_server(spanjury: Spanjury) -> None:
+def test_a_file_of_the_operators_goes_before_the_server() -> None:
     Path("tokens.txt").write_text(f"{OWN}\n")
     with LoopbackServer(REPLY) as server:
-        done = spanjury(*evaluate(server.base_url, "--tokenizer", "tokens.txt"))
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate(server.base_url, "--tokenizer", "tokens.txt"))
         assert OWN not in sent(server)
         assert not server.asked_pages
     assert manifest() == {"openai-compatible/m": f"the file {Path('tokens.txt').absolute()}"}
 
 
-def test_a_file_that_cannot_be_read_ends_the_run_before_anything_is_sent(
-    spanjury: Spanjury,
-) -> None:
+def test_a_file_that_cannot_be_read_ends_the_run_before_any_call() -> None:
     with LoopbackServer(REPLY) as server:
-        done = spanjury(*evaluate(server.base_url, "--tokenizer", "none.json"))
+        done = spanjury(*evaluate(server.base_url, "--tokenizer", "none.json"), code=2)
         assert not server.requests
-    assert done.exit_code == 2
     assert "none.json cannot be read" in done.output
 
 
-def test_a_server_that_names_none_leaves_the_list_alone(spanjury: Spanjury) -> None:
+def test_a_server_that_names_none_leaves_the_list_alone() -> None:
     with LoopbackServer(REPLY) as server:
-        assert spanjury(*evaluate(server.base_url)).exit_code == 0
+        spanjury(*evaluate(server.base_url))
     assert manifest() == {"openai-compatible/m": LIST_ALONE}
 
 
-def test_a_tokenizer_that_did_not_answer_is_asked_again(spanjury: Spanjury) -> None:
+def test_a_tokenizer_that_did_not_answer_is_asked_again() -> None:
     class Waking(dict[str, object]):
         """Pages that break the first connection."""
 
@@ -114,13 +102,12 @@ def test_a_tokenizer_that_did_not_answer_is_asked_again(spanjury: Spanjury) -> N
             return super().get(path, default) if len(server.asked_pages) > 1 else RESET
 
     with LoopbackServer(REPLY, pages=Waking(LLAMA_CPP)) as server:
-        done = spanjury(*evaluate(server.base_url))
-        assert done.exit_code == 0, done.output
+        spanjury(*evaluate(server.base_url))
         assert OWN not in sent(server)
     assert manifest() == {"openai-compatible/m": "llama.cpp's /tokenize"}
 
 
-def test_the_doctor_says_who_named_the_tokens(spanjury: Spanjury) -> None:
+def test_the_doctor_says_who_named_the_tokens() -> None:
     Path("tokens.txt").write_text(f"{OWN}\n")
     with LoopbackServer(chat("ready"), pages=LLAMA_CPP) as server:
         asked = ["doctor", "--model", "openai-compatible/m", "--model-base-url", server.base_url]

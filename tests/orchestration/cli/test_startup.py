@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fakes.processes import completed
 
 PROGRAM = """
 import json, os, sys
@@ -47,15 +47,11 @@ SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lan
 
 def loaded(names: set[str], *arguments: str, home: Path) -> list[str]:
     """Return which of `names` a command loads."""
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", PROGRAM, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
         cwd=home,
         env={**os.environ, "XDG_DATA_HOME": str(home), "WATCHED": json.dumps(sorted(names))},
     )
-    assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stderr.splitlines()[-1])
     return found
 
@@ -74,8 +70,7 @@ def test_rules_on_one_row_load_no_validator_no_encoder_and_no_model(tmp_path: Pa
 
 def test_the_default_panel_loads_the_encoder_and_nothing_else(tmp_path: Path) -> None:
     write_row(tmp_path, "A bridge that opened in 1932 has ten lanes.")
-    found = loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", home=tmp_path)
-    assert set(found) == ENCODER
+    assert set(loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", home=tmp_path)) == ENCODER
 
 
 def test_the_default_panel_loads_no_encoder_for_what_is_copied(tmp_path: Path) -> None:
@@ -91,5 +86,4 @@ def test_the_list_of_judges_loads_no_numbers_and_no_clients(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("command", ["--help", "evaluate --help", "tasks", "aspects"])
 def test_help_and_lists_load_no_validator(command: str, tmp_path: Path) -> None:
-    names = {"pydantic", "numpy", "anyio", "asyncio"}
-    assert loaded(names, *command.split(), home=tmp_path) == []
+    assert loaded({"pydantic", "numpy", "anyio", "asyncio"}, *command.split(), home=tmp_path) == []

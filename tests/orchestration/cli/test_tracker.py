@@ -133,8 +133,8 @@ def test_the_time_left_follows_the_last_minute_and_forgets_what_was_remembered()
         run.does(GOOD)
     run.clock.now += 10
     progress = run.tracker.progress()
-    assert progress.done == 913
     assert progress.seconds_left == pytest.approx(870)
+    assert progress.done == 913
     assert "14 min left" in progress.line
 
 

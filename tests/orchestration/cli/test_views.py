@@ -23,8 +23,8 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
 )
+from spanjury.orchestration.cli.run_view import summary_view
 from spanjury.orchestration.cli.segment_view import segment_view
-from spanjury.orchestration.cli.summary_view import summary_view
 from spanjury.orchestration.engine.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")
@@ -150,11 +150,7 @@ def test_long_evidence_and_many_places_stay_on_a_line() -> None:
         (3.41, FAULTY, "consistency: faulty; 3.41 of 5, Fair; no place could be marked"),
         (5, FAULTY, "consistency: faulty; 5.00 of 5; no place could be marked"),
         (2.92, CANNOT_TELL, "consistency: unsure; cannot tell: P(error) 0.52; 2.92 of 5"),
-        (
-            4.6,
-            {**OK, "error_probability": 0.4},
-            "consistency: ok; 4.60 of 5; no error marked",
-        ),
+        (4.6, {**OK, "error_probability": 0.4}, "consistency: ok; 4.60 of 5; no error marked"),
     ],
 )
 def test_without_a_marked_place_the_line_does_not_contradict_itself(
@@ -205,8 +201,7 @@ def test_an_error_without_a_place_is_still_an_error() -> None:
 
 
 def test_no_score_is_an_outcome_with_its_reason() -> None:
-    view = shown(segment_view([result(None, SLOW)]))
-    assert "consistency: timed_out (slow: no reply)" in view
+    assert "consistency: timed_out (slow: no reply)" in shown(segment_view([result(None, SLOW)]))
 
 
 def test_an_empty_text_is_shown_as_empty() -> None:

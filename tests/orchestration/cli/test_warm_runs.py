@@ -6,11 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from fakes.command import spanjury
 from loopback.answers import chat
 from loopback.server import LoopbackServer
-from typer.testing import CliRunner, Result
 
-from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.services.judging import job as jobs
 from spanjury.orchestration.services.judging.job import Job, plan
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -25,12 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = ({"id": f"t{number}", "output": f"Text {number}."} for number in range(TEXTS))
     Path("rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return tmp_path
-
-
-def spanjury(*args: str) -> Result:
-    result = CliRunner().invoke(app, args)
-    assert not result.exit_code, result.output
-    return result
 
 
 def begun(server: LoopbackServer) -> bytes:
@@ -80,8 +73,7 @@ def test_a_row_that_was_damaged_in_the_memory_is_made_again_of_what_was_said() -
             assert rows.rowcount == TEXTS
         spanjury("resume", "run")
         assert len(server.requests) == asked
-    again = Path("run/results.jsonl").read_bytes()
-    assert _without_times(again) == _without_times(first)
+    assert _without_times(Path("run/results.jsonl").read_bytes()) == _without_times(first)
 
 
 def _without_times(rows: bytes) -> list[object]:
@@ -92,9 +84,7 @@ def _without_times(rows: bytes) -> list[object]:
     return read
 
 
-def test_segments_are_held_for_the_run_only_while_they_are_few(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> None:
+def test_segments_are_held_while_few(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     job = Job(
         data=folder / "rows.jsonl",
         panel=PanelConfig(),

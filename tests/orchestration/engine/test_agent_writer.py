@@ -23,7 +23,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.text_repair.agent_writer import AgentWriter
 from spanjury.orchestration.engine.text_repair.versions import Version
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 TEXT = "The bridge opened in 1935. It cost nothing."
 ARTICLE = "It opened in 1932."
@@ -32,11 +32,6 @@ YEAR = replace(
     evidence=(Evidence(input="Article", start=13, end=17, text="1932"),),
 )
 COST = mark(TEXT, "nothing", severity=2)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def version(*spans: ErrorSpan, text: str = TEXT, article: str = ARTICLE) -> Version:
@@ -67,8 +62,7 @@ async def test_the_model_sees_numbered_parts_the_errors_and_the_evidence() -> No
     )
     errors = [json.loads(line) for line in prompt.splitlines() if line.startswith('{"part"')]
     assert [(error["part"], error["quote"]) for error in errors] == [(1, "1935"), (2, "nothing")]
-    assert errors[0]["source"] == ["1932"]
-    assert errors[0]["severity"] == 4
+    assert (errors[0]["source"], errors[0]["severity"]) == (["1932"], 4)
     assert ARTICLE in prompt
 
 
@@ -113,8 +107,7 @@ async def test_a_model_that_never_fits_is_a_parse_error_that_keeps_the_reply() -
     model = ScriptedModel("I would rather not say.", repeat_last=True)
     with pytest.raises(ParseError) as caught:
         await AgentWriter(model=model, retries=1).replacements(version(YEAR))
-    assert len(model.requests) == 2
-    assert caught.value.reply == "I would rather not say."
+    assert (len(model.requests), caught.value.reply) == (2, "I would rather not say.")
 
 
 async def test_a_refusal_and_a_broken_reply_are_reported() -> None:

@@ -2,25 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 from anyio import CancelScope, create_task_group, wait_all_tasks_blocked
-from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
+from fakes.judges import ASPECT, FixedJudge, WaitingJudge, panel_of, segment
 
-from spanjury.judges.core import Aspect, Judge, Report, Result, Segment
-from spanjury.orchestration.engine.aggregation import mean
+from spanjury.judges.core import Aspect, Report, Result, Segment
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
-
-pytestmark = pytest.mark.anyio
-
-
-def panel_of(judge: Judge) -> Panel:
-    return Panel(
-        seats=(Seat(name="only", judge=judge),),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
 
 
 def pairs(count: int) -> list[tuple[Segment, Aspect]]:
@@ -33,7 +18,9 @@ async def test_results_come_in_the_order_of_the_pairs_whoever_is_done_first() ->
     async with create_task_group() as group:
 
         async def run() -> None:
-            await evaluate(panel_of(judge), pairs(5), write=written.append, workers=3)
+            await evaluate(
+                panel_of(judge, names=["only"]), pairs(5), write=written.append, workers=3
+            )
 
         group.start_soon(run)
         await wait_all_tasks_blocked()
@@ -58,7 +45,9 @@ async def test_no_more_pairs_are_read_than_the_window_holds() -> None:
         async with create_task_group() as group:
 
             async def run() -> None:
-                await evaluate(panel_of(judge), reading(), write=lambda _: None, workers=2)
+                await evaluate(
+                    panel_of(judge, names=["only"]), reading(), write=lambda _: None, workers=2
+                )
 
             group.start_soon(run)
             await wait_all_tasks_blocked()
@@ -74,7 +63,7 @@ async def test_a_cancelled_run_has_written_all_that_is_complete() -> None:
 
         async def run() -> None:
             await evaluate(
-                panel_of(judge),
+                panel_of(judge, names=["only"]),
                 pairs(5),
                 write=lambda result: written.append(result.segment.segment_id),
                 workers=2,
@@ -93,7 +82,7 @@ async def test_an_error_of_the_writer_ends_the_run_as_itself() -> None:
 
     judge = FixedJudge(says=Report(score=3))
     with pytest.raises(OSError, match="disk full"):
-        await evaluate(panel_of(judge), pairs(100), write=full)
+        await evaluate(panel_of(judge, names=["only"]), pairs(100), write=full)
 
 
 async def test_an_error_of_the_reader_comes_after_what_was_read_before_it() -> None:
@@ -105,5 +94,5 @@ async def test_an_error_of_the_reader_comes_after_what_was_read_before_it() -> N
 
     judge = FixedJudge(says=Report(score=3))
     with pytest.raises(ValueError, match="row 4"):
-        await evaluate(panel_of(judge), reading(), write=written.append, workers=1)
+        await evaluate(panel_of(judge, names=["only"]), reading(), write=written.append, workers=1)
     assert len(written) <= 3

@@ -4,19 +4,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import Decision, Ground, PanelReport, Report, stamped
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.calibration import (
-    AspectCalibration,
-    Calibration,
-)
+from spanjury.orchestration.engine.calibration import AspectCalibration, Calibration
 from spanjury.orchestration.engine.made_for import aspect_key, panel_digest
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import span_score
 from spanjury.orchestration.engine.thresholds import Thresholds
 
@@ -47,17 +41,9 @@ def calibration(about: AspectCalibration, *, aspect: str = "consistency") -> Cal
 
 
 def panel(*says: Report, made: Calibration | None = None, from_spans: bool = False) -> Panel:
-    seats = tuple(
-        Seat(name=name, judge=FixedJudge(says=one)) for name, one in zip("ab", says, strict=False)
-    )
-    return Panel(
-        seats=seats,
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        span_score=span_score() if from_spans else None,
-        calibration=made,
-    )
+    judges = [FixedJudge(says=one) for one in says]
+    fields = {"span_score": span_score() if from_spans else None, "calibration": made}
+    return panel_of(*judges, names="ab"[: len(judges)], **fields)
 
 
 async def judged(*says: Report, made: Calibration | None, from_spans: bool = False) -> PanelReport:
@@ -102,19 +88,16 @@ def test_a_calibration_that_cannot_be_is_refused(parts: dict[str, object]) -> No
         fitted(**parts)
 
 
-@pytest.mark.anyio
 async def test_a_score_is_mapped_to_peoples_scale() -> None:
     report = await judged(Report(score=2), Report(score=4), made=calibration(fitted(score_map=MAP)))
     assert report.score == 2.0  # the mean, 3, stands for 2
 
 
-@pytest.mark.anyio
 async def test_another_aspect_keeps_its_score() -> None:
     made = calibration(fitted(score_map=MAP), aspect="fluency")
     assert (await judged(Report(score=2), Report(score=4), made=made)).score == 3.0
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("scores", "spans", "decision", "ground"),
     [
@@ -136,7 +119,6 @@ async def test_a_threshold_on_scores_decides(
     assert report.score == 5.0  # the threshold is of what the judges said
 
 
-@pytest.mark.anyio
 async def test_a_seat_without_a_score_leaves_the_decision_to_the_usual_rules() -> None:
     made = calibration(fitted(thresholds=BY_SCORE))
     report = await judged(Report(score=3), made=made)
@@ -144,7 +126,6 @@ async def test_a_seat_without_a_score_leaves_the_decision_to_the_usual_rules() -
     assert report.basis.false_alarms is None
 
 
-@pytest.mark.anyio
 async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     report = await judged(
         Report(score=3), Report(score=3), made=calibration(fitted(thresholds=BY_SCORE))
@@ -157,7 +138,6 @@ async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     assert report.basis.reason == "The score of the judges is 3.00, 3.00 or less."
 
 
-@pytest.mark.anyio
 async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> None:
     says = Report(score=4, spans=(GRAVE,))
     report = await judged(says, says, made=calibration(fitted(thresholds=BY_SCORE)))
@@ -168,7 +148,6 @@ async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> 
     )
 
 
-@pytest.mark.anyio
 async def test_a_probability_is_compared_with_the_calibrated_threshold_before_all_others() -> None:
     usual = replace(
         BY_SCORE, judges=frozenset({"fixed"}), signal="probability", unsure=0.9, faulty=0.95
@@ -181,7 +160,6 @@ async def test_a_probability_is_compared_with_the_calibrated_threshold_before_al
     assert (before.decision, after.decision) == (Decision.OK, Decision.UNSURE)
 
 
-@pytest.mark.anyio
 async def test_fitted_severities_make_the_score_of_spans() -> None:
     # one sentence, one error of severity 2: it costs 1 of 4, then 3 of 4, of the scale of 4 points
     says = Report(score=4, spans=(MILD,))

@@ -103,9 +103,7 @@ def test_a_cutoff_ends_where_the_others_cannot_change_the_side() -> None:
 
 
 @given(st.lists(FIVE, min_size=1, max_size=4), st.lists(FIVE, max_size=3), st.integers(0, 3))
-def test_no_answer_of_the_others_leaves_the_bounds(
-    given: list[int], others: list[int], silent: int
-) -> None:
+def test_no_answer_leaves_the_bounds(given: list[int], others: list[int], silent: int) -> None:
     """Also where some of the missing seats give no score at all."""
     for aggregation in (fmean, median, min):
         low, high = score_bounds(
@@ -153,9 +151,7 @@ def test_a_score_map_passes_through_its_knots(score_map: ScoreMap) -> None:
 
 
 @given(MAPS, st.lists(FIVE, min_size=2, max_size=2))
-def test_an_expected_score_is_one_that_the_panel_could_give(
-    score_map: ScoreMap, given: list[int]
-) -> None:
+def test_an_expected_score_is_possible_for_the_panel(score_map: ScoreMap, given: list[int]) -> None:
     stage = Stage(seats=("a", "b"), score_map=score_map)
     score = expected_score(stage, said(*given), 2, scale=SCALE, aggregation=fmean)
     assert score is not None
@@ -192,8 +188,7 @@ def test_an_invalid_cascade_is_refused_in_one_sentence(make: object, message: st
 
 
 @pytest.mark.parametrize(
-    "other",
-    [cascade(unsure=(0.2, 0.8)), cascade(disagreement=1.0), cascade(cutoff=3.0)],
+    "other", [cascade(unsure=(0.2, 0.8)), cascade(disagreement=1.0), cascade(cutoff=3.0)]
 )
 def test_every_number_is_in_the_signature(other: Cascade) -> None:
     assert other.signature != cascade().signature

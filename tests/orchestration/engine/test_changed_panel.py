@@ -105,24 +105,20 @@ def with_third(job: Job, server: ChaosServer) -> Job:
 
 
 def with_renamed_seats(job: Job, server: ChaosServer) -> Job:
-    del server
     seats = tuple(replace(seat, name=str(place)) for place, seat in enumerate(job.panel.seats))
     return replace(job, panel=replace(job.panel, seats=seats))
 
 
 def with_one_seat_and_another_aggregation(job: Job, server: ChaosServer) -> Job:
-    del server
     return replace(job, panel=PanelConfig(seats=job.panel.seats[1:], aggregate="minimum"))
 
 
 def with_edited_aspect(job: Job, server: ChaosServer) -> Job:
-    del server
     write_aspects(job.aspects_files[0], clarity="Whether it is understood at once.")
     return job
 
 
 def with_edited_row(job: Job, server: ChaosServer) -> Job:
-    del server
     write_rows(job.data, **{"7": judged_text(ROWS)})
     return job
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.judges import mark
 from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ from spanjury.judges.core import (
     Consolidator,
     ErrorSpan,
     Finish,
-    Located,
     ModelError,
     ModelRefusedError,
     ModelTimeoutError,
@@ -33,7 +33,7 @@ from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.orchestration.engine.agent_consolidator import AgentConsolidator
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 TASK = Task(name="summarization", description="It had to sum up.", output_header="Summary")
 ASPECT = Aspect(name="consistency", task=TASK, definition="Is it supported?", kind="grounding")
@@ -41,17 +41,7 @@ TEXT = "The bridge opened in 1923. It is painted green."
 
 
 def span(quote: str, severity: int | None = 3) -> ErrorSpan:
-    start = TEXT.find(quote) if quote else -1
-    if start < 0:
-        return ErrorSpan(text=quote, explanation="It is not so.", severity=severity)
-    return ErrorSpan(
-        text=quote,
-        explanation="It is not so.",
-        severity=severity,
-        start=start,
-        end=start + len(quote),
-        located=Located.EXACT,
-    )
+    return mark(TEXT, quote, "It is not so.", severity)
 
 
 def verdict(**seats: list[ErrorSpan]) -> Verdict:
@@ -61,8 +51,7 @@ def verdict(**seats: list[ErrorSpan]) -> Verdict:
         )
         for name, spans in seats.items()
     )
-    segment = Segment(segment_id="1", output=TEXT)
-    return Verdict(segment=segment, aspect=ASPECT, seats=reports)
+    return Verdict(segment=Segment(segment_id="1", output=TEXT), aspect=ASPECT, seats=reports)
 
 
 VERDICT = verdict(a=[span("1923", 4), span("green")], b=[span("in 1923", 2)])
@@ -88,8 +77,7 @@ async def test_spans_are_merged_as_the_model_says() -> None:
     assert (year.explanation, year.found_by) == ("It was 1932.", ("a", "b"))
     assert colour.found_by == ("a",)
     assert result.sources[0] == (SpanRef(seat="a", index=0), SpanRef(seat="b", index=0))
-    assert result.consolidator == "agent"
-    assert len(model.requests) == 1
+    assert (result.consolidator, len(model.requests)) == ("agent", 1)
 
 
 async def test_the_model_is_shown_every_span_under_an_id_and_needs_no_tools() -> None:
@@ -201,20 +189,14 @@ async def test_one_span_or_none_asks_no_model() -> None:
     assert alone.sources == ((SpanRef(seat="b", index=0),),)
 
 
-def test_its_signature_names_all_options(anyio_backend: str) -> None:
-    assert anyio_backend == "asyncio"
+def test_its_signature_names_all_options() -> None:
     agent = AgentConsolidator(model=ScriptedModel())
     assert isinstance(agent, Consolidator)
-    others = (
-        replace(agent, max_spans=5),
-        replace(agent, retries=5),
-        replace(agent, max_tokens=5),
-    )
+    others = (replace(agent, max_spans=5), replace(agent, retries=5), replace(agent, max_tokens=5))
     assert len({it.signature for it in (agent, *others)}) == 4
 
 
-def test_options_out_of_range_are_refused_when_it_is_built(anyio_backend: str) -> None:
-    assert anyio_backend == "asyncio"
+def test_options_out_of_range_are_refused_when_it_is_built() -> None:
     model = ScriptedModel()
     with pytest.raises(ValueError, match="max_spans must be positive"):
         AgentConsolidator(model=model, max_spans=0)
@@ -259,9 +241,7 @@ PARTITIONS = st.permutations(["s1", "s2", "s3", "s4", "s5"]).flatmap(
 
 @settings(max_examples=60)
 @given(replies=st.lists(st.one_of(ANSWERS, PARTITIONS, st.text()), min_size=2, max_size=2))
-def test_whatever_the_model_writes_every_span_is_accounted_for_once(
-    replies: list[str], anyio_backend: str
-) -> None:
+def test_whatever_the_model_writes_every_span_is_accounted_for_once(replies: list[str]) -> None:
     spans = [span("1923"), span("green", 5), span("gold", 2)]
     given_verdict = verdict(a=spans, b=[span("in 1923"), span("", None)])
     agent = AgentConsolidator(model=ScriptedModel(*replies), retries=1, max_spans=3)
@@ -269,7 +249,7 @@ def test_whatever_the_model_writes_every_span_is_accounted_for_once(
     async def run() -> Consolidation:
         return await agent.consolidate(given_verdict)
 
-    result = anyio.run(run, backend=anyio_backend)
+    result = anyio.run(run)
     assert accounted_for(result) == sorted(ref for ref, _ in seat_spans(given_verdict))
     assert len(result.spans) <= 3
     assert all(TEXT[slice(*it.interval)] == it.text for it in result.spans if it.interval)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 from fakes.logs import capture_logs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +23,6 @@ from spanjury.judges.core import (
     Unverified,
     is_grave,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.decision import (
     Decided,
     combined_probability,
@@ -31,8 +30,6 @@ from spanjury.orchestration.engine.decision import (
     decision_signature,
 )
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import MOST_CERTAIN, SHIPPED, VOUCHED, Thresholds
 
 TEXT = segment().output
@@ -77,9 +74,7 @@ def decided(
         ([1.0, 0.001], 0.5),  # who is certain does not overrule who doubts it as much
     ],
 )
-def test_probabilities_are_combined_by_the_mean_of_their_logits(
-    stated: list[float], combined: float | None
-) -> None:
+def test_probabilities_combine_by_mean_logits(stated: list[float], combined: float | None) -> None:
     assert combined_probability(stated) == pytest.approx(combined)
 
 
@@ -216,9 +211,7 @@ def test_of_thresholds_those_for_the_most_judges_hold() -> None:
 
 
 @pytest.mark.parametrize(("probability", "decision"), [(0.39, "ok"), (0.4, "unsure")])
-def test_a_probability_without_thresholds_makes_a_text_unsure_at_most(
-    probability: float, decision: str
-) -> None:
+def test_a_bare_probability_makes_a_text_unsure_at_most(probability: float, decision: str) -> None:
     found = decided(seat("reader", probability), thresholds=())
     assert (found.decision.value, found.basis.false_alarms) == (decision, None)
 
@@ -278,9 +271,7 @@ def test_thresholds_on_the_score_of_other_seats_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(("severity", "decision"), [(4, "faulty"), (2, "unsure")])
-def test_errors_of_a_judge_that_was_not_measured_decide_beside_the_thresholds(
-    severity: int, decision: str
-) -> None:
+def test_errors_of_an_unmeasured_judge_decide_by_themselves(severity: int, decision: str) -> None:
     span = replace(mark(TEXT, "bridge", severity=severity), found_by=("annotator",))
     found = decided(seat("reader", 0.1), seat("annotator"), spans=[span, MILD])
     assert (found.decision.value, found.basis.false_alarms) == (decision, None)
@@ -307,10 +298,7 @@ SHARES = st.none() | st.floats(0, 1)
 
 
 @given(
-    st.tuples(SHARES, SHARES, SHARES),
-    st.lists(SPANS, max_size=4),
-    st.floats(1, 5),
-    st.booleans(),
+    st.tuples(SHARES, SHARES, SHARES), st.lists(SPANS, max_size=4), st.floats(1, 5), st.booleans()
 )
 def test_what_never_happens(
     stated: tuple[float | None, ...], spans: list[ErrorSpan], score: float, measured: bool
@@ -388,16 +376,9 @@ def test_thresholds_are_in_the_signature_of_a_panel() -> None:
 
 def panel(*reports: Report, measured: Thresholds = MEASURED) -> Panel:
     judges = [FixedJudge(says=report, name="reader|v:1") for report in reports]
-    return Panel(
-        seats=tuple(Seat(name=f"seat{n}", judge=judge) for n, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        thresholds=(measured,),
-    )
+    return panel_of(*judges, thresholds=(measured,))
 
 
-@pytest.mark.anyio
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=3), st.floats(0.2, 3), st.booleans())
 async def test_the_score_falls_with_the_probability_with_spans_and_without(
     stated: list[float], slope: float, marked: bool
@@ -408,11 +389,9 @@ async def test_the_score_falls_with_the_probability_with_spans_and_without(
         segment(), ASPECT
     )
     assert report.error_probability is not None
-    assert report.score == 5 - 4 * report.error_probability
-    assert report.aggregation == "probability"
+    assert (report.score, report.aggregation) == (5 - 4 * report.error_probability, "probability")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("second", "judge", "aggregation"),
     [(None, "reader", "mean"), (0.9, "other", "mean"), (0.9, "reader", "median")],
@@ -434,7 +413,6 @@ def test_a_recalibration_changes_the_signature_of_a_panel_that_it_is_for() -> No
     assert one == two
 
 
-@pytest.mark.anyio
 async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left_out() -> None:
     def unverified(text: str, probability: float) -> Unverified:
         start = TEXT.index(text)
@@ -452,7 +430,6 @@ async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left
     assert report.unverified == (other,)
 
 
-@pytest.mark.anyio
 async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() -> None:
     made_up = Unverified(start=0, end=3, text="xyz", probability=0.5, reason="New.")
     report = await panel(Report(score=3, unverified=(made_up,))).assess(segment(), ASPECT)
@@ -461,7 +438,6 @@ async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() ->
     assert "not an Unverified" in (await panel(listed).assess(segment(), ASPECT)).reason
 
 
-@pytest.mark.anyio
 async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis() -> None:
     report = await panel(Report(score=2, error_probability=0.9)).assess(segment(), ASPECT)
     assert (report.decision, report.error_probability) == (Decision.FAULTY, 0.9)
@@ -469,7 +445,6 @@ async def test_a_panel_reports_its_decision_with_the_probability_and_the_basis()
     assert report.basis.false_alarms == 0.05
 
 
-@pytest.mark.anyio
 async def test_a_seat_without_a_score_has_no_say_and_without_any_score_nothing_is_decided() -> None:
     idle = Report(outcome=Outcome.ABSTAINED, reason="not my aspect", error_probability=0.9)
     one = await panel(idle, Report(score=5, error_probability=0.1)).assess(segment(), ASPECT)
@@ -481,7 +456,6 @@ async def test_a_seat_without_a_score_has_no_say_and_without_any_score_nothing_i
 TRUE = Evidence(input="Article", start=13, end=17, text="1932")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "false",
     [

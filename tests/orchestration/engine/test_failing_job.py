@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.judges import ASPECT, FixedJudge, WaitingJudge, segment
+from fakes.judges import ASPECT, FixedJudge, WaitingJudge, panel_of, segment
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
 
@@ -17,7 +17,6 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ConfigError,
-    Judge,
     Message,
     Outcome,
     Report,
@@ -27,11 +26,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.registry import Registry
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
@@ -107,7 +103,6 @@ class Swallowing:
     signature: str = "swallowing"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         try:
             message = Message(role="user", content=segment.output)
             await self.model.complete(ChatRequest(messages=(message,)))
@@ -158,7 +153,6 @@ def test_a_closed_panel_and_one_of_another_loop_are_named_at_once() -> None:
         assert len(server.requests) == 1
 
 
-@pytest.mark.anyio
 async def test_pending_answers_arrive_before_the_run_fails() -> None:
     waiting = WaitingJudge.holding(["0", "1"])
     failing = FixedJudge(says=RunFailedError("the key is wrong"), name="failing")
@@ -194,15 +188,6 @@ async def test_pending_answers_arrive_before_the_run_fails() -> None:
     assert sorted(waiting.began) == ["0", "1"]
 
 
-def panel_of(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
-
-
 def ends_of(job: Job) -> list[ChunkEnd]:
     """Judge `job` as a worker of a cluster does, ten rows at a time."""
     folder = str(job.output.parent / "run")
@@ -220,15 +205,12 @@ def ends_of(job: Job) -> list[ChunkEnd]:
     return [read_end(worker(chunk_json(chunk))) for chunk in chunks]
 
 
-def test_a_cluster_counts_the_rows_that_one_of_several_judges_did_not_answer(
-    tmp_path: Path,
-) -> None:
+def test_a_cluster_counts_rows_that_one_of_several_judges_left_out(tmp_path: Path) -> None:
     with LoopbackServer(chat("ready"), failure(400, "too long")) as server:
         job = job_of(tmp_path, model_at(server), count=10)
         both = tuple(SeatConfig(judge=name) for name in ("form", "annotator"))
         (end,) = ends_of(replace(job, panel=replace(job.panel, seats=both)))
-    assert end.record.outcomes == {Outcome.SCORED: 10}
-    assert end.record.unanswered == 10
+    assert (end.record.outcomes, end.record.unanswered) == ({Outcome.SCORED: 10}, 10)
 
 
 def test_a_worker_of_a_cluster_ends_the_run_as_well(tmp_path: Path) -> None:

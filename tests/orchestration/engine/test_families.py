@@ -247,8 +247,7 @@ def test_judges_that_ask_no_model_are_of_no_family() -> None:
     assert events == []
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the client's library is built on it
+@pytest.mark.asyncio_only  # the client's library is built on it
 async def test_opening_a_panel_warns_of_seats_of_one_family() -> None:
     models = [
         ModelConfig(name=f"openai-compatible/{name}", base_url="http://127.0.0.1:9/v1")

@@ -9,15 +9,13 @@ from statistics import fmean
 
 import msgspec
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 from fakes.memory import DictMemory
 
 from spanjury.adapters.files.results.results import result_line
 from spanjury.judges.core import (
-    Aggregation,
     Aspect,
     Consolidation,
-    Consolidator,
     Judge,
     Outcome,
     Report,
@@ -28,15 +26,12 @@ from spanjury.judges.core import (
     Verdict,
 )
 from spanjury.judges.scoring.from_spans import FromSpans
-from spanjury.orchestration.engine.aggregation import mean, median
+from spanjury.orchestration.engine.aggregation import median
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import RememberedJudge
-from spanjury.orchestration.engine.panel import Observer, Panel, unobserved
+from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.summary import Summary
-
-pytestmark = pytest.mark.anyio
 
 TEXT = segment()
 MARKED = Report(
@@ -46,20 +41,8 @@ MARKED = Report(
 )
 
 
-def panel(
-    *judges: Judge,
-    aggregation: Aggregation = mean,
-    aggregation_name: str = "mean",
-    consolidator: Consolidator = RuleConsolidator(),  # noqa: B008  it holds nothing
-    observer: Observer = unobserved,
-) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=judge.signature, judge=judge) for judge in judges),
-        aggregation=aggregation,
-        aggregation_name=aggregation_name,
-        consolidator=consolidator,
-        observer=observer,
-    )
+def panel(*judges: Judge, **fields: object) -> Panel:
+    return panel_of(*judges, names=[judge.signature for judge in judges], **fields)
 
 
 def two(report: Report | Exception = MARKED) -> tuple[Judge, Judge]:
@@ -87,13 +70,10 @@ async def test_a_row_comes_back_byte_for_byte_and_counts_as_its_result_did() -> 
     row = recalled(memory, panel(*two()))
     assert row is not None
     assert row.line == line
-
     of_result, of_row = Summary(), Summary()
     of_result.add(Result(segment=TEXT, aspect=ASPECT, report=await made.assess(TEXT, ASPECT)))
     of_row.count(row.figures)
-    assert of_row == of_result
-    assert of_row.usage["a"] == MARKED.usage
-
+    assert (of_row, of_row.usage["a"]) == (of_result, MARKED.usage)
     report = await made.assess(TEXT, ASPECT)
     assert report.spans
     assert row.result() == Result(
@@ -199,7 +179,6 @@ class Looking(FixedJudge):
     """A plugin's judge, whose reports depend on a file of its own, too."""
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        del segment, aspect
         return "digest of the file"
 
 
@@ -208,7 +187,6 @@ async def test_rows_of_a_judge_that_may_depend_on_more_than_the_row_are_made_aga
     await kept(memory, panel(looking))
     await kept(memory, panel(FromSpans(judge=looking)))
     assert memory.values == {}
-
     await kept(memory, panel(RememberedJudge(looking, DictMemory())))
     assert memory.values == {}
     await kept(memory, panel(RememberedJudge(two()[0], DictMemory())))

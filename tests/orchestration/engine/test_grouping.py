@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from fakes.judges import located, mark
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Evidence, Located, SpanRef
 from spanjury.judges.text import AnswerMark
@@ -24,18 +25,9 @@ def span(
     quote: str, *, at: int | None = None, severity: int | None = 3, category: str = ""
 ) -> ErrorSpan:
     """Return a span of TEXT, or an unlocated one if the quote is not in it."""
-    start = at if at is not None else TEXT.find(quote)
-    if not quote or start < 0:
-        return ErrorSpan(text=quote, explanation="No.", severity=severity, category=category)
-    return ErrorSpan(
-        text=quote,
-        explanation="No.",
-        severity=severity,
-        start=start,
-        end=start + len(quote),
-        category=category,
-        located=Located.EXACT,
-    )
+    if at is None:
+        return mark(TEXT, quote, "No.", severity, category=category)
+    return located(quote, at, explanation="No.", severity=severity, category=category)
 
 
 YEAR = span("1923", severity=4)
@@ -119,8 +111,7 @@ def test_errors_that_are_far_apart_are_not_one() -> None:
 
 def test_an_error_without_a_place_joins_one_that_has_a_place() -> None:
     result, found = merged(answer(group("s1", "s2")), case(MADE_UP, YEAR))
-    assert found.interval == YEAR.interval
-    assert len(result.sources[0]) == 2
+    assert (found.interval, len(result.sources[0])) == (YEAR.interval, 2)
 
 
 @pytest.mark.parametrize("error", [MISSING, MADE_UP])

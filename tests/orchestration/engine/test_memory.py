@@ -6,7 +6,7 @@ import anyio
 import pytest
 from fakes.chat_model import ScriptedModel
 from fakes.earlier_rows import as_written_earlier
-from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, segment
+from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, panel_of, segment
 from fakes.logs import capture_logs
 from fakes.memory import DictMemory
 from hypothesis import given
@@ -20,7 +20,6 @@ from spanjury.judges.core import (
     ErrorSpan,
     Evidence,
     Finish,
-    Judge,
     JudgeError,
     Message,
     ModelError,
@@ -40,7 +39,6 @@ from spanjury.judges.core import (
     TransientModelError,
     Usage,
 )
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.memory import (
     FAILED,
     LIST_ALONE,
@@ -50,8 +48,6 @@ from spanjury.orchestration.engine.memory import (
 )
 from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 SEGMENT = segment()
 REPORT = Report(
@@ -84,7 +80,6 @@ class CountedJudge:
     asked: int = 0
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         self.asked += 1
         said = self.says[min(self.asked, len(self.says)) - 1]
         if isinstance(said, Exception):
@@ -101,11 +96,9 @@ class BrokenMemory:
     puts: list[str] = field(default_factory=list)
 
     def get(self, key: str) -> bytes | None:
-        del key
         return self.value
 
     async def put(self, key: str, value: bytes) -> None:
-        del value
         self.puts.append(key)
         if self.full:
             raise StoreError("memory.db: the disk is full")
@@ -114,21 +107,11 @@ class BrokenMemory:
         await self.put(key, value)
 
 
-def _panel(*judges: Judge) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=str(place), judge=judge) for place, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
-
-
 async def _assessed(panel: Panel) -> PanelReport:
     report = await panel.assess(SEGMENT, ASPECT)
     return replace(report, seats=tuple(replace(seat, seconds=0.0) for seat in report.seats))
 
 
-@pytest.mark.anyio
 async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     first = await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)
@@ -137,7 +120,6 @@ async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
     assert RememberedJudge(judge, memory).signature == judge.signature
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "error",
     [
@@ -150,18 +132,15 @@ async def test_a_judge_is_asked_once_and_its_answer_is_reused() -> None:
 async def test_a_panel_s_report_is_the_same_when_a_failure_is_remembered(error: Exception) -> None:
     judge, memory = CountedJudge([error]), DictMemory()
     other = FixedJudge(says=REPORT)
-    bare = await _assessed(_panel(other, CountedJudge([error])))
+    bare = await _assessed(panel_of(other, CountedJudge([error])))
     for _ in range(2):
         seats = [RememberedJudge(each, memory, again=frozenset()) for each in (other, judge)]
-        assert await _assessed(_panel(*seats)) == bare
+        assert await _assessed(panel_of(*seats)) == bare
     assert judge.asked == 1
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("outcome", Outcome)
-async def test_asked_again_is_what_was_not_answered_or_what_failed_if_asked_for(
-    outcome: Outcome,
-) -> None:
+async def test_asked_again_is_the_unanswered_or_the_failed_on_request(outcome: Outcome) -> None:
     score = 3 if outcome is Outcome.SCORED else None
     judge = CountedJudge([Report(outcome=outcome, score=score, reason="because"), REPORT])
     memory = DictMemory()
@@ -200,7 +179,6 @@ CHANGES: dict[str, Callable[[Segment, Aspect], tuple[Segment, Aspect]]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other(
     change: Callable[[Segment, Aspect], tuple[Segment, Aspect]],
@@ -212,7 +190,6 @@ async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other
     assert judge.asked == 2
 
 
-@pytest.mark.anyio
 async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     remembered = RememberedJudge(judge, memory)
@@ -228,7 +205,6 @@ async def test_a_judge_is_not_asked_again_for_what_it_cannot_see() -> None:
     assert judge.asked == 1
 
 
-@pytest.mark.anyio
 async def test_another_signature_and_another_place_have_a_say_of_their_own() -> None:
     judge, memory = CountedJudge([REPORT, Report(score=1), Report(score=2)]), DictMemory()
     for place, expected in (("", 2.5), ("2", 1), ("", 2.5), ("2", 1)):
@@ -238,7 +214,6 @@ async def test_another_signature_and_another_place_have_a_say_of_their_own() -> 
     assert (await RememberedJudge(judge, memory).assess(SEGMENT, ASPECT)).score == 2
 
 
-@pytest.mark.anyio
 async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None:
     judge = WaitingJudge.holding(["s", "t"])
     remembered = RememberedJudge(judge, DictMemory())
@@ -248,11 +223,9 @@ async def test_two_alike_segments_under_way_at_once_are_asked_for_once() -> None
             await anyio.wait_all_tasks_blocked()
         assert judge.began == ["s"]
         judge.events["s"].set()
-    assert judge.began == ["s"]
-    assert remembered._kept._turns == {}
+    assert (judge.began, remembered._kept._turns) == (["s"], {})
 
 
-@pytest.mark.anyio
 async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
     judge, memory = WaitingJudge.holding(["s", "t"]), DictMemory()
     remembered = RememberedJudge(judge, memory)
@@ -271,20 +244,17 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
         await anyio.wait_all_tasks_blocked()
         assert (judge.began, memory.values) == (["s", "t"], {})
         judge.events["t"].set()
-    assert len(memory.values) == 1
-    assert remembered._kept._turns == {}
+    assert (len(memory.values), remembered._kept._turns) == (1, {})
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])
 async def test_a_subclass_of_report_is_passed_on_and_not_kept(says: object) -> None:
     memory = DictMemory()
-    bare = await _assessed(_panel(FixedJudge(says=says)))
-    assert await _assessed(_panel(RememberedJudge(FixedJudge(says=says), memory))) == bare
+    bare = await _assessed(panel_of(FixedJudge(says=says)))
+    assert await _assessed(panel_of(RememberedJudge(FixedJudge(says=says), memory))) == bare
     assert memory.values == {}
 
 
-@pytest.mark.anyio
 async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> None:
     full = BrokenMemory()
     with pytest.raises(StoreError, match="full"):
@@ -294,11 +264,8 @@ async def test_a_failing_memory_is_reported_and_not_blamed_on_the_judge() -> Non
     assert len(full.puts) == 2
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("value", [b"", b"\xff", b"1", b"{}", b'{"outcome": "scored"}', b"[]"])
-async def test_unreadable_memories_are_asked_for_again_with_one_warning(
-    value: bytes,
-) -> None:
+async def test_unreadable_memories_are_asked_for_again_with_one_warning(value: bytes) -> None:
     memory = BrokenMemory(value, full=False)
     judge = RememberedJudge(FixedJudge(says=REPORT), memory)
     model = RememberedModel(ScriptedModel("a", "b"), memory)
@@ -310,7 +277,6 @@ async def test_unreadable_memories_are_asked_for_again_with_one_warning(
     assert len(memory.puts) == 4
 
 
-@pytest.mark.anyio
 async def test_a_model_is_asked_once_for_a_request() -> None:
     model, memory = ScriptedModel(REPLY, "second"), DictMemory()
     for _ in range(2):
@@ -334,7 +300,6 @@ class SamplingJudge:
         return f"sampling {self.version}"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         replies: list[str] = []
 
         async def ask() -> None:
@@ -346,7 +311,6 @@ class SamplingJudge:
         return Report(score=3, rationale=" ".join(sorted(replies)))
 
 
-@pytest.mark.anyio
 async def test_a_repeated_question_gets_its_own_draws_and_the_same_when_rescored() -> None:
     model, memory = ScriptedModel(*"abcdef"), DictMemory()
     remembered = RememberedModel(model, memory)
@@ -358,7 +322,6 @@ async def test_a_repeated_question_gets_its_own_draws_and_the_same_when_rescored
     assert len(model.requests) == 6
 
 
-@pytest.mark.anyio
 async def test_a_model_s_error_is_not_kept() -> None:
     model, memory = ScriptedModel(ModelError("down"), "up"), DictMemory()
     remembered = RememberedModel(model, memory)
@@ -367,7 +330,6 @@ async def test_a_model_s_error_is_not_kept() -> None:
     assert (await remembered.complete(REQUEST)).text == "up"
 
 
-@pytest.mark.anyio
 async def test_a_tokenizer_is_asked_once_in_all_runs_and_its_listed_tokens_are_left_out() -> None:
     memory, sources = DictMemory(), list[str]()
     found = TemplateTokens(tokens=("<|im_end|>", "<file_sep>"), source="it")
@@ -381,7 +343,6 @@ async def test_a_tokenizer_is_asked_once_in_all_runs_and_its_listed_tokens_are_l
     assert sources == ["it", "it"]
 
 
-@pytest.mark.anyio
 async def test_requests_that_waited_for_a_tokenizer_in_vain_do_not_ask_it_one_by_one() -> None:
     asked = anyio.Event()
     tries = 0
@@ -406,7 +367,6 @@ async def test_requests_that_waited_for_a_tokenizer_in_vain_do_not_ask_it_one_by
     assert (tries, sources) == (2, [LIST_ALONE])
 
 
-@pytest.mark.anyio
 async def test_alike_requests_under_way_at_once_are_asked_for_once() -> None:
     model = ScriptedModel("only")
     remembered = RememberedModel(model, DictMemory())
@@ -460,7 +420,6 @@ def test_a_report_that_was_kept_before_there_were_probabilities_is_read() -> Non
     assert read_report(earlier) == REPORT
 
 
-@pytest.mark.anyio
 async def test_more_aspects_than_a_judge_keeps_in_mind_stay_distinct() -> None:
     judge, memory = CountedJudge([REPORT]), DictMemory()
     remembered = RememberedJudge(judge, memory)

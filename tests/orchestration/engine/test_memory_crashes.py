@@ -47,9 +47,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return _after("row", lines_of_run)
 
 
-def test_kept_values_survive_kill_9_and_a_resume_completes_the_run(
-    tmp_path: Path, undisturbed: list[str]
-) -> None:
+def test_values_survive_kill_9_and_a_resume(tmp_path: Path, undisturbed: list[str]) -> None:
     rounds = 0
     while rounds < ROUNDS:
         path = tmp_path / f"{rounds}.db"

@@ -66,7 +66,6 @@ class Named:
     asked: int = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked += 1
         return Reply(text=f"reply {self.asked}")
 
@@ -80,7 +79,6 @@ class Reading:
     signature: str = "counted"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         reply = await self.model.complete(REQUEST)
         return self.reads.get(reply.text, Report(score=3))
 
@@ -93,7 +91,6 @@ async def _ask(model: ChatModel, memory: DictMemory, *, assessing: bool) -> None
         await known.complete(REQUEST)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("name", "assessing"), KEYS)
 async def test_a_reply_is_kept_under_the_key_that_it_always_had(name: str, assessing: bool) -> None:
     memory = DictMemory()
@@ -101,17 +98,14 @@ async def test_a_reply_is_kept_under_the_key_that_it_always_had(name: str, asses
     assert KEYS[name, assessing] in memory.values
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("name", "assessing"), KEYS)
 async def test_a_reply_that_0_1_0_kept_is_taken_over(name: str, assessing: bool) -> None:
     model, memory = Named(name), DictMemory()
     memory.values[KEYS_OF_0_1_0[name, assessing]] = kept = written(Reply(text="paid for"))
     await _ask(model, memory, assessing=assessing)
-    assert model.asked == 0
-    assert memory.values[KEYS[name, assessing]] == kept
+    assert (model.asked, memory.values[KEYS[name, assessing]]) == (0, kept)
 
 
-@pytest.mark.anyio
 async def test_a_report_that_0_1_0_kept_of_another_s_judge_is_taken() -> None:
     model, memory = Named("model"), DictMemory()
     memory.values[REPORT_OF_0_1_0] = written(Report(score=2))
@@ -125,7 +119,6 @@ def test_no_report_of_0_1_0_is_taken_of_a_judge_that_reads_replies() -> None:
     assert keys.former(segment(), ASPECT) is None
 
 
-@pytest.mark.anyio
 async def test_another_reader_reads_the_replies_without_a_call() -> None:
     model, memory = Named("model"), DictMemory()
     known = RememberedModel(model, memory)
@@ -135,7 +128,6 @@ async def test_another_reader_reads_the_replies_without_a_call() -> None:
     assert model.asked == 1
 
 
-@pytest.mark.anyio
 async def test_failures_are_asked_again_if_another_reader_fails_too() -> None:
     model, memory = Named("model"), DictMemory()
     known = RememberedModel(model, memory)
@@ -235,10 +227,8 @@ def test_a_metric_is_measured_again_for_its_texts_its_scale_and_its_code_alone()
 def test_a_metric_of_another_package_is_known_by_its_own_signature() -> None:
     card = open_metric_judge("f1", {}).card
     judges = [MetricJudge(metric=Length(name), card=card) for name in ("length", "length 2")]
-    keys = {report_key(judge, segment(), ASPECT) for judge in judges}
-    assert len(keys) == 2
-    codes = {judge.signature.rpartition("|code:")[2] for judge in judges}
-    assert len(codes) == 1
+    assert len({report_key(judge, segment(), ASPECT) for judge in judges}) == 2
+    assert len({judge.signature.rpartition("|code:")[2] for judge in judges}) == 1
 
 
 def test_a_judge_inside_another_is_known_by_its_signature_if_it_says_no_more() -> None:

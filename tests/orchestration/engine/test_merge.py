@@ -51,8 +51,7 @@ def test_two_seats_that_say_the_same_of_one_place_become_one_span() -> None:
         )
     )
     (span,) = merged.spans
-    assert span.text == "opened in 1935"
-    assert span.severity == 5
+    assert (span.text, span.severity) == ("opened in 1935", 5)
     assert span.explanation == "The year is wrong; the article says 1932."
     assert span.found_by == ("a", "b")
     assert merged.sources == ((SpanRef(seat="a", index=0), SpanRef(seat="b", index=0)),)
@@ -86,8 +85,7 @@ def test_two_problems_that_one_seat_lists_at_one_place_are_two() -> None:
 
 def test_a_seat_that_repeats_itself_word_for_word_counts_once() -> None:
     merged = consolidate(verdict(a=[mark(TEXT, "1935"), mark(TEXT, "1935")]))
-    assert len(merged.spans) == 1
-    assert len(merged.sources[0]) == 2
+    assert (len(merged.spans), len(merged.sources[0])) == (1, 2)
 
 
 def test_omissions_match_by_their_explanations() -> None:
@@ -173,5 +171,4 @@ def test_one_span_of_two_seats_keeps_the_evidence_of_both_and_the_higher_probabi
     one = replace(mark(TEXT, "1935", "wrong year"), evidence=(year, other), probability=0.6)
     two = replace(mark(TEXT, "1935", "wrong year"), evidence=(opening, year), probability=0.9)
     (span,) = consolidate(verdict(a=[one], b=[two])).spans
-    assert span.evidence == (year, other, opening)
-    assert span.probability == 0.9
+    assert (span.evidence, span.probability) == ((year, other, opening), 0.9)

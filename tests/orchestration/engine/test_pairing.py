@@ -69,5 +69,4 @@ def test_turns_under_a_header_of_passages_are_one_text_in_a_task_that_knows_them
     row = replace(segment(), inputs=inputs)
     ((talk, _),) = pair([row], CATALOGUE, task="dialogue", aspects=("fluency",))
     ((answer, _),) = pair([row], CATALOGUE, task="qa", aspects=("fluency",))
-    assert talk.inputs == {"context": "A: Hi.\nB: Hello."}
-    assert answer.inputs == inputs
+    assert (talk.inputs, answer.inputs) == ({"context": "A: Hi.\nB: Hello."}, inputs)

@@ -4,18 +4,14 @@ from dataclasses import replace
 
 import pytest
 from anyio.lowlevel import checkpoint
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, located, mark, panel_of, segment
 from fakes.logs import capture_logs
 
 from spanjury.judges.core import (
-    Aggregation,
     Aspect,
     ConfigError,
-    ErrorSpan,
     EventLog,
-    Judge,
     JudgeError,
-    Located,
     ModelRefusedError,
     ModelTimeoutError,
     Outcome,
@@ -25,21 +21,6 @@ from spanjury.judges.core import (
     Segment,
     Usage,
 )
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
-
-pytestmark = pytest.mark.anyio
-
-
-def panel(*judges: Judge, aggregation: Aggregation = mean) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=f"seat{i}", judge=judge) for i, judge in enumerate(judges)),
-        aggregation=aggregation,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
 
 
 def scoring(*scores: float) -> list[FixedJudge]:
@@ -47,7 +28,7 @@ def scoring(*scores: float) -> list[FixedJudge]:
 
 
 async def test_the_score_is_the_unrounded_mean_of_the_seats() -> None:
-    report = await panel(*scoring(2, 3, 5)).assess(segment(), ASPECT)
+    report = await panel_of(*scoring(2, 3, 5)).assess(segment(), ASPECT)
     assert report.score == pytest.approx(10 / 3)
     assert report.outcome is Outcome.SCORED
     assert [seat.report.score for seat in report.seats] == [2, 3, 5]
@@ -66,7 +47,7 @@ async def test_the_score_is_the_unrounded_mean_of_the_seats() -> None:
 )
 async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> None:
     with capture_logs() as logs:
-        report = await panel(FixedJudge(says=raised), *scoring(4)).assess(segment(), ASPECT)
+        report = await panel_of(FixedJudge(says=raised), *scoring(4)).assess(segment(), ASPECT)
     assert report.score == 4
     assert report.seats[0].report.outcome is outcome
     assert report.seats[0].report.score is None
@@ -78,7 +59,7 @@ async def test_an_error_costs_one_seat(raised: Exception, outcome: Outcome) -> N
 
 async def test_an_unreadable_reply_is_kept() -> None:
     judge = FixedJudge(says=ParseError("no score line", reply="gibberish"))
-    report = await panel(judge).assess(segment(), ASPECT)
+    report = await panel_of(judge).assess(segment(), ASPECT)
     assert report.seats[0].report.reply == "gibberish"
 
 
@@ -88,30 +69,18 @@ async def test_an_unreadable_reply_is_kept() -> None:
         None,
         Report(score=7),
         Report(score=math.nan),
-        Report(
-            score=3,
-            spans=(
-                ErrorSpan(
-                    text="xxxx",
-                    start=0,
-                    end=4,
-                    located=Located.EXACT,
-                    explanation="",
-                    severity=1,
-                ),
-            ),
-        ),
+        Report(score=3, spans=(located("xxxx", 0, explanation="", severity=1),)),
     ],
 )
 async def test_a_report_that_does_not_fit_is_no_score(says: object) -> None:
-    report = await panel(FixedJudge(says=says)).assess(segment(), ASPECT)
+    report = await panel_of(FixedJudge(says=says)).assess(segment(), ASPECT)
     assert report.outcome is Outcome.BACKEND_FAILED
     assert report.score is None
 
 
 async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
     judge = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="not my aspect"))
-    report = await panel(judge, judge).assess(segment(), ASPECT)
+    report = await panel_of(judge, judge).assess(segment(), ASPECT)
     assert report.outcome is Outcome.ABSTAINED
     assert report.reason == "seat0: not my aspect; seat1: not my aspect"
 
@@ -119,7 +88,7 @@ async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
 async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
     task = replace(ASPECT.task, input_headers={"Article": ()})
     aspect = replace(ASPECT, task=task, needs=("Article",))
-    report = await panel(*scoring(5)).assess(replace(segment(), inputs={}), aspect)
+    report = await panel_of(*scoring(5)).assess(replace(segment(), inputs={}), aspect)
     assert report.outcome is Outcome.ABSTAINED
     assert report.seats[0].report.reason == (
         "consistency cannot be judged without an input Article"
@@ -128,7 +97,7 @@ async def test_no_judge_is_asked_what_cannot_be_judged() -> None:
 
 async def test_without_a_score_the_gravest_outcome_is_reported() -> None:
     abstains = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="no"))
-    report = await panel(abstains, FixedJudge(says=ModelTimeoutError("slow"))).assess(
+    report = await panel_of(abstains, FixedJudge(says=ModelTimeoutError("slow"))).assess(
         segment(), ASPECT
     )
     assert report.outcome is Outcome.TIMED_OUT
@@ -137,7 +106,7 @@ async def test_without_a_score_the_gravest_outcome_is_reported() -> None:
 async def test_spans_name_the_seats_that_found_them() -> None:
     text = segment()
     report = Report(score=2, spans=(mark(text.output, "1935", "The year is wrong."),))
-    merged = await panel(FixedJudge(says=report), FixedJudge(says=report)).assess(text, ASPECT)
+    merged = await panel_of(FixedJudge(says=report), FixedJudge(says=report)).assess(text, ASPECT)
     (span,) = merged.spans
     assert span.found_by == ("seat0", "seat1")
 
@@ -145,24 +114,25 @@ async def test_spans_name_the_seats_that_found_them() -> None:
 async def test_an_outlier_keeps_its_score_and_loses_its_spans() -> None:
     text = segment()
     dissent = Report(score=1, spans=(mark(text.output, "1935"),))
-    report = await panel(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(text, ASPECT)
+    report = await panel_of(*scoring(4, 4, 4, 4), FixedJudge(says=dissent)).assess(text, ASPECT)
     assert report.score == pytest.approx(17 / 5)
-    assert report.spans == ()
-    assert report.set_aside == ("seat4",)
+    assert (report.spans, report.set_aside) == ((), ("seat4",))
     assert report.seats[4].report.spans
 
 
 async def test_spans_of_a_seat_without_a_score_stay_with_the_seat() -> None:
     text = segment()
     broken_off = Report(outcome=Outcome.TRUNCATED, reason="cut", spans=(mark(text.output, "1935"),))
-    report = await panel(FixedJudge(says=broken_off), *scoring(4)).assess(text, ASPECT)
+    report = await panel_of(FixedJudge(says=broken_off), *scoring(4)).assess(text, ASPECT)
     assert report.spans == ()
     assert report.seats[0].report.spans
 
 
 async def test_tokens_of_all_seats_are_summed() -> None:
     spent = Report(score=3, usage=Usage(calls=1, prompt=10, completion=5))
-    report = await panel(FixedJudge(says=spent), FixedJudge(says=spent)).assess(segment(), ASPECT)
+    report = await panel_of(FixedJudge(says=spent), FixedJudge(says=spent)).assess(
+        segment(), ASPECT
+    )
     assert report.usage == Usage(calls=2, prompt=20, completion=10)
 
 
@@ -171,15 +141,14 @@ async def test_an_aggregation_that_breaks_costs_this_report_only() -> None:
         return math.nan
 
     with capture_logs() as logs:
-        report = await panel(*scoring(3), aggregation=nonsense).assess(segment(), ASPECT)
+        report = await panel_of(*scoring(3), aggregation=nonsense).assess(segment(), ASPECT)
     assert report.outcome is Outcome.BACKEND_FAILED
-    assert report.seats[0].report.score == 3
-    assert logs[0]["event"] == "panel.conclusion_failed"
+    assert (report.seats[0].report.score, logs[0]["event"]) == (3, "panel.conclusion_failed")
 
 
 async def test_log_context_does_not_outlive_an_assessment() -> None:
     with capture_logs() as logs:
-        await panel(*scoring(3)).assess(segment(), ASPECT)
+        await panel_of(*scoring(3)).assess(segment(), ASPECT)
         EventLog().info("thing.done")
     assert logs == [{"event": "thing.done", "log_level": "info"}]
 
@@ -191,36 +160,29 @@ async def test_seats_judge_side_by_side() -> None:
         signature = "noting"
 
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-            del segment, aspect
             order.append("begins")
             await checkpoint()
             order.append("ends")
             return Report(score=3)
 
-    await panel(Noting(), Noting()).assess(segment(), ASPECT)
+    await panel_of(Noting(), Noting()).assess(segment(), ASPECT)
     assert order == ["begins", "begins", "ends", "ends"]
 
 
 async def test_a_panel_sits_on_a_panel() -> None:
-    inner = panel(*scoring(2, 4))
-    report = await panel(inner, *scoring(5)).assess(segment(), ASPECT)
+    inner = panel_of(*scoring(2, 4))
+    report = await panel_of(inner, *scoring(5)).assess(segment(), ASPECT)
     assert report.score == 4
 
 
 def test_a_panel_needs_a_seat_and_distinct_names() -> None:
     with pytest.raises(ConfigError, match="at least one judge"):
-        panel()
-    seat = Seat(name="a", judge=FixedJudge(says=Report(score=3)))
+        panel_of()
     with pytest.raises(ConfigError, match="distinct names, got a, a"):
-        Panel(
-            seats=(seat, seat),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
+        panel_of(*scoring(3, 3), names=["a", "a"])
 
 
 def test_the_signature_changes_with_a_seat_and_with_nothing_else() -> None:
-    one, other = panel(*scoring(3)), panel(FixedJudge(says=Report(score=3), name="other"))
-    assert one.signature == panel(*scoring(4)).signature
+    one, other = panel_of(*scoring(3)), panel_of(FixedJudge(says=Report(score=3), name="other"))
+    assert one.signature == panel_of(*scoring(4)).signature
     assert one.signature != other.signature

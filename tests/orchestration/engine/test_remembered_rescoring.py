@@ -31,8 +31,6 @@ from spanjury.orchestration.engine.memory import (
 )
 from spanjury.orchestration.engine.memory_codec import read_rescoring, written
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment()
 SPAN = mark(SEGMENT.output, "1935", "Wrong. \ud83d", 4)
 OMISSION = ErrorSpan(text="", explanation="No end.", severity=None)
@@ -52,13 +50,11 @@ class CountedRescorable:
     asked: int = 0
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment, aspect
         return Report(score=3)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        del segment, aspect, spans
         self.asked += 1
         await anyio.lowlevel.checkpoint()
         said = self.says[min(self.asked, len(self.says)) - 1]

@@ -89,9 +89,7 @@ def test_two_of_sixteen_tasks_that_are_submitted_again_are_not_taken_for_the_fir
 
 
 @given(st.lists(st.integers()), st.integers(1, 9))
-def test_shards_share_out_all_rows_and_taken_in_turn_restore_their_order(
-    rows: list[int], of: int
-) -> None:
+def test_shards_share_out_all_rows_and_keep_the_order_in_turn(rows: list[int], of: int) -> None:
     shards = [list(Shard(number=n, of=of).of_rows(iter(rows))) for n in range(1, of + 1)]
     gap = object()
     in_turn = [row for turn in zip_longest(*shards, fillvalue=gap) for row in turn]

@@ -2,20 +2,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelReport, Report
 from spanjury.judges.scoring import SpanMap, SpanPenalty
 from spanjury.judges.scoring.files import write_map
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
-
-pytestmark = pytest.mark.anyio
 
 TEXT = segment().output
 
@@ -32,13 +27,7 @@ def finding(*spans: ErrorSpan, score: float = 4) -> FixedJudge:
 
 
 def panel(*judges: Judge, score: SpanScore | None) -> Panel:
-    return Panel(
-        seats=tuple(Seat(name=f"seat{i}", judge=judge) for i, judge in enumerate(judges)),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-        span_score=score,
-    )
+    return panel_of(*judges, span_score=score)
 
 
 async def report_of(*judges: Judge, score: SpanScore) -> PanelReport:
@@ -54,8 +43,7 @@ async def test_each_seat_speaks_by_the_spans_that_it_found() -> None:
 
 async def test_merged_spans_count_as_they_are_reported() -> None:
     report = await report_of(finding(year(2)), finding(year(4)), score=span_score())
-    assert [span.severity for span in report.spans] == [4]
-    assert report.score == 1
+    assert ([span.severity for span in report.spans], report.score) == ([4], 1)
 
 
 async def test_the_whole_list_is_as_bad_as_its_worst_error_whoever_found_it() -> None:
@@ -123,9 +111,7 @@ async def test_a_panel_is_asked_by_name_how_its_score_is_made() -> None:
         ("from-spans:file=absent.json,rest=.2", "leave out all but over"),
     ],
 )
-async def test_an_invalid_score_option_is_reported_before_any_judge_is_asked(
-    name: str, problem: str
-) -> None:
+async def test_an_invalid_score_option_is_reported_before_judging(name: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         async with open_panel(judges=["form"], score=name):
             pass

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 from anyio import CancelScope, Event, create_task_group, sleep_forever, wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
-from fakes.judges import ASPECT, segment
+from fakes.judges import ASPECT, panel_of, segment
 from fakes.memory import DictMemory
 
 from spanjury.adapters.files.results.results import result_line, result_row
@@ -35,11 +35,8 @@ from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.score_map import ScoreMap
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.staging import Staging
 from spanjury.orchestration.engine.summary import Summary
-
-pytestmark = pytest.mark.anyio
 
 ONE_CALL = Usage(calls=1, prompt=90, completion=10)
 PRICE = TokenPrice(prompt=1e-3, completion=1e-2)
@@ -60,7 +57,6 @@ class CountingJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         await checkpoint()
         self.asked.append(segment.segment_id)
         return Report(score=self.scores(segment), usage=self.usage)
@@ -89,17 +85,10 @@ def panel(
     meter: Meter | None = None,
 ) -> Panel:
     prices = {judge.signature: PRICE for judge in judges if judge.signature != "cheap"}
-    return Panel(
-        seats=tuple(
-            Seat(
-                name=judge.signature,
-                judge=RememberedJudge(judge, memory) if memory is not None else judge,
-            )
-            for judge in judges
-        ),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
+    asked = judges if memory is None else [RememberedJudge(judge, memory) for judge in judges]
+    return panel_of(
+        *asked,
+        names=[judge.signature for judge in judges],
         stages=Staging(
             cascade,
             aggregation=mean,
@@ -127,8 +116,7 @@ async def test_dear_seats_are_asked_only_where_the_cheap_one_is_unsure() -> None
     first, dear, dearer = three()
     even, uneven = (one.report for one in await results(panel(dearer, first, dear), TEXTS[:2]))
     assert dear.asked == dearer.asked == ["s1"]
-    assert first.asked == ["s0", "s1"]
-    assert [one.seat for one in even.seats] == ["cheap"]
+    assert (first.asked, [one.seat for one in even.seats]) == (["s0", "s1"], ["cheap"])
     assert even.score == 5
     assert even.decision is Decision.OK
     assert even.unasked is not None
@@ -148,7 +136,6 @@ async def test_seats_of_a_stage_are_asked_at_once() -> None:
         signature: str
 
         async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-            del segment, aspect
             begun.append(self.signature)
             await go_on.wait()
             return Report(score=3)
@@ -180,11 +167,9 @@ async def test_a_seat_that_was_not_asked_is_no_failure_and_no_gap_in_the_coverag
     summary = Summary()
     for result in await results(panel(*three())):
         summary.add(result)
-    assert summary.whole.coverage == 1.0
-    assert summary.seats["dear"].total() == 3
+    assert (summary.whole.coverage, summary.seats["dear"].total()) == (1.0, 3)
     assert set(summary.seats["dear"]) == {Outcome.SCORED}
-    assert summary.unasked == {"dear": 3, "dearer": 3}
-    assert summary.stops == {StopReason.SURE: 3}
+    assert (summary.unasked, summary.stops) == ({"dear": 3, "dearer": 3}, {StopReason.SURE: 3})
 
 
 async def test_the_score_of_few_seats_is_the_one_expected_of_all() -> None:
@@ -219,8 +204,7 @@ async def test_a_later_run_with_all_seats_asks_only_the_missing_ones() -> None:
     always = Cascade(stages=(Stage(seats=("cheap",), unsure=(0, 1)), UNSURE.stages[1]))
     await results(panel(first, dear, dearer, cascade=always, memory=memory))
     assert first.asked == [text.segment_id for text in TEXTS]
-    assert sorted(dear.asked) == sorted(first.asked)
-    assert sorted(dearer.asked) == sorted(first.asked)
+    assert (sorted(dear.asked), sorted(dearer.asked)) == (sorted(first.asked), sorted(first.asked))
 
 
 async def test_other_stages_and_another_budget_have_other_signatures() -> None:
@@ -230,8 +214,7 @@ async def test_other_stages_and_another_budget_have_other_signatures() -> None:
         panel(*judges, budget=parse_budget("5calls")),
         panel(*judges, budget=parse_budget("6calls")),
     ]
-    signatures = {panel(*judges).signature, *(one.signature for one in others)}
-    assert len(signatures) == 4
+    assert len({panel(*judges).signature, *(one.signature for one in others)}) == 4
     assert panel(*judges).signature == panel(*three()).signature
 
 
@@ -311,9 +294,7 @@ async def test_a_run_that_breaks_off_goes_on_to_the_rows_of_one_that_does_not(do
     begun = [line(row) for row in await results(before, TEXTS[:done])]
     after = panel(first, dear, dearer, budget=parse_budget("4calls"), memory=memory)
     rows = [line(row) for row in await results(after)]
-    assert rows == whole
-    assert rows[:done] == begun
-    assert len(dear.asked) == 2
+    assert (rows, rows[:done], len(dear.asked)) == (whole, begun, 2)
 
 
 def line(result: Result) -> dict[str, object]:
@@ -351,8 +332,7 @@ async def test_rescoring_stops_where_the_run_stopped_whatever_the_aggregation_ma
         stages=silent,
     )
     report = await again.assess(TEXTS[0], ASPECT)
-    assert report.unasked == before[0].report.unasked
-    assert judges[0].asked == []
+    assert (report.unasked, judges[0].asked) == (before[0].report.unasked, [])
 
 
 async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took() -> None:
@@ -368,7 +348,6 @@ async def test_a_finished_row_comes_back_with_who_was_not_asked_and_what_it_took
         assert row.result().report.unasked == result.report.unasked
         summary.count(row.figures)
     assert summary.unasked == {"dear": 4, "dearer": 4}
-
     other = panel(*judges, budget=parse_budget("4calls"))
     for text in TEXTS:
         row = rows.recall(rows.key(text, ASPECT), text, ASPECT)
@@ -431,7 +410,6 @@ class PayingJudge:
     asked: list[str] = field(default_factory=list)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         account = self.meter.account(name=self.signature, price=PRICE)
         message = Message(role="user", content=segment.output)
         reservation = await account.reserve(ChatRequest(messages=(message,)))

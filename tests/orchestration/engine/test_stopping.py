@@ -5,14 +5,10 @@ import math
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.judges import ASPECT, WaitingJudge, segment
+from fakes.judges import ASPECT, WaitingJudge, panel_of, segment
 
 from spanjury.judges.core import ConfigError, Judge, RunFailedError
-from spanjury.orchestration.engine.aggregation import mean
 from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import (
     GRACE,
     FailurePolicy,
@@ -21,8 +17,6 @@ from spanjury.orchestration.engine.stopping import (
     run_watched,
 )
 
-pytestmark = pytest.mark.anyio
-
 
 class Batch:
     """Five pairs before one judge, two at once."""
@@ -30,12 +24,7 @@ class Batch:
     def __init__(self, judge: Judge) -> None:
         self.written: list[str] = []
         self.stop_token = StopToken()
-        self._panel = Panel(
-            seats=(Seat(name="only", judge=judge),),
-            aggregation=mean,
-            aggregation_name="mean",
-            consolidator=RuleConsolidator(),
-        )
+        self._panel = panel_of(judge, names=["only"])
 
     async def run(self) -> None:
         await evaluate(
@@ -58,8 +47,7 @@ async def test_running_work_is_finished_and_nothing_else_begins() -> None:
         assert batch.written == []
         judge.events["1"].set()
         judge.events["0"].set()
-    assert batch.written == ["0", "1"]
-    assert judge.began == ["0", "1"]
+    assert (batch.written, judge.began) == (["0", "1"], ["0", "1"])
     assert batch.stop_token.interrupted
 
 
@@ -88,8 +76,7 @@ async def test_a_stop_that_was_requested_before_stops_before_the_first() -> None
     batch = Batch(judge)
     batch.stop_token.request("early")
     await batch.run()
-    assert judge.began == []
-    assert batch.written == []
+    assert (judge.began, batch.written) == ([], [])
 
 
 async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -> None:
@@ -106,9 +93,7 @@ async def test_a_stop_that_is_requested_when_all_is_begun_interrupts_nothing() -
 
 
 @pytest.mark.parametrize("graces", [(0,), (60, 0), (0, 60)])
-async def test_the_shortest_grace_requested_before_entry_limits_the_work(
-    graces: tuple[float, ...],
-) -> None:
+async def test_the_shortest_grace_before_entry_limits_the_work(graces: tuple[float, ...]) -> None:
     stop_token = StopToken()
     for grace in graces:
         stop_token.request("early", grace=grace)

@@ -32,8 +32,7 @@ def test_means_are_over_what_is_scored_and_coverage_over_everything() -> None:
     row = summary.rows["summarization", "consistency", "a"]
     assert (row.mean, row.coverage, row.spans_per_text) == (3.5, 0.5, 1.0)
     assert summary.outcomes == {Outcome.SCORED: 2, Outcome.TIMED_OUT: 2}
-    assert summary.seats == {"only": summary.outcomes}
-    assert summary.reasons == {"slow": 2}
+    assert (summary.seats, summary.reasons) == ({"only": summary.outcomes}, {"slow": 2})
 
 
 def test_without_a_score_there_is_no_mean() -> None:
@@ -63,5 +62,4 @@ def test_the_usage_of_a_judge_is_summed_over_its_reports() -> None:
     summary = Summary()
     for _ in range(3):
         summary.add(replace(one, report=replace(one.report, seats=seats)))
-    assert summary.usage["only"] == spent + spent + spent
-    assert summary.usage["idle"] == Usage()
+    assert (summary.usage["only"], summary.usage["idle"]) == (spent + spent + spent, Usage())

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark
+from fakes.judges import ASPECT, FixedJudge, located, mark
 from fakes.repairing import MarkingJudge, ScriptedWriter, panel_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
-    Located,
     ModelTimeoutError,
     Outcome,
     PanelReport,
@@ -32,8 +31,6 @@ from spanjury.orchestration.engine.text_repair.places import (
     passages_in,
 )
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
-
-pytestmark = pytest.mark.anyio
 
 TEXT = "The bridge opened in 1935. It cost nothing. Ships liked it."
 WRONG = MarkingJudge(severities={"1935": 4, "nothing": 2, "never": 5})
@@ -61,8 +58,7 @@ async def test_a_replacement_stands_where_the_error_stood_and_all_else_is_as_it_
         (21, "1935", "1932"),
         (35, "nothing", "much"),
     ]
-    assert done.edits[0].errors[0].span.explanation == "1935 is wrong"
-    assert done.left == ()
+    assert (done.edits[0].errors[0].span.explanation, done.left) == ("1935 is wrong", ())
 
 
 async def test_an_empty_replacement_deletes() -> None:
@@ -76,8 +72,7 @@ async def test_a_worse_version_is_given_up_and_ends_the_repair() -> None:
     assert done.stopped is Stopped.NO_BETTER
     assert [version.kept for version in done.versions] == [True, False]
     assert done.versions[1].text == "The bridge opened in never. It cost nothing. Ships liked it."
-    assert done.edits == ()
-    assert len(writer.seen) == 1
+    assert (done.edits, len(writer.seen)) == ((), 1)
 
 
 async def test_a_version_that_is_no_better_and_no_worse_is_given_up() -> None:
@@ -210,14 +205,7 @@ def test_errors_count_by_severity_before_the_score_does() -> None:
 
 
 def span(start: int, end: int, text: str) -> ErrorSpan:
-    return ErrorSpan(
-        text=text[start:end],
-        start=start,
-        end=end,
-        located=Located.EXACT,
-        explanation="wrong",
-        severity=3,
-    )
+    return located(text[start:end], start)
 
 
 def test_spans_that_overlap_are_one_place_and_spans_that_touch_are_two() -> None:
@@ -241,9 +229,7 @@ def marked_texts(draw: st.DrawFn) -> tuple[str, list[Marked], dict[int, str]]:
 
 
 @given(marked_texts())
-def test_nothing_outside_the_marked_characters_ever_changes(
-    case: tuple[str, list[Marked], dict[int, str]],
-) -> None:
+def test_nothing_unmarked_ever_changes(case: tuple[str, list[Marked], dict[int, str]]) -> None:
     text, errors, texts = case
     places = passages_in(text, errors)
     marked = {n for error in errors for n in range(error.span.start or 0, error.span.end or 0)}
@@ -280,9 +266,7 @@ def bare(text: str) -> str:
         ("A\n\nIt flies.\nB", "It flies", "A\n\n\nB"),
     ],
 )
-def test_a_deletion_leaves_no_blank_and_no_stop_standing_alone(
-    text: str, gone: str, left: str
-) -> None:
+def test_a_deletion_leaves_no_lone_blank_or_full_stop(text: str, gone: str, left: str) -> None:
     places = passages_in(text, [Marked("consistency", mark(text, gone))])
     assert edited(text, edits_of(text, places, {1: ""})) == left
 

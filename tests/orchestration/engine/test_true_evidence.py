@@ -3,20 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from fakes.judges import ASPECT, FixedJudge, mark, segment
+from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import Evidence, JudgeError, Report
-from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.report_checks import checked_report
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
-from spanjury.orchestration.engine.seats import Seat
 
 TEXT = segment()  # whose Article is "It opened in 1932."
 DATE = Evidence(input="Article", start=13, end=17, text="1932")
 VERB = Evidence(input="Article", start=3, end=9, text="opened")
-
-pytestmark = pytest.mark.anyio
 
 
 def report(*evidence: Evidence) -> Report:
@@ -46,13 +40,5 @@ def test_invalid_evidence_costs_the_report() -> None:
 
 async def test_spans_that_are_merged_keep_the_evidence_of_all_and_each_place_once() -> None:
     judges = FixedJudge(says=report(DATE)), FixedJudge(says=report(VERB, DATE))
-    seats = [Seat(name=f"seat{n}", judge=judge) for n, judge in enumerate(judges)]
-    panel = Panel(
-        seats=tuple(seats),
-        aggregation=mean,
-        aggregation_name="mean",
-        consolidator=RuleConsolidator(),
-    )
-    (span,) = (await panel.assess(TEXT, ASPECT)).spans
-    assert span.found_by == ("seat0", "seat1")
-    assert span.evidence == (DATE, VERB)
+    (span,) = (await panel_of(*judges).assess(TEXT, ASPECT)).spans
+    assert (span.found_by, span.evidence) == (("seat0", "seat1"), (DATE, VERB))

@@ -5,8 +5,6 @@ import pytest
 
 from spanjury.orchestration.engine.stopping import run_watched
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_watchers_end_when_the_work_does() -> None:
     ended: list[str] = []

@@ -92,10 +92,7 @@ def test_a_run_goes_on_after_a_text_without_a_score(run_async: bool) -> None:
     assert [
         [(one.score is None, one.success, one.error is None) for one in by_name[name]]
         for name in ("test_case_0", "test_case_1")
-    ] == [
-        [(False, True, True), (True, False, False)],
-        [(False, False, True), (True, False, False)],
-    ]
+    ] == [[(False, True, True), (True, False, False)], [(False, False, True), (True, False, False)]]
 
 
 def test_deepeval_asserts_by_the_metric() -> None:

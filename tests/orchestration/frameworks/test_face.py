@@ -1,11 +1,11 @@
 """The face of the frameworks loads none that is not named, and says which extra is missing."""
 
-import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 from fakes.installed import skip_without
+from fakes.processes import completed
 
 import spanjury.frameworks
 from spanjury.judges.core import ConfigError
@@ -37,9 +37,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 @pytest.mark.parametrize(("name", "framework", "extra"), ADAPTERS)
-def test_a_framework_that_is_missing_is_named_with_its_extra(
-    name: str, framework: str, extra: str
-) -> None:
+def test_a_missing_framework_is_named_with_its_extra(name: str, framework: str, extra: str) -> None:
     if find_spec(framework) is not None:
         pytest.skip(f"{framework} is installed")
     with pytest.raises(ConfigError, match=rf"pip install 'spanjury\[{extra}\]'"):
@@ -47,15 +45,11 @@ def test_a_framework_that_is_missing_is_named_with_its_extra(
 
 
 @pytest.mark.parametrize(("name", "framework", "_extra"), ADAPTERS)
-def test_naming_an_adapter_loads_its_framework_and_no_other(
-    name: str, framework: str, _extra: str
-) -> None:
+def test_naming_an_adapter_loads_its_framework_only(name: str, framework: str, _extra: str) -> None:
     skip_without(framework, reason=f"{framework} is not installed: just frameworks")
     script = (
         f"import sys; from spanjury.frameworks import {name};"
         f"print(*sorted({set(FRAMEWORKS)!r} & sys.modules.keys()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = completed([sys.executable, "-c", script])
     assert done.stdout.split() == [framework]

@@ -54,6 +54,5 @@ def test_the_blocks_run(
 def test_the_tests_of_the_page_fail_and_skip_as_it_says(tmp_path: Path) -> None:
     (tests,), (message,) = blocks("pytest", "python"), blocks("pytest", "text")
     (tmp_path / "test_summaries.py").write_text(tests)
-    done = run_pytest(tmp_path, "--junitxml=report.xml")
-    assert message in done.stdout
+    assert message in run_pytest(tmp_path, "--junitxml=report.xml").stdout
     assert list(outcomes(tmp_path / "report.xml").values()) == ["failure", "skipped"]

@@ -34,8 +34,7 @@ def evaluated(aspects: str | Sequence[str], *inputs: object) -> list[ReportCase]
     evaluator = SpanjuryEvaluator(aspects=aspects, judges=["grounding"])
     cases = [Case(name=str(number), inputs=one) for number, one in enumerate(inputs)]
     given = Given(name="bridges", cases=cases, evaluators=[evaluator])
-    report = given.evaluate_sync(write, progress=False)
-    return sorted(report.cases, key=lambda case: case.name)
+    return sorted(given.evaluate_sync(write, progress=False).cases, key=lambda case: case.name)
 
 
 def test_a_sound_text_has_the_best_score_and_is_ok() -> None:
@@ -56,8 +55,7 @@ def test_an_error_is_an_assertion_that_fails_with_the_spans_for_its_reason() -> 
 
 def test_an_aspect_without_a_score_has_a_label_and_neither_score_nor_assertion() -> None:
     (case,) = evaluated(["consistency", "fluency"], SOURCE)
-    assert set(case.scores) == {"consistency"}
-    assert set(case.assertions) == {"consistency_ok"}
+    assert (set(case.scores), set(case.assertions)) == ({"consistency"}, {"consistency_ok"})
     assert case.labels["fluency_unscored"].value == "abstained"
     assert "not about what the inputs support" in str(case.labels["fluency_unscored"].reason)
     assert case.evaluator_failures == []

@@ -1,20 +1,14 @@
 """Reports in words: numbered errors, marked texts, and sources without settings."""
 
 import pytest
+from fakes.judges import located
 
-from spanjury.judges.core import ErrorSpan, Evidence, Located, Outcome, PanelReport
+from spanjury.judges.core import ErrorSpan, Evidence, Outcome, PanelReport
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, texts_of
 
 
 def span(text: str, start: int, severity: int | None = 4) -> ErrorSpan:
-    return ErrorSpan(
-        text=text,
-        explanation="It is not so.",
-        severity=severity,
-        start=start,
-        end=start + len(text),
-        located=Located.EXACT,
-    )
+    return located(text, start, explanation="It is not so.", severity=severity)
 
 
 @pytest.mark.parametrize(

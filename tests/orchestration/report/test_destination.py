@@ -23,8 +23,7 @@ def names(folder: Path) -> set[str]:
 def test_a_folder_has_all_files_and_a_page_is_its_page(tmp_path: Path) -> None:
     folder, page = tmp_path / "out", tmp_path / "a.html"
     written = Destination(folder=folder, page=page).write(write)
-    assert written[-1] == page
-    assert {path.name for path in written} == NAMES | {"a.html"}
+    assert (written[-1], {path.name for path in written}) == (page, NAMES | {"a.html"})
     assert page.read_bytes() == (folder / "report.html").read_bytes()
     assert "A report" in page.read_text()
 
@@ -37,8 +36,7 @@ def test_a_page_alone_leaves_nothing_else(tmp_path: Path) -> None:
 
 def test_a_folder_alone_has_no_other_page(tmp_path: Path) -> None:
     Destination(folder=tmp_path / "out", page=None).write(write)
-    assert names(tmp_path) == {"out"}
-    assert names(tmp_path / "out") == NAMES
+    assert (names(tmp_path), names(tmp_path / "out")) == ({"out"}, NAMES)
 
 
 def test_nothing_is_written_if_nothing_is_named() -> None:
@@ -61,9 +59,7 @@ def test_a_report_that_is_written_already_lends_its_first_page(tmp_path: Path) -
         ("a.html", None, r"--output names a folder; one page is --html a\.html"),
     ],
 )
-def test_a_wrong_name_is_refused_before_anything_is_computed(
-    folder: str | None, page: str | None, problem: str
-) -> None:
+def test_a_wrong_name_fails_at_once(folder: str | None, page: str | None, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         Destination(folder=Path(folder) if folder else None, page=Path(page) if page else None)
 

@@ -21,7 +21,6 @@ class Texts(HTMLParser):
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
         self.tags.append(tag)
 
     def handle_data(self, data: str) -> None:

@@ -61,9 +61,7 @@ def top(page: Page, selector: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_of_a_page_has_enough_contrast(
-    report: Path, chromium: Chromium, scheme: str
-) -> None:
+def test_page_texts_have_enough_contrast(report: Path, chromium: Chromium, scheme: str) -> None:
     with chromium.open(report, scheme="dark" if scheme == "dark" else "light") as page:
         read = ["h1", "header code", "nav a", "td small", "tr.faint td", ".caution li", "p.note"]
         for selector in [*read, "footer", *(f".{mark}" for mark in MARKS)]:
@@ -84,9 +82,7 @@ def test_contents_lead_to_their_sections(report: Path, chromium: Chromium) -> No
         assert page.url.endswith("#sentences")
 
 
-def test_head_and_first_column_of_a_large_table_stay_in_sight(
-    report: Path, chromium: Chromium
-) -> None:
+def test_head_and_first_column_of_a_large_table_stay_seen(report: Path, chromium: Chromium) -> None:
     with chromium.open(report, width=390) as page:
         frame = page.locator(".scroll.long")
         frame.focus()
@@ -106,8 +102,7 @@ def test_a_printed_page_cuts_nothing_off(report: Path, chromium: Chromium) -> No
     with chromium.open(report, width=800, scheme="dark") as page:
         page.emulate_media(media="print")
         frame = page.locator(".scroll.long")
-        hidden = frame.evaluate("frame => frame.scrollHeight - frame.clientHeight")
-        assert hidden <= 1
+        assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") <= 1
         assert not page.locator("nav").is_visible()
         ground = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
         assert ground == "rgb(255, 255, 255)"

@@ -11,15 +11,17 @@ from fakes.judges import FixedJudge
 
 from spanjury.judges.core import Aspect, ConfigError, JudgeError, Report, Segment
 from spanjury.orchestration.services.judging.panels import open_panel
-from spanjury.orchestration.services.serving.agent_reports import TextCheck, TextComparison
-from spanjury.orchestration.services.serving.agent_texts import check_lines, comparison_lines
+from spanjury.orchestration.services.serving.agent_reports import (
+    TextCheck,
+    TextComparison,
+    check_lines,
+    comparison_lines,
+)
 from spanjury.orchestration.services.serving.agent_tools import (
     check_text,
     compare_texts,
     list_aspects,
 )
-
-pytestmark = pytest.mark.anyio
 
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."
@@ -31,15 +33,11 @@ OFFLINE = ["grounding", "form"]
 class StuckJudge:
     """Never ends; counts what was cancelled."""
 
+    signature = "stuck"
     began: list[str] = field(default_factory=list)
     cancelled: int = 0
 
-    @property
-    def signature(self) -> str:
-        return "stuck"
-
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment
         self.began.append(aspect.name)
         try:
             await anyio.sleep_forever()

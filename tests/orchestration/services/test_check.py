@@ -34,7 +34,6 @@ def test_a_call_inside_a_running_loop_uses_another_thread() -> None:
         assert anyio.run(notebook, backend=backend).decision is Decision.FAULTY
 
 
-@pytest.mark.anyio
 async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
     panel = await spanjury.open_panel(judges=RULES)
     found: dict[int, spanjury.TextReport] = {}
@@ -51,7 +50,6 @@ async def test_an_open_panel_judges_texts_of_several_tasks_at_once() -> None:
         await spanjury.acheck(OUTPUT, source=SOURCE, panel=panel)
 
 
-@pytest.mark.anyio
 async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -> None:
     judge = WaitingJudge.holding(["slow"])
     panel = await spanjury.open_panel(judges=[judge])
@@ -75,7 +73,6 @@ async def test_a_panel_that_is_closed_lets_what_is_under_way_come_to_its_end() -
     assert sorted(ends) == ["closed", "judged 3.0"]  # who is woken first is the loop's
 
 
-@pytest.mark.anyio
 async def test_an_open_panel_takes_an_aspect_by_name() -> None:
     text = spanjury.Segment(output=OUTPUT, inputs={"Article": SOURCE})
     answer = spanjury.Segment(output=OUTPUT, inputs={"Context": SOURCE}, task="qa")
@@ -87,7 +84,6 @@ async def test_an_open_panel_takes_an_aspect_by_name() -> None:
             await panel.assess(answer, "truthiness")
 
 
-@pytest.mark.anyio
 async def test_a_caller_who_leaves_takes_the_judges_with_it() -> None:
     judge = WaitingJudge.holding(["slow"])
     async with spanjury.open_panel(judges=[judge]) as panel:
@@ -182,14 +178,11 @@ def test_passages_stay_apart_and_evidence_says_which() -> None:
     (span,) = report.spans
     (place,) = span.evidence
     inputs = report.segment.inputs
-    assert len(inputs) == 3
-    assert inputs[place.input] == SOURCE
+    assert (len(inputs), inputs[place.input]) == (3, SOURCE)
 
 
 @pytest.mark.parametrize("inputs", ["A text.", {"Article": ["a"]}, {1: "a"}, None])
-def test_inputs_that_are_no_texts_by_header_are_refused_when_the_segment_is_made(
-    inputs: object,
-) -> None:
+def test_inputs_with_bad_headers_are_refused_when_a_segment_is_made(inputs: object) -> None:
     with pytest.raises(ValueError, match="inputs must map headers to texts"):
         spanjury.Segment(output="A.", inputs=inputs)  # type: ignore[arg-type]  # the point of it
 

@@ -1,7 +1,6 @@
 """The work of a cluster's worker, without a cluster."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import anyio
 import pytest
 from fakes.judges import FixedJudge
 from fakes.noting_judge import NotingJudge
+from fakes.processes import completed
 
 from spanjury.judges.core import (
     Aspect,
@@ -124,12 +124,9 @@ def test_a_shard_holds_what_any_run_writes(tmp_path: Path, job: ClusterJob, judg
     )
 
 
-def test_a_shard_that_is_there_is_not_judged_again(
-    job: ClusterJob, judge: NotingJudge, judged: Judged
-) -> None:
+def test_a_present_shard_is_not_judged(job: ClusterJob, judge: NotingJudge, judged: Judged) -> None:
     first = judged(job)
-    second = judged(job)
-    assert second == [replace(record, judged=0) for record in first]
+    assert judged(job) == [replace(record, judged=0) for record in first]
     assert len(judge.judged()) == len(ROWS)
 
 
@@ -140,8 +137,7 @@ def test_a_changed_row_has_its_chunk_judged_again(
     job: ClusterJob, judged: Judged, change: dict[str, str]
 ) -> None:
     judged(job)
-    records = judged(job, [*ROWS[:-1], {**ROWS[-1], **change}])
-    assert [record.judged for record in records] == [0, 4]
+    assert [record.judged for record in judged(job, [*ROWS[:-1], {**ROWS[-1], **change}])] == [0, 4]
 
 
 def test_parts_that_no_judge_sees_may_change(job: ClusterJob, judged: Judged) -> None:
@@ -150,9 +146,7 @@ def test_parts_that_no_judge_sees_may_change(job: ClusterJob, judged: Judged) ->
     assert [record.judged for record in judged(job, rows)] == [0, 0]
 
 
-def test_another_panel_or_aspect_has_everything_judged_again(
-    tmp_path: Path, job: ClusterJob, judged: Judged
-) -> None:
+def test_another_panel_or_aspect_runs_all(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
     judged(job)
     file = tmp_path / "aspects.toml"
     file.write_text(
@@ -163,8 +157,7 @@ def test_another_panel_or_aspect_has_everything_judged_again(
         {"aspects_files": (file,)},
         {"aspects": ("coherence",)},
     ):
-        records = judged(replace(job, **change))
-        assert [record.judged for record in records] == [4, 4]
+        assert [record.judged for record in judged(replace(job, **change))] == [4, 4]
 
 
 def test_only_unanswered_rows_are_judged_again(
@@ -207,17 +200,14 @@ def test_failures_are_outcomes_and_are_counted(job: ClusterJob, judged: Judged) 
     assert [record.outcomes for record in records] == [{Outcome.TIMED_OUT: 4}] * 2
 
 
-def test_a_bad_row_ends_the_run_or_is_skipped(
-    tmp_path: Path, job: ClusterJob, judged: Judged
-) -> None:
+def test_a_bad_row_ends_the_run_or_is_left(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
     rows = [*ROWS[:3], {"id": "bad"}, "bad", *ROWS[3:]]
     problem = f'{tmp_path}/rows.jsonl, line 4: the row has no output, only ["id"]'
     with pytest.raises(DataError) as raised:
         judged(job, rows)
     assert str(raised.value) == problem
     records = judged(replace(job, skip_bad_rows=True), rows)
-    assert [record.results for record in records] == [3, 3, 2]
-    assert records[0].skipped == (problem,)
+    assert ([record.results for record in records], records[0].skipped) == ([3, 3, 2], (problem,))
 
 
 def test_a_chunk_of_bad_rows_alone_has_an_empty_shard(job: ClusterJob, judged: Judged) -> None:
@@ -247,9 +237,7 @@ def test_our_errors_end_the_run_as_themselves(
     assert type(raised.value) is kind
 
 
-def test_rows_that_were_judged_when_another_failed_are_kept(
-    job: ClusterJob, judge: NotingJudge, judged: Judged
-) -> None:
+def test_rows_beside_a_failed_are_kept(job: ClusterJob, judge: NotingJudge, judged: Judged) -> None:
     full = replace(job, panel=panel_of(FullDisk(judge=judge, at="2")))
     with pytest.raises(StoreError, match="disk full"):
         judged(full)
@@ -302,7 +290,6 @@ class Failing:
     signature: str = "failing"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del aspect
         failures = (
             None,
             ModelTimeoutError("too late"),
@@ -347,5 +334,5 @@ print(read_end(worker(chunk_json(chunk))).record.judged)
 def test_a_worker_closes_its_panel_when_its_process_ends(job: ClusterJob) -> None:
     Path(job.data).write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     command = [sys.executable, "-c", WORKER, job.data, job.folder]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = completed(command, code=None, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{len(ROWS)}\nclosed\n", "")

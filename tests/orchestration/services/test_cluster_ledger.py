@@ -60,7 +60,6 @@ class Model:
     asked: list[int] = field(default_factory=list)
 
     async def complete(self, request: ChatRequest) -> Reply:
-        del request
         self.asked.append(len(self.asked))
         await checkpoint()
         return Reply(text="Good", usage=USAGE)
@@ -177,9 +176,7 @@ def test_a_run_without_a_budget_keeps_no_ledger(tmp_path: Path) -> None:
     assert folder.ledger() is None
 
 
-def test_workers_of_a_cluster_judge_on_with_what_the_budget_of_their_panel_leaves(
-    tmp_path: Path,
-) -> None:
+def test_workers_of_a_cluster_spend_what_the_budget_of_their_panel_leaves(tmp_path: Path) -> None:
     rows = [{"id": str(n), "task": "summarization", "output": f"Text {n}."} for n in range(20)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with LoopbackServer(chat("No Error\n\nOverall score: Good\nExplanation: Fine.")) as server:

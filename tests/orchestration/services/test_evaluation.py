@@ -19,7 +19,7 @@ import spanjury
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.services.judging import batch_thread
+from spanjury.orchestration.services.judging import evaluation
 from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 
@@ -37,12 +37,10 @@ def rows(count: int) -> list[dict[str, object]]:
 def test_every_row_has_a_report_in_the_order_of_the_data() -> None:
     reports = spanjury.evaluate(rows(30), judges=RULES)
     assert [report.segment.segment_id for report in reports] == [str(n) for n in range(30)]
-    assert repr(reports) == "<TextReports: 30 texts; 30 ok>"
-    assert len(reports.results) == 60
+    assert (repr(reports), len(reports.results)) == ("<TextReports: 30 texts; 30 ok>", 60)
     assert repr(reports[:2]) == "<TextReports: 2 texts; 2 ok>"
 
 
-@pytest.mark.anyio
 async def test_reports_come_while_later_texts_are_still_judged() -> None:
     done = 0
     async for report in spanjury.aevaluate(rows(3000), judges=["form"], aspects=["fluency"]):
@@ -51,11 +49,10 @@ async def test_reports_come_while_later_texts_are_still_judged() -> None:
     assert done == 3000
 
 
-@pytest.mark.anyio
 async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[batch_thread.BatchThread] = []
+    made: list[evaluation.BatchThread] = []
 
-    class Noted(batch_thread.BatchThread):
+    class Noted(evaluation.BatchThread):
         def __init__(self, *args: object, **options: object) -> None:
             super().__init__(*args, **options)  # type: ignore[arg-type]  # handed through
             made.append(self)
@@ -74,17 +71,17 @@ async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_batch_waits_for_who_takes_its_reports() -> None:
     fluency = spanjury.find_aspect("fluency")
     texts = [
-        batch_thread.Text(
+        evaluation.Text(
             segment=spanjury.Segment(segment_id=str(n), output="A."), aspects=(fluency,)
         )
         for n in range(2000)
     ]
-    terms = batch_thread.Terms(panel=panel_config(judges=["form"]))
-    batch = batch_thread.BatchThread(terms, lambda: iter(texts), total=len(texts))
+    terms = evaluation.Terms(panel=panel_config(judges=["form"]))
+    batch = evaluation.BatchThread(terms, lambda: iter(texts), total=len(texts))
     taken = len(batch.take())
     batch._thread.join(1.0)
     ahead = batch.progress().done - taken
-    assert batch_thread._AHEAD <= ahead < 2000 - taken
+    assert evaluation._AHEAD <= ahead < 2000 - taken
     while reports := batch.take():
         taken += len(reports)
     assert taken == 2000
@@ -168,18 +165,14 @@ def test_progress_is_given_report_by_report() -> None:
         judges=RULES,
         on_progress=lambda progress: seen.append((progress.done, progress.total)),
     )
-    assert len(seen) == 10
-    assert seen[-1] == (20, 20)
+    assert (len(seen), seen[-1]) == (10, (20, 20))
 
 
 def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
     columns = {"inputs.Article": ["It is 5.", None], "output": ["It is 6.", "It is 7."]}
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
         reports = spanjury.evaluate(frame, judges=RULES)
-        assert [report.decision and report.decision.value for report in reports] == [
-            "faulty",
-            None,
-        ]
+        assert [report.decision and report.decision.value for report in reports] == ["faulty", None]
         table = reports.to_pandas()
         assert table["aspect"].tolist() == ["consistency", "fluency"] * 2
         assert table["output"].tolist() == ["It is 6."] * 2 + ["It is 7."] * 2
@@ -199,9 +192,7 @@ def test_data_frames_are_rows_and_reports_become_data_frames() -> None:
         ([{"id": "a", "output": "x"}] * 2, DataError, "line 2: the id 'a' is that of line 1"),
     ],
 )
-def test_bad_data_are_refused_before_anything_is_judged(
-    data: object, error: type[Exception], message: str
-) -> None:
+def test_bad_data_fail_before_any_judge(data: object, error: type[Exception], message: str) -> None:
     judge = FixedJudge(says=AssertionError("it was asked"))
     with pytest.raises(error, match=message):
         spanjury.evaluate(data, judges=[judge])

@@ -1,7 +1,6 @@
 """Exams from Python: the same findings as the commands', in hand."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from fakes.command import call
 from fakes.judges import FixedJudge
+from fakes.processes import completed
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -107,8 +107,7 @@ def test_tables_are_rows_that_a_data_frame_takes() -> None:
     report = exams.robustness(
         demo(2), judges="form", attacks=["authority-claim"], aspects="fluency"
     )
-    by_judge = pd.DataFrame(report.tables["By judge"].to_dicts())
-    assert [*by_judge["judge"]] == ["whole panel"]
+    assert [*pd.DataFrame(report.tables["By judge"].to_dicts())["judge"]] == ["whole panel"]
     measure = report.measures["robustness.attack_success"]
     assert measure.value == report.to_dict()["card"]["measures"][0]["value"]  # type: ignore[index]
     assert repr(report).startswith("<StudyReport 'Robustness': robustness.attack_success ")
@@ -195,7 +194,6 @@ def test_weights_that_do_not_sum_to_one_are_refused() -> None:
         exams.discernment(exams.DEMO, judges="form", weights={"typos": {"fluency": 0.7}})
 
 
-@pytest.mark.anyio
 async def test_results_and_progress_come_while_the_exam_runs() -> None:
     results: list[spanjury.PanelReport] = []
     progress: list[Progress] = []
@@ -211,7 +209,6 @@ async def test_results_and_progress_come_while_the_exam_runs() -> None:
     assert progress[-1].done == progress[-1].total
 
 
-@pytest.mark.anyio
 async def test_an_exam_that_is_cancelled_ends() -> None:
     with anyio.move_on_after(0.2) as scope:
         await exams.adiscernment(exams.DEMO, judges=["grounding", "form"])
@@ -238,7 +235,6 @@ def test_stopping_an_exam_loses_nothing_with_a_memory(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def enough(result: object) -> None:
-        del result
         seen.append("result")
         if len(seen) == 3:
             stop.request("enough was seen")
@@ -357,15 +353,13 @@ def test_the_face_loads_nothing_until_an_exam_is_named() -> None:
         "import sys; import spanjury.exams;"
         "print(sorted({'anyio', 'numpy', 'pydantic', 'rich', 'scipy'} & sys.modules.keys()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = completed([sys.executable, "-c", script])
     assert done.stdout.strip() == "[]"
 
 
 def test_each_function_has_a_twin_that_explains_the_same() -> None:
     plain = [name for name in exams.__all__ if f"a{name}" in exams.__all__]
-    assert len(plain) == 13
+    assert len(plain) == 15
     for name in plain:
         function, twin = getattr(exams, name), getattr(exams, f"a{name}")
         assert (function.__name__, twin.__name__) == (name, f"a{name}")

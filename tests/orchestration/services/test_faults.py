@@ -20,15 +20,10 @@ from spanjury.judges.core import Outcome, Result
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.wiring.config import ModelConfig
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 GOOD = chat('Error 1:\nLocation: "1935"\nExplanation: no\nSeverity: 4\n\nOverall score: Poor')
 CUT = chat("Error 1:\nLocation: ", finish="length")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 async def assess(*answers: Answer, seconds: float = 20.0) -> tuple[PanelReport, int]:

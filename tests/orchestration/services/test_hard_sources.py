@@ -23,12 +23,7 @@ GERMAN = (
 CHINESE = "由于暴风雨，港口大桥于星期五关闭，五月份才会重新开放。市长表示正在与公司商讨施工事宜。"
 ENGLISH = "The harbour bridge was closed on Friday because of the storm. It will open again in May."
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+pytestmark = pytest.mark.asyncio_only
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from fakes.result_files import USAGE, result, write_results
 
 from spanjury.judges.core import DataError, ErrorSpan, PanelReport, Report, SeatReport
 from spanjury.orchestration.services.judging.scorers import read_scorers
-from spanjury.orchestration.services.people.annotators import read_judged
+from spanjury.orchestration.services.people.agreement import read_judged
 
 OMISSION = ErrorSpan(text="", explanation="The date is missing.", severity=2)
 

@@ -13,6 +13,7 @@ from fakes.command import call
 from fakes.faithful_judge import Faithful
 from fakes.http_app import NDJSON, ended, open_service
 from fakes.logs import capture_logs
+from fakes.rows import summary
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -40,7 +41,6 @@ class NamedJudge:
     signature: str = "mine|model:gemma2:27b"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        del segment
         return Report(score=aspect.scale.high)
 
 
@@ -58,13 +58,12 @@ def warned(*expected: tuple[str, str, str]) -> Iterator[None]:
 
 def rows(systems: Sequence[str] = SYSTEMS) -> list[dict[str, object]]:
     return [
-        {
-            "id": str(number),
-            "task": "summarization",
-            "system": system,
-            "inputs": {"Article": "The bridge opened in 1932. It is long."},
-            "output": "The bridge opened in 1932. It is long and old.",
-        }
+        summary(
+            str(number),
+            "The bridge opened in 1932. It is long and old.",
+            article="The bridge opened in 1932. It is long.",
+            system=system,
+        )
         for number, system in enumerate(systems)
     ]
 
@@ -83,7 +82,6 @@ def test_a_single_check_names_its_system() -> None:
         spanjury.check("A text.", aspects="fluency", panel=PANEL)
 
 
-@pytest.mark.anyio
 async def test_checks_of_one_open_panel_warn_of_a_system_once() -> None:
     with warned(("google", "gemma-7b", "mine")):
         async with open_panel(PANEL) as panel:
@@ -123,11 +121,9 @@ class CopyingView:
     copied = 0
 
     def wants(self, segment: Segment) -> bool:
-        del segment
         return False
 
     def count(self, row: FinishedRow) -> None:
-        del row
         self.copied += 1
 
 
@@ -150,8 +146,7 @@ def test_rows_that_are_copied_from_memory_are_warned_of(tmp_path: Path) -> None:
     assert view.copied == 3
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the service and the client are built on it
+@pytest.mark.asyncio_only  # the service and the client are built on it
 async def test_checks_and_batches_over_http_warn(tmp_path: Path) -> None:
     with LoopbackServer(*[GOOD] * 9) as server:
         model = ModelConfig(name="openai-compatible/gemma2:27b", base_url=server.base_url)
@@ -182,9 +177,7 @@ def test_families_of_a_panel_file_are_known_when_it_is_opened(tmp_path: Path) ->
         spanjury.evaluate(rows(["our_model-v2", "gemma-7b"]), panel=ours, aspects=["fluency"])
 
 
-def test_the_command_line_says_it_once_and_a_resume_that_asks_no_model_says_it_too(
-    tmp_path: Path,
-) -> None:
+def test_the_command_line_says_it_once_and_so_does_a_resume_without_calls(tmp_path: Path) -> None:
     written(tmp_path, rows(["our model 3", "gpt-4", "our model 3"]))
     with LoopbackServer(*[GOOD] * 9) as server:
         (tmp_path / "panel.toml").write_text(
@@ -197,13 +190,11 @@ def test_the_command_line_says_it_once_and_a_resume_that_asks_no_model_says_it_t
         second = call(tmp_path, "resume", "run", "--no-progress")
         assert len(server.requests) == paid
     for done in (first, second):
-        assert done.exit_code == 0, done.stderr
         assert done.stderr.count("judge texts of our model 3, which is of their own family") == 1
         assert "of their own family, house:" in done.stderr
         assert "gpt-4" not in done.stderr
 
 
-@pytest.mark.anyio
 async def test_a_panel_that_is_replayed_for_a_view_warns_of_nothing() -> None:
     two = PanelConfig(
         seats=(*PANEL.seats, SeatConfig(judge=NamedJudge(signature="b|model:gemini"), name="b"))
@@ -215,7 +206,6 @@ async def test_a_panel_that_is_replayed_for_a_view_warns_of_nothing() -> None:
     assert events == []
 
 
-@pytest.mark.anyio
 async def test_families_change_no_signature() -> None:
     ours = PanelConfig(seats=PANEL.seats, families={"house": ("gemma2",)})
     async with open_panel(PANEL) as plain, open_panel(ours) as named:
@@ -237,8 +227,7 @@ def test_rows_judged_before_families_were_named_are_copied(tmp_path: Path) -> No
     view = CopyingView()
     ours = PanelConfig(seats=PANEL.seats, families={"house": ("gemma2",)})
     anyio.run(partial(run, job(ours), lambda _: None, rows=view))
-    assert view.copied == 3
-    assert (tmp_path / "results.jsonl").read_bytes() == first
+    assert (view.copied, (tmp_path / "results.jsonl").read_bytes()) == (3, first)
 
 
 def test_families_go_through_a_runs_manifest() -> None:
@@ -258,9 +247,7 @@ def test_families_go_through_a_runs_manifest() -> None:
         ("{ house = [3] }", r"families\.house"),
     ],
 )
-def test_families_that_are_no_lists_of_words_are_refused(
-    tmp_path: Path, families: str, says: str
-) -> None:
+def test_families_must_be_lists_of_words(tmp_path: Path, families: str, says: str) -> None:
     path = tmp_path / "panel.toml"
     path.write_text(f"families = {families}\n")
     with pytest.raises(ConfigError, match=says):

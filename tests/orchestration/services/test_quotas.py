@@ -9,8 +9,6 @@ from spanjury.judges.core import Usage
 from spanjury.orchestration.engine.metering import Spending
 from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
 
-pytestmark = pytest.mark.anyio
-
 NOON = datetime(2026, 11, 24, 12, 30, tzinfo=UTC)
 CALL = Spending(calls=1)
 

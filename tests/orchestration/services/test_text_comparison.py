@@ -13,7 +13,7 @@ from spanjury.judges.core import (
     Result,
     SeatReport,
 )
-from spanjury.orchestration.services.serving.text_comparison import compared
+from spanjury.orchestration.services.serving.agent_tools import compared
 
 FAILED = Report(outcome=Outcome.TIMED_OUT, reason="no reply within 120 s")
 
@@ -54,15 +54,14 @@ def test_the_text_that_the_judges_put_half_a_step_higher_is_better(
     a: tuple[float, ...], b: tuple[float, ...], better: str, difference: float
 ) -> None:
     comparison = compared(result(*a), result(*b))
-    assert comparison.better == better
     assert comparison.difference == pytest.approx(difference)
+    assert comparison.better == better
 
 
 def test_only_judges_that_scored_both_texts_are_compared() -> None:
     # Their means are 3.0 and 2.0; the one judge of both finds them equal.
     comparison = compared(result(2.0, 4.0), result(2.0, None))
-    assert comparison.better == "no difference"
-    assert comparison.difference == 0.0
+    assert (comparison.better, comparison.difference) == ("no difference", 0.0)
 
 
 def test_without_a_judge_of_both_texts_nothing_is_compared() -> None:

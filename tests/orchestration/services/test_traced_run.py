@@ -1,10 +1,10 @@
 """A run in a program that has set OpenTelemetry up, from the command line to what is exported."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+from fakes.processes import completed
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -57,5 +57,5 @@ def test_a_run_is_traced_and_what_is_remembered_is_not_a_call(tmp_path: Path) ->
 
 def _printed(folder: Path, flags: list[str]) -> list[str]:
     command = [sys.executable, "-c", PROGRAM, *flags]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    done = completed(command, cwd=folder)
     return done.stdout.splitlines()

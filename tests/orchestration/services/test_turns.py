@@ -20,9 +20,7 @@ def filled(work: list[tuple[str, float]]) -> Turns[int]:
 
 
 @given(WORK)
-def test_all_work_begins_once_and_that_of_a_tenant_in_its_order(
-    work: list[tuple[str, float]],
-) -> None:
+def test_all_work_begins_once_and_a_tenant_s_in_order(work: list[tuple[str, float]]) -> None:
     turns = filled(work)
     taken = [turns.take() for _ in work]
     assert set(taken) == set(range(len(work)))
@@ -33,9 +31,7 @@ def test_all_work_begins_once_and_that_of_a_tenant_in_its_order(
 
 
 @given(WORK)
-def test_tenants_that_wait_get_the_same_within_their_largest_piece(
-    work: list[tuple[str, float]],
-) -> None:
+def test_waiting_tenants_get_the_same_within_one_piece(work: list[tuple[str, float]]) -> None:
     turns, got = filled(work), defaultdict[str, float](float)
     largest = max((cost for _, cost in work), default=0.0)
     waiting = set(turns.lengths)

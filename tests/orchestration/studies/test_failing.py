@@ -18,8 +18,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
 from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to
-from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line
-from spanjury.orchestration.studies.failing.sarif import sarif
+from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line, sarif
 
 OUTPUT = "The bridge opened in 1935 and has ten lanes."
 YEAR = replace(mark(OUTPUT, "1935", severity=5), probability=0.4, category="Number")

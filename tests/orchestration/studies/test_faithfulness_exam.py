@@ -25,15 +25,14 @@ from spanjury.judges.core import (
     StoreError,
 )
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.faithfulness.changes import (
+from spanjury.orchestration.studies.faithfulness.exam import Condition, Exam, examine
+from spanjury.orchestration.studies.faithfulness.findings import findings_of
+from spanjury.orchestration.studies.faithfulness.score_arrays import (
     CONTROL,
     REPEAT,
     Change,
     ListOutcome,
 )
-from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
-from spanjury.orchestration.studies.faithfulness.findings import findings_of
-from spanjury.orchestration.studies.faithfulness.trials import Condition
 from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation

@@ -14,31 +14,32 @@ from hypothesis import strategies as st
 from spanjury.judges.core import Outcome, RescoringMethod
 from spanjury.orchestration.report import Picture
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.faithfulness.changes import (
-    CONTROL,
-    REPEAT,
-    Change,
-    Direction,
-    ListOutcome,
-    severity_moved,
-)
-from spanjury.orchestration.studies.faithfulness.consistency import PATTERNS, patterns
-from spanjury.orchestration.studies.faithfulness.curves import (
-    after_critical,
-    by_deleted,
-    by_severity,
-    by_start,
-)
 from spanjury.orchestration.studies.faithfulness.findings import (
     Finding,
     Findings,
     averages,
     cautions,
+    findings_json,
     findings_of,
+    measures_of,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import collect_scores
-from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
-from spanjury.orchestration.studies.faithfulness.values import findings_json, measures_of
+from spanjury.orchestration.studies.faithfulness.outcomes import PATTERNS, patterns
+from spanjury.orchestration.studies.faithfulness.score_arrays import (
+    CONTROL,
+    REPEAT,
+    Change,
+    Direction,
+    ListOutcome,
+    collect_scores,
+    severity_moved,
+)
+from spanjury.orchestration.studies.faithfulness.tables import (
+    after_critical,
+    by_deleted,
+    by_severity,
+    by_start,
+    faithfulness_report,
+)
 from spanjury.perturbations.explanation.perturbation import Unchanged
 
 

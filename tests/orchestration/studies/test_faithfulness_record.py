@@ -13,7 +13,6 @@ import pytest
 
 from spanjury.judges.core import DataError, Outcome, RescoringMethod
 from spanjury.orchestration.services.exams.faithfulness_record import read_changes, write_changes
-from spanjury.orchestration.studies.faithfulness.changes import CONTROL, Change, ListOutcome
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,
     Finding,
@@ -21,6 +20,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     averages,
     findings_of,
 )
+from spanjury.orchestration.studies.faithfulness.score_arrays import CONTROL, Change, ListOutcome
 
 STEPS = ("-1", "+1", "-2", "+2")
 REPLY = 'Error 1:\nLocation: "a"\nExplanation: Wrong.\nSeverity: {}\n\nOverall score: {}\n'

@@ -26,12 +26,14 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.faithfulness.changes import Change, ListOutcome
-from spanjury.orchestration.studies.faithfulness.exam import Exam, examine
-from spanjury.orchestration.studies.faithfulness.findings import cautions, findings_of
+from spanjury.orchestration.studies.faithfulness.exam import Condition, Exam, examine
+from spanjury.orchestration.studies.faithfulness.findings import (
+    cautions,
+    findings_json,
+    findings_of,
+)
+from spanjury.orchestration.studies.faithfulness.score_arrays import Change, ListOutcome
 from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
-from spanjury.orchestration.studies.faithfulness.trials import Condition
-from spanjury.orchestration.studies.faithfulness.values import findings_json
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.perturbations.explanation.errors import add_errors, critical_error

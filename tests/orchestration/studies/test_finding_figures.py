@@ -8,8 +8,13 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from spanjury.judges.core import Scale
-from spanjury.orchestration.studies.discernment.contrasts import METHODS, Contrast, contrasts
-from spanjury.orchestration.studies.discernment.findings import Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.findings import (
+    METHODS,
+    Contrast,
+    Settings,
+    contrasts,
+    evaluate_scores,
+)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.perturbations.pairs import Condition, Skipped
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation

@@ -17,10 +17,13 @@ from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report import Picture, Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
-from spanjury.orchestration.studies.discernment.cautions import cautions
-from spanjury.orchestration.studies.discernment.conclusions import Conclusion, conclusion
-from spanjury.orchestration.studies.discernment.contrasts import Mode
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
+from spanjury.orchestration.studies.discernment.findings import (
+    Findings,
+    Mode,
+    Settings,
+    evaluate_scores,
+)
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import findings_json

@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     TransientModelError,
 )
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.generated_pairs import generated_pairs
+from spanjury.orchestration.studies.discernment.exam import generated_pairs
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs

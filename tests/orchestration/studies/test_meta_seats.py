@@ -13,12 +13,12 @@ from spanjury.judges.core import Segment
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.judging.metrics import score_metric
 from spanjury.orchestration.studies.agreement.findings import (
+    PEOPLE,
     AspectFindings,
     MetaFindings,
     aspect_findings,
     meta_json,
 )
-from spanjury.orchestration.studies.agreement.rankings import PEOPLE
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
 from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.orchestration.studies.agreement.seats import (

@@ -22,14 +22,21 @@ from spanjury.orchestration.studies.panel_study.agreement import (
     source_folds,
     splits,
 )
-from spanjury.orchestration.studies.panel_study.cascade_findings import cascade_findings
-from spanjury.orchestration.studies.panel_study.cascades import judge_held_out, staged
+from spanjury.orchestration.studies.panel_study.cascades import (
+    cascade_findings,
+    judge_held_out,
+    staged,
+)
 from spanjury.orchestration.studies.panel_study.costs import SeatCost
-from spanjury.orchestration.studies.panel_study.findings import Spending, study_aspect, study_json
+from spanjury.orchestration.studies.panel_study.findings import (
+    Spending,
+    leans,
+    redundancy_findings,
+    study_aspect,
+    study_json,
+)
 from spanjury.orchestration.studies.panel_study.findings import StudyFindings as Found
 from spanjury.orchestration.studies.panel_study.frontier import frontier
-from spanjury.orchestration.studies.panel_study.leaning import leans
-from spanjury.orchestration.studies.panel_study.redundancy import redundancy_findings
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
     StudyText,
@@ -198,7 +205,7 @@ def test_a_judge_that_likes_its_own_family_is_seen_leaning() -> None:
     assert (found.seat, found.systems, found.texts) == ("llama", ("llama-3",), 60)
     assert found.beyond_seats.value == pytest.approx(1, abs=0.15)
     assert found.beyond_people.value == pytest.approx(1, abs=0.15)
-    assert found.is_shown
+    assert max(found.beyond_people.low, found.beyond_seats.low) > 0
 
 
 def test_stacking_passes_over_a_seat_that_says_nothing() -> None:

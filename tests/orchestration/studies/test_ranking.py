@@ -18,8 +18,13 @@ from spanjury.orchestration.studies.ranking.findings import (
     rank_systems,
 )
 from spanjury.orchestration.studies.ranking.groups import group_letters, ranks
-from spanjury.orchestration.studies.ranking.means import judged_mean, least_p, more_inputs
-from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
+from spanjury.orchestration.studies.ranking.score_table import (
+    RankedText,
+    judged_mean,
+    least_p,
+    more_inputs,
+    score_table,
+)
 from spanjury.orchestration.studies.ranking.tables import (
     RankingFindings,
     ranking_json,

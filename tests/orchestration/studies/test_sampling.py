@@ -10,18 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from spanjury.judges.core import DataError, Segment
-from spanjury.orchestration.studies.sampling.chances import (
-    chance_of,
-    unequal_chances_note,
-    which_count,
-)
-from spanjury.orchestration.studies.sampling.drawing import (
+from spanjury.orchestration.studies.sampling import (
     Purpose,
     TextFeatures,
+    chance_of,
     draw_sample,
     mean_over_aspects,
     novelty,
     tiers,
+    unequal_chances_note,
+    which_count,
 )
 from spanjury.stats.sampling_design import weighted_mean
 

@@ -14,7 +14,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import (
+from spanjury.orchestration.studies.agreement.spans.measures import (
     GoldSpan,
     Marking,
     gold_of,

@@ -15,7 +15,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, Marking, gold_of
+from spanjury.orchestration.studies.agreement.spans.measures import Gold, Marking, gold_of
 
 FEW = Settings(draws=50)
 

@@ -30,31 +30,30 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
-from spanjury.orchestration.studies.span_bench.answers import (
-    PANEL,
-    Answer,
-    Failure,
-    FoundSpan,
-    mark_everything,
-    mark_new_words,
-    mark_nothing,
-)
-from spanjury.orchestration.studies.span_bench.bench import Bench, BenchResult, run_bench
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
 from spanjury.orchestration.studies.span_bench.findings import (
+    Bench,
+    BenchResult,
     Finding,
     Findings,
     cautions,
     findings_of,
+    run_bench,
 )
-from spanjury.orchestration.studies.span_bench.gains import GAINS
 from spanjury.orchestration.studies.span_bench.gold import (
+    PANEL,
+    Answer,
     BenchSet,
     BenchText,
+    Failure,
+    FoundSpan,
     GoldPlace,
     bench_text,
+    mark_everything,
+    mark_new_words,
+    mark_nothing,
 )
-from spanjury.orchestration.studies.span_bench.groups import OF_GROUPS, Group
+from spanjury.orchestration.studies.span_bench.groups import GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.tables import bench_report
 from spanjury.orchestration.studies.span_bench.values import measure_names, measures_of
 

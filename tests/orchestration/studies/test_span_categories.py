@@ -14,8 +14,10 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, Marking
 from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    Marking,
     category_map,
     hard_overlap,
     renamed,

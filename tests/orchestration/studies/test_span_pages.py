@@ -16,7 +16,7 @@ from spanjury.orchestration.studies.agreement.spans.aspect import (
 )
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import span_agreement
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, Marking
+from spanjury.orchestration.studies.agreement.spans.measures import Gold, GoldSpan, Marking
 from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 
 FEW = Settings(draws=20)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from fakes.judges import mark
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError
 from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
@@ -36,17 +37,7 @@ MOVING = (
 
 
 def error(severity: int | None, quote: str = "", explanation: str = "No.") -> ErrorSpan:
-    if not quote:
-        return ErrorSpan(text="", explanation=explanation, severity=severity)
-    start = OUTPUT.index(quote)
-    return ErrorSpan(
-        text=quote,
-        start=start,
-        end=start + len(quote),
-        located=Located.EXACT,
-        explanation=explanation,
-        severity=severity,
-    )
+    return mark(OUTPUT, quote, explanation, severity)
 
 
 def changed(
@@ -86,8 +77,7 @@ def test_explanations_sound_as_the_new_severity_and_keep_their_reason() -> None:
     (result,) = changed(worsen_explanation, [error(2, "Oslo", "The source says Bergen.")], by=2)
     opening, _, reason = result.explanation.partition(" The source")
     assert opening in openings(4)
-    assert reason == " says Bergen."
-    assert result.severity == 2
+    assert (reason, result.severity) == (" says Bergen.", 2)
 
 
 def test_both_move_together() -> None:
@@ -98,9 +88,7 @@ def test_both_move_together() -> None:
 
 
 @pytest.mark.parametrize("rule", MOVING)
-def test_a_list_with_nothing_to_change_has_a_reason(
-    rule: ExplanationPerturbation,
-) -> None:
+def test_a_list_with_nothing_to_change_has_a_reason(rule: ExplanationPerturbation) -> None:
     end = 1 if rule.push == "rises" else 5
     cases = {
         Unchanged.NO_ERRORS: [],
@@ -134,12 +122,7 @@ def test_a_move_that_there_is_not_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("which", "left"),
-    [
-        ("first", [4, 5]),
-        ("last", [1, None]),
-        ("gravest", [1, None]),
-    ],
+    ("which", "left"), [("first", [4, 5]), ("last", [1, None]), ("gravest", [1, None])]
 )
 def test_errors_are_removed_from_where_it_says(which: str, left: list[int | None]) -> None:
     assert severities(changed(remove_errors, MIXED, k=2, which=which)) == left
@@ -182,8 +165,7 @@ def test_false_errors_are_of_every_severity_and_of_many_lengths() -> None:
 
 
 def test_false_errors_share_a_place_where_there_is_only_one() -> None:
-    result = changed(add_errors, [], output="Yes!", k=3)
-    assert [span.text for span in result] == ["Yes"] * 3
+    assert [span.text for span in changed(add_errors, [], output="Yes!", k=3)] == ["Yes"] * 3
 
 
 def test_signs_are_places_where_there_are_no_words() -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
+from fakes.judges import located
 from numpy.random import Generator
 
-from spanjury.judges.core import ErrorSpan, Located, PerturbationError
+from spanjury.judges.core import ErrorSpan, PerturbationError
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
@@ -16,9 +17,7 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.perturbation import generator_for
 
 OUTPUT = "Ann left."
-NOTED = ErrorSpan(
-    text="left", start=4, end=8, located=Located.EXACT, explanation="She stayed.", severity=3
-)
+NOTED = located("left", 4, explanation="She stayed.")
 LIST = ErrorList(output=OUTPUT, spans=(NOTED,))
 EMPTY = ErrorList(output=OUTPUT, spans=())
 
@@ -26,7 +25,6 @@ EMPTY = ErrorList(output=OUTPUT, spans=())
 @explanation_perturbation(push="falls", family="addition")
 def repeat(errors: ErrorList, rng: Generator, *, times: int = 2) -> Sequence[ErrorSpan]:
     """Say everything `times` times."""
-    del rng
     return errors.spans * times
 
 
@@ -85,9 +83,7 @@ def test_a_rule_that_gives_no_error_spans_is_an_error() -> None:
 
 
 def test_a_rule_that_marks_what_is_not_there_is_an_error() -> None:
-    elsewhere = ErrorSpan(
-        text="gone", start=4, end=8, located=Located.EXACT, explanation="", severity=1
-    )
+    elsewhere = located("gone", 4, explanation="", severity=1)
     with pytest.raises(PerturbationError, match="'gone' does not stand at"):
         changed(gives(elsewhere))
 

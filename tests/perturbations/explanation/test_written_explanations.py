@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 from fakes.chat_model import ScriptedModel
+from fakes.judges import located
 
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
     Finish,
-    Located,
     PerturbationError,
     Reply,
     Task,
@@ -30,8 +30,6 @@ from spanjury.perturbations.explanation.perturbation import (
 from spanjury.perturbations.explanation.wording import openings
 from spanjury.perturbations.perturbation import generator_for
 
-pytestmark = pytest.mark.anyio
-
 OUTPUT = "Anna Berg opened a school in Oslo. It has 40 pupils."
 REASON = "The source says that the school is in Bergen."
 GRAVER = "This is simply false: the school is in Bergen, and the summary deceives its readers."
@@ -41,9 +39,7 @@ CONSISTENCY = Aspect(
     definition="Whether the source bears out what is said.",
     kind="grounding",
 )
-OSLO = ErrorSpan(
-    text="Oslo", start=29, end=33, located=Located.EXACT, explanation=REASON, severity=3
-)
+OSLO = located("Oslo", 29, explanation=REASON)
 OMITTED = ErrorSpan(text="", explanation="The year is missing.", severity=5)
 
 
@@ -98,8 +94,7 @@ async def test_each_error_that_has_room_to_move_is_asked_about_in_turn() -> None
     assert [span.explanation for span in result] == [milder, "One could add the year."]
     assert "Passage" not in model.requests[1].messages[-1].content.replace("passage", "")
     result, model = await reworded(GRAVER, spans=(OMITTED, OSLO))
-    assert result[0] == OMITTED
-    assert len(model.requests) == 1
+    assert (result[0], len(model.requests)) == (OMITTED, 1)
 
 
 async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
@@ -127,9 +122,7 @@ async def test_an_error_without_an_explanation_is_worded_by_rule() -> None:
         (Reply(text=GRAVER, finish=Finish.LENGTH), "the reply is not complete (length)"),
     ],
 )
-async def test_a_reply_that_is_not_such_a_note_is_sent_back_with_the_reason(
-    reply: Reply | str, reason: str
-) -> None:
+async def test_a_reply_in_another_form_is_sent_back(reply: Reply | str, reason: str) -> None:
     (result,), model = await reworded(reply, GRAVER)
     assert result.explanation == GRAVER
     first, second = model.requests
@@ -191,8 +184,7 @@ async def test_no_model_is_asked_where_there_is_nothing_to_change(
 async def test_false_errors_are_explained_by_the_model() -> None:
     first, second = "Nothing in the source says so.", "The source gives another number."
     result, model = await added(first, second, k=2)
-    assert result[0] == OSLO
-    assert [span.explanation for span in result[1:]] == [first, second]
+    assert (result[0], [span.explanation for span in result[1:]]) == (OSLO, [first, second])
     asked = model.requests[0].messages[-1].content
     assert OUTPUT in asked
     assert f"Passage: begin\n{result[1].text}\n" in asked

@@ -5,19 +5,11 @@ import json
 import pytest
 from fakes.chat_model import ScriptedModel
 
-from spanjury.judges.core import (
-    ConfigError,
-    Finish,
-    PerturbationError,
-    Reply,
-    TransientModelError,
-)
+from spanjury.judges.core import ConfigError, Finish, PerturbationError, Reply, TransientModelError
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.generated.request import cleaned
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
-
-pytestmark = pytest.mark.anyio
 
 ENTITIES = "fictional-entities"
 GRAMMAR = "grammatical-errors"
@@ -40,15 +32,13 @@ async def test_an_invented_name_is_damage_where_it_stands() -> None:
     damage, model = await written(ENTITIES, OTHER_TOWN)
     assert damage.text == OTHER_TOWN
     (edit,) = damage.edits
-    assert (TEXT[edit.start : edit.end], edit.text) == ("Oslo", "Velmora")
-    assert len(model.requests) == 1
+    assert (TEXT[edit.start : edit.end], edit.text, len(model.requests)) == ("Oslo", "Velmora", 1)
 
 
 async def test_the_model_sees_the_text_the_change_and_how_many() -> None:
     _, model = await written(ENTITIES, OTHER_TOWN)
     (request,) = model.requests
-    assert request.decoding.temperature == 0
-    assert request.decoding.seed == 7
+    assert (request.decoding.temperature, request.decoding.seed) == (0, 7)
     assert request.decoding.max_tokens >= len(TEXT)
     asked = request.messages[-1].content
     assert TEXT in asked
@@ -58,8 +48,7 @@ async def test_the_model_sees_the_text_the_change_and_how_many() -> None:
 async def test_errors_of_grammar_are_damage() -> None:
     bad = TEXT.replace("It has", "It have").replace("pupils", "pupil")
     damage, _ = await written(GRAMMAR, bad, k=2)
-    assert damage.text == bad
-    assert [edit.text for edit in damage.edits] == ["have", "pupil"]
+    assert (damage.text, [edit.text for edit in damage.edits]) == (bad, ["have", "pupil"])
 
 
 async def test_a_sentence_said_again_is_damage_where_it_was_inserted() -> None:
@@ -93,9 +82,7 @@ async def test_blanks_around_the_text_stay() -> None:
         (INSERTION, f"{TEXT} We like to eat bread and butter here. Ok.", "nothing to do with"),
     ],
 )
-async def test_a_reply_with_another_change_is_sent_back_with_the_reason(
-    kind: str, reply: str, reason: str
-) -> None:
+async def test_another_change_goes_back_with_the_reason(kind: str, reply: str, reason: str) -> None:
     model = ScriptedModel(reply, repeat_last=True)
     with pytest.raises(PerturbationError):
         await generated_perturbation(kind).damage(Case(text=TEXT), model, k=2)
@@ -107,8 +94,7 @@ async def test_a_reply_with_another_change_is_sent_back_with_the_reason(
 
 async def test_the_second_reply_counts_if_it_is_right() -> None:
     damage, model = await written(ENTITIES, TEXT, OTHER_TOWN)
-    assert damage.text == OTHER_TOWN
-    assert len(model.requests) == 2
+    assert (damage.text, len(model.requests)) == (OTHER_TOWN, 2)
 
 
 async def test_a_reply_that_was_cut_short_is_not_believed() -> None:

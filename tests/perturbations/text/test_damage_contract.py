@@ -208,8 +208,7 @@ def test_english_prose_is_damaged_at_all() -> None:
 
 def test_a_count_below_one_is_refused() -> None:
     for name in COUNTED:
-        error = refusal(name, prose(name), k=0)
-        assert re.match("k must be . or more.*, got 0", str(error)), name
+        assert re.match("k must be . or more.*, got 0", str(refusal(name, prose(name), k=0))), name
 
 
 def test_an_english_rule_says_that_a_text_is_not_english() -> None:

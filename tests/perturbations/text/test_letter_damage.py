@@ -74,9 +74,7 @@ def test_too_short_a_text_is_refused_with_what_is_missing() -> None:
         (typos, "Thee cay sat on the mat un 2105."),
     ],
 )
-def test_a_seed_means_the_same_damage_from_version_to_version(
-    rule: Perturbation, expected: str
-) -> None:
+def test_a_seed_means_the_same_damage_in_all_versions(rule: Perturbation, expected: str) -> None:
     case = Case(text="The cat sat on the mat in 2015.")
     assert rule.damage(case, generator_for(1, "rule", "id"), k=4).text == expected
 

@@ -172,8 +172,7 @@ def test_a_sentence_is_said_again_in_other_words() -> None:
 
 def test_a_phrase_that_is_said_again_is_replaced() -> None:
     text = "Ann Lee left in order to sleep. Ann Lee was tired."
-    result = done(rewrite_and_insert, text).text
-    assert ", Ann Lee left so as to sleep. Ann Lee was" in result
+    assert ", Ann Lee left so as to sleep. Ann Lee was" in done(rewrite_and_insert, text).text
 
 
 def test_errors_of_grammar_are_of_several_kinds_and_do_not_meet() -> None:

@@ -57,10 +57,7 @@ def test_a_verb_that_has_no_other_form_here_is_left_alone(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "other"),
-    [
-        ("She had three dogs.", "She had 3 dogs."),
-        ("They saw 11 ships.", "They saw eleven ships."),
-    ],
+    [("She had three dogs.", "She had 3 dogs."), ("They saw 11 ships.", "They saw eleven ships.")],
 )
 def test_a_small_number_is_written_in_the_other_way(text: str, other: str) -> None:
     assert changed(number_words, text) == other

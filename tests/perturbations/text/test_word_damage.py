@@ -32,8 +32,7 @@ from spanjury.perturbations.text.words import (
 def outcomes(rule: Perturbation, text: str, **options: object) -> set[str]:
     """Return all that comes out over many seeds."""
     case = Case(text=text)
-    seeds = range(40)
-    return {rule.damage(case, generator_for(s, "rule", "id"), **options).text for s in seeds}
+    return {rule.damage(case, generator_for(s, "rule", "id"), **options).text for s in range(40)}
 
 
 @pytest.mark.parametrize(

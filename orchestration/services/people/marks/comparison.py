@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.services.judging.scorers import read_scorers
-from spanjury.orchestration.services.people.agreement import Collected
-from spanjury.orchestration.services.people.annotators import read_judged, span_tasks
+from spanjury.orchestration.services.people.agreement import Collected, read_judged, span_tasks
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.marks.exporting import bare_text
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import Reading, read_readings
-from spanjury.orchestration.services.people.sampling.sampled import TextName, counted_texts
+from spanjury.orchestration.services.people.marks.marked_run import (
+    MarkedRun,
+    Reading,
+    read_readings,
+)
+from spanjury.orchestration.services.people.sampled import TextName, counted_texts
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,
@@ -23,8 +25,12 @@ from spanjury.orchestration.studies.agreement.people import (
 from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan, gold_of
-from spanjury.orchestration.studies.agreement.spans.measures import category_map
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    category_map,
+    gold_of,
+)
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5

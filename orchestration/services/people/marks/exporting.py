@@ -5,8 +5,12 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from spanjury.judges.core import ConfigError, ErrorSpan, Segment
-from spanjury.orchestration.services.people.marks.readings import Reading
+from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
+from spanjury.orchestration.services.people.marks.marked_run import (
+    MarkedRun,
+    Reading,
+    read_readings,
+)
 from spanjury.orchestration.wiring.marks import (
     ANNOTATORS,
     FORMS,
@@ -16,6 +20,7 @@ from spanjury.orchestration.wiring.marks import (
     SEGMENT_ID,
     SOURCE_MARKS,
     SPANS,
+    marked_row,
 )
 
 NO_ERROR = "No-error"
@@ -24,6 +29,8 @@ _OF_MARKS = frozenset(
     {ANNOTATORS, "annotator", MARKS, NEUTRAL, READINGS, SEGMENT_ID, SOURCE_MARKS, SPANS}
 )
 """Keys of a text's meta that speak of other marks than these."""
+_OF_EXAMPLES = ("output", "inputs", "human", SPANS)
+"""Keys of a row that an example has; others may hold what is not to be stored with a run."""
 
 
 def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
@@ -35,6 +42,22 @@ def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
     if form not in FORMS:
         raise ConfigError(f"cannot export {form!r}; known: {', '.join(FORMS)}")
     return FORMS[form](path, marked_texts(readings, form=form))
+
+
+def example_rows(run: Path) -> list[dict[str, object]]:
+    """Return the texts of a run with people's finished marks, as rows of examples for a judge.
+
+    Raise `DataError` if no one has finished a text, and as `read_readings` does.
+    """
+    readings = read_readings(MarkedRun(run)).chosen()
+    if not readings:
+        raise DataError(f"no one has finished marking a text of {run}")
+    return list(map(_example_row, marked_texts(readings, form="rows")))
+
+
+def _example_row(text: Segment) -> dict[str, object]:
+    row = marked_row(text)
+    return {key: row[key] for key in _OF_EXAMPLES if key in row} | {MARKS: text.meta[MARKS]}
 
 
 def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]:

@@ -1,17 +1,46 @@
-"""The run that people mark: its file of marks, and its texts with the aspects judged."""
+"""The run that people mark, and its marks matched to its texts: whose, and of which version."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, Scale, Segment
+from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Scale, Segment
+from spanjury.orchestration.services.people.marks.mark import (
+    Mark,
+    MarkedSpan,
+    Origin,
+    check_mark,
+    mark_of_json,
+)
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.marking import version_of
 from spanjury.orchestration.services.viewing.sources import PART, Texts, ViewedRun, find_runs
-from spanjury.orchestration.wiring.marks import MARKS_NAME, MarkKey, result_names
+from spanjury.orchestration.studies.agreement.people import (
+    KeptSpans,
+    SpanVerdict,
+    Verdict,
+    kept_spans,
+)
+from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.wiring.marks import (
+    MARKS_NAME,
+    MarkKey,
+    StoredMark,
+    mark_name,
+    read_marks,
+    result_names,
+)
+from spanjury.orchestration.wiring.read_results import read_reported_rows
 from spanjury.orchestration.wiring.sources import open_source
+
+_OWN_RUN = 0
+"""Number of the marked run in a view: a second one stands beside it for comparison alone."""
+
+_RowName = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +129,7 @@ class MarkedRun:
     def _matched(
         self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
     ) -> Iterator[MarkedText]:
-        definitions = KnownAspects(self._run.aspects_files)
+        definitions = KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
         scales: dict[tuple[str, str], Scale] = {}
         for segment in _segments(texts):
             for task, aspects in names.get((segment.segment_id, segment.system), {}).items():
@@ -128,3 +157,213 @@ def _segments(texts: Texts) -> Iterator[Segment]:
     rows = islice(open_source(texts.data, columns=texts.columns), texts.limit)
     segments = (row for row in rows if isinstance(row, Segment))
     return segments if texts.shard is None else texts.shard.of_rows(segments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A mark of a text of the run."""
+
+    annotator: str
+    aspect: str
+    text: MarkedText
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """The marks of a run.
+
+    Parameters
+    ----------
+    readings
+        Those of its texts, text by text, aspect by aspect, annotators by name.
+    other_versions
+        Marks of texts, or of versions of texts, that the run's data do not hold.
+    damaged
+        Names of the marks that cannot be read, or do not fit their text.
+    """
+
+    readings: tuple[Reading, ...]
+    other_versions: int
+    damaged: tuple[str, ...]
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Those who marked anything, by name."""
+        return tuple(sorted({reading.annotator for reading in self.readings}))
+
+    def chosen(
+        self, *, annotators: Sequence[str] = (), with_unfinished: bool = False
+    ) -> tuple[Reading, ...]:
+        """Return the readings of `annotators`, all without any name.
+
+        Raise `DataError` if one of them marked nothing.
+        """
+        if strange := [name for name in annotators if name not in self.annotators]:
+            choices = ", ".join(self.annotators) or "none"
+            raise DataError(f"{', '.join(strange)} marked nothing; annotators: {choices}")
+        return tuple(
+            reading
+            for reading in self.readings
+            if (with_unfinished or reading.mark.is_done)
+            and (not annotators or reading.annotator in annotators)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The work of one annotator: marks, those that are done, and spans in them."""
+
+    annotator: str
+    marks: int
+    done: int
+    spans: int
+
+
+def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
+    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do.
+
+    Raise `StoreError` if marks are damaged on disk, unless they are to be left out.
+    """
+    stored = read_marks(run.marks, are_whole=not without_damaged)
+    if not stored.marks:
+        return Readings(readings=(), other_versions=0, damaged=stored.damaged)
+    by_key = {mark.key: mark for mark in stored.marks}
+    names = sorted({key.annotator for key in by_key})
+    matched = [*_matched(run.texts, names, by_key)]
+    sound = [reading for _, reading in matched if reading is not None]
+    unfit = (mark_name(astuple(key)) for key, reading in matched if reading is None)
+    return Readings(
+        readings=tuple(sound),
+        other_versions=len(by_key) - len(matched),
+        damaged=(*stored.damaged, *unfit),
+    )
+
+
+def progress(path: Path) -> tuple[list[Progress], tuple[str, ...]]:
+    """Count the marks in a file, annotator by annotator, and name those that are damaged."""
+    stored = read_marks(path)
+    damaged = list(stored.damaged)
+    marks, done, spans = Counter[str](), Counter[str](), Counter[str]()
+    for entry in stored.marks:
+        try:
+            mark = mark_of_json(entry.content)
+        except DataError:
+            damaged.append(mark_name(astuple(entry.key)))
+            continue
+        marks[entry.key.annotator] += 1
+        done[entry.key.annotator] += mark.is_done
+        spans[entry.key.annotator] += len(mark.spans)
+    names = sorted(marks)
+    rows = [
+        Progress(annotator=name, marks=marks[name], done=done[name], spans=spans[name])
+        for name in names
+    ]
+    return rows, tuple(damaged)
+
+
+def _matched(
+    texts: Sequence[MarkedText], names: Sequence[str], by_key: dict[MarkKey, StoredMark]
+) -> Iterator[tuple[MarkKey, Reading | None]]:
+    """Yield the key of each mark of a text, and the mark; None for one that cannot be read."""
+    for text in texts:
+        for aspect in text.aspects:
+            for name in names:
+                key = text.key(name, aspect)
+                if key in by_key:
+                    yield key, _reading(text, aspect, by_key[key])
+
+
+def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | None:
+    try:
+        mark = mark_of_json(stored.content)
+        check_mark(mark, output=text.segment.output)
+    except DataError:
+        return None
+    return Reading(annotator=stored.key.annotator, aspect=aspect, text=text, mark=mark)
+
+
+class JudgesSpans(NamedTuple):
+    """Shares of the spans that people keep, judge by judge.
+
+    Parameters
+    ----------
+    stale
+        Finished marks that were left out, as the run's results are others by now.
+    """
+
+    judges: tuple[KeptSpans, ...]
+    stale: int = 0
+
+
+def judges_spans(run: MarkedRun) -> JudgesSpans:
+    """Count what people who looked for errors said of judges' spans.
+
+    Marks that are not done say nothing; where no finished mark holds a verdict, nothing is counted.
+    Raise as `read_readings`, and `DataError` if the results cannot be read.
+    """
+    looked = [reading for reading in read_readings(run).chosen() if not reading.mark.scores_only]
+    if not any(_origins(reading.mark) for reading in looked):
+        return JudgesSpans(())
+    rows = {
+        (row.id, row.system, row.task, row.aspect): row.spans
+        for row in read_reported_rows(run.results)
+    }
+    fitting = [reading for reading in looked if _fits(reading.mark, rows.get(_row_of(reading), ()))]
+    return JudgesSpans(kept_spans(_all(fitting, rows)), stale=len(looked) - len(fitting))
+
+
+def _all(
+    readings: Sequence[Reading], rows: Mapping[_RowName, Sequence[ErrorSpan]]
+) -> Iterator[SpanVerdict]:
+    for reading in readings:
+        for number, span in enumerate(rows.get(_row_of(reading), ())):
+            verdict = _verdict(reading.mark, number, span)
+            for judge in span.found_by:
+                yield SpanVerdict(
+                    aspect=reading.aspect,
+                    judge=judge,
+                    source=input_of(reading.text.segment),
+                    verdict=verdict,
+                )
+
+
+def _row_of(reading: Reading) -> _RowName:
+    text = reading.text
+    return text.segment.segment_id, text.segment.system, text.task, reading.aspect
+
+
+def _origins(mark: Mark) -> list[Origin]:
+    """Return the spans of the marked run on which a mark has a verdict."""
+    taken = [span.origin for span in mark.spans if span.origin is not None]
+    return [origin for origin in (*taken, *mark.rejected) if origin.run == _OWN_RUN]
+
+
+def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
+    """Say whether a mark's verdicts are on these spans, as far as it keeps what they were."""
+    if any(origin.span >= len(spans) for origin in _origins(mark)):
+        return False
+    accepted = [span for span in mark.spans if span.origin and span.verdict == "accepted"]
+    return all(
+        _is_at(span, spans[span.origin.span])
+        for span in accepted
+        if span.origin and span.origin.run == _OWN_RUN
+    )
+
+
+def _verdict(mark: Mark, number: int, span: ErrorSpan) -> Verdict | None:
+    """Return the verdict on a span; to accept one is to accept others at its place, too."""
+    origin = Origin(run=_OWN_RUN, span=number)
+    if origin in mark.rejected:
+        return "rejected"
+    for span_mark in mark.spans:
+        is_at = (
+            span.start is not None and span_mark.verdict == "accepted" and _is_at(span_mark, span)
+        )
+        if (span_mark.origin == origin or is_at) and span_mark.verdict != "own":
+            return span_mark.verdict
+    return None
+
+
+def _is_at(marked: MarkedSpan, span: ErrorSpan) -> bool:
+    return (marked.start, marked.end) == (span.start, span.end)

@@ -1,19 +1,25 @@
-"""A batch as the service that runs it sees it, and what it is made of."""
+"""A batch as the service that runs it sees it: its parts, its state and its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from anyio import Event
 
 from spanjury.judges.core import ConfigError, DataError, Result, Segment
+from spanjury.judges.tasks import Catalogue, Rubric
+from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
 from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.services.judging.job import Job, readable
+from spanjury.orchestration.services.runs.run_folder import manifest_of
 from spanjury.orchestration.services.serving.batches.records import BatchFolder, BatchRecord
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.sources import open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,7 @@ class Submission:
     panel: str
     task: str | None = None
     aspects: tuple[str, ...] = ()
+    rubric: Rubric | None = None
     skip_bad_rows: bool = False
 
 
@@ -111,3 +118,59 @@ class Batch:
         """Wake whoever waits for news."""
         self.changed.set()
         self.changed = Event()
+
+
+class Examined(NamedTuple):
+    """The number of rows, of the results that they will have, and of rows that are skipped."""
+
+    rows: int
+    assessments: int
+    skipped: int
+
+
+def require_storable(panel: PanelConfig) -> None:
+    """Raise `ConfigError` if `panel` holds a secret, which would be stored with each batch."""
+    manifest_of(Job(data=Path("rows.jsonl"), panel=panel, output=Path("results.jsonl")))
+
+
+def examined(job: Job) -> Examined:
+    """Read the rows of `job` once, before any is judged.
+
+    Raises
+    ------
+    BadRowsError
+        If there are such rows and they may not be skipped, or there are no others.
+    ConfigError
+        If a task or an aspect is unknown.
+    """
+    bad: list[DataError] = []
+    try:
+        segments = readable(open_source(job.data), bad, skip=True)
+        seen: set[str] = set()
+        assessments = 0
+        catalogue = job.catalogue
+        named = segments if job.task else _naming_tasks(segments, catalogue)
+        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.asked_aspects):
+            seen.add(segment.segment_id)
+            assessments += 1
+    except DataError as error:
+        raise BadRowsError((_without_path(error, job.data),)) from error
+    if bad and not (job.skip_bad_rows and assessments):
+        raise BadRowsError(tuple(_without_path(row, job.data) for row in bad))
+    return Examined(rows=len(seen), assessments=assessments, skipped=len(bad))
+
+
+def _naming_tasks(segments: Iterable[Segment], catalogue: Catalogue) -> Iterator[Segment]:
+    for segment in segments:
+        if not segment.task:
+            choices = ", ".join(task.name for task in catalogue.tasks())
+            raise ConfigError(
+                f"row {segment.segment_id!r} names no task: name one there, or for the whole batch"
+                f" ({choices})"
+            )
+        yield segment
+
+
+def _without_path(error: DataError, path: Path) -> str:
+    """Return what is wrong with a row, without the folders of this machine."""
+    return str(error).removeprefix(str(path)).lstrip(":, ")

@@ -31,6 +31,7 @@ from spanjury.orchestration.services.serving.batches.batch import (
     BatchPlan,
     BusyError,
     Submission,
+    examined,
 )
 from spanjury.orchestration.services.serving.batches.records import (
     BatchFolder,
@@ -39,7 +40,6 @@ from spanjury.orchestration.services.serving.batches.records import (
     BatchStore,
     now,
 )
-from spanjury.orchestration.services.serving.batches.rows import examined
 from spanjury.orchestration.services.serving.quotas import TenantLedger
 from spanjury.orchestration.services.serving.turns import Turns, has_share
 
@@ -182,6 +182,7 @@ class BatchJobs:
             task=submission.task,
             aspects=submission.aspects,
             aspects_files=plan.aspects_files,
+            rubric=submission.rubric,
             skip_bad_rows=submission.skip_bad_rows,
             limits=plan.limits,
             failures=plan.failures,

@@ -12,8 +12,12 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
     Settings,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan
-from spanjury.orchestration.studies.agreement.spans.measures import interval_rows, overlaps
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    interval_rows,
+    overlaps,
+)
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
 from spanjury.stats.weighted import Weighted

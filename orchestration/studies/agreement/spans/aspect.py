@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from spanjury.judges.core import Segment
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
+    OverAnnotation,
     SpanAgreement,
+    collected,
+    over_annotation,
     span_agreement,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import (
+from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     Marking,
     readers_of,
 )
-from spanjury.orchestration.studies.agreement.spans.over_annotation import (
-    OverAnnotation,
-    over_annotation,
-)
-from spanjury.orchestration.studies.agreement.spans.score_arrays import collected
 
 _FEWEST_SCORES = 3
 """Different scores that people must have given for the best of them to mean no error: [1] K."""

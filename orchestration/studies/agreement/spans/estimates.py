@@ -20,9 +20,9 @@ class Settings:
     Parameters
     ----------
     draws
-        Of the bootstrap; 0 for no intervals.
+        Number of bootstrap resamples; 0 for no intervals.
     confidence
-        Of intervals, in ``(0, 1)``.
+        Coverage of the intervals, in ``(0, 1)``.
     samples
         Random annotations for gamma, 300 or more.
     """

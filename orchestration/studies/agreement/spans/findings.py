@@ -1,16 +1,21 @@
-"""Findings: how far judges mark what people mark, judge by judge and group by group."""
+"""Findings: how far judges mark what people mark, and errors where people find none [1].
 
-from collections.abc import Iterable, Iterator, Mapping
+References
+----------
+.. [1] OpeNLGauge, Appendix K: among outputs that every person gave the best score on an aspect,
+   those in which a judge finds an error. Where scales are binary the best score says too little.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.agreement.spans.annotators import (
-    PairFinding,
-    annotator_pairs,
-)
+from spanjury.judges.core import DataError, ErrorSpan
+from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
 from spanjury.orchestration.studies.agreement.spans.estimates import (
     DEFAULTS,
     Effects,
@@ -19,17 +24,15 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
     by_owner,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.gold import (
+from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     GoldSpan,
     Marking,
+    category_overlaps,
+    interval_rows,
+    overlaps,
     readers_of,
 )
-from spanjury.orchestration.studies.agreement.spans.over_annotation import (
-    OverAnnotation,
-    over_annotation,
-)
-from spanjury.orchestration.studies.agreement.spans.score_arrays import ScoreArrays, collected
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
 from spanjury.stats.spans.span_detection import (
@@ -38,11 +41,199 @@ from spanjury.stats.spans.span_detection import (
     detection_effect,
     hallucination_effect,
 )
-from spanjury.stats.weighted import Weighted, of_items
+from spanjury.stats.weighted import Weighted, mean_drop, of_items
 
+FloatArray = NDArray[np.float64]
 _ALL = ""
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 _NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+class SpanPair(NamedTuple):
+    """The spans that a judge and a reader marked in a text, of the shape ``(n, 2)``."""
+
+    predicted: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    length: int
+    """Code points of the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreArrays:
+    """One judge's spans, compared with those of every reader of each text.
+
+    A text that several people read is compared with each of them: a reading is one text and one
+    reader. Figures are resampled by texts, so that readings of one text stay together.
+
+    Parameters
+    ----------
+    texts
+        Ids of the texts with a verdict and with gold, in order.
+    owner
+        Shape ``(readings,)``: which text it is of.
+    overlaps
+        Measure -> what judge and reader have in common, shape ``(readings, 3)``.
+    categories
+        The same by category; empty where judge or readers name none.
+    gold
+        Shape ``(readings,)``: spans that the reader marked.
+    marked, quotes, hallucinated
+        Shape ``(texts,)``: spans that the judge marked, those with a quote, and those whose
+        quote is not in the text.
+    severities
+        For each text those of the judge's spans that have one.
+    span_pairs
+        For each reading the offsets of the judge's spans, and of the reader's.
+    """
+
+    judge: str
+    texts: tuple[str, ...]
+    owner: NDArray[np.int64]
+    overlaps: Mapping[str, FloatArray]
+    categories: Mapping[str, FloatArray]
+    gold: FloatArray
+    marked: FloatArray
+    quotes: FloatArray
+    hallucinated: FloatArray
+    severities: tuple[tuple[int, ...], ...]
+    span_pairs: tuple[SpanPair, ...]
+    failures: int
+    without_gold: int
+
+
+def collected(markings: Iterable[Marking], gold: Gold) -> Iterator[ScoreArrays]:
+    """Put every judge's spans beside the gold ones, judges in the order of their appearance.
+
+    Raise `DataError` if a judge speaks of a text twice, or a gold span runs over the end of
+    its text.
+    """
+    by_judge: dict[str, dict[str, tuple[str, tuple[ErrorSpan, ...] | None]]] = {}
+    for judge, segment_id, output, spans in markings:
+        texts = by_judge.setdefault(judge, {})
+        if segment_id in texts:
+            raise DataError(f"{judge!r} speaks of {segment_id!r} twice, expected one verdict")
+        texts[segment_id] = (output, spans)
+    for judge, texts in by_judge.items():
+        yield _score_arrays(judge, texts, gold)
+
+
+def _score_arrays(
+    judge: str, texts: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
+) -> ScoreArrays:
+    judged: dict[str, tuple[ErrorSpan, ...]] = {}
+    for segment_id, (output, spans) in texts.items():
+        _refuse_outside(segment_id, gold.spans.get(segment_id, ()), output)
+        if spans is not None and segment_id in gold.spans:
+            judged[segment_id] = spans
+    readings: list[tuple[int, list[GoldSpan]]] = [
+        (text, [span for span in gold.spans[segment_id] if span.annotator == reader])
+        for text, segment_id in enumerate(judged)
+        for reader in gold.readers[segment_id]
+    ]
+    marked = [*judged.values()]
+    lengths = [len(texts[segment_id][0]) for segment_id in judged]
+    sides = ([marked[text] for text, _ in readings], [spans for _, spans in readings])
+    return ScoreArrays(
+        judge=judge,
+        texts=tuple(judged),
+        owner=np.array([text for text, _ in readings], dtype=np.int64),
+        overlaps=overlaps(*sides),
+        categories=category_overlaps(*sides),
+        gold=np.array([len(spans) for _, spans in readings], dtype=np.float64),
+        marked=_counts(marked, lambda _: True),
+        quotes=_counts(marked, lambda span: bool(span.text)),
+        hallucinated=_counts(marked, lambda span: span.hallucinated),
+        severities=tuple(
+            tuple(span.severity for span in spans if span.severity is not None) for spans in marked
+        ),
+        span_pairs=tuple(
+            SpanPair(interval_rows(marked[text]), interval_rows(spans), lengths[text])
+            for text, spans in readings
+        ),
+        failures=sum(spans is None and name in gold.spans for name, (_, spans) in texts.items()),
+        without_gold=sum(name not in gold.spans for name in texts),
+    )
+
+
+def _counts(
+    marked: Sequence[Sequence[ErrorSpan]], counted: Callable[[ErrorSpan], bool]
+) -> FloatArray:
+    return np.array([sum(map(counted, spans)) for spans in marked], dtype=np.float64)
+
+
+def _refuse_outside(segment_id: str, spans: Sequence[GoldSpan], output: str) -> None:
+    for span in spans:
+        if span.start is not None and not 0 <= span.start < (span.end or 0) <= len(output):
+            raise DataError(
+                f"{segment_id!r}: got a gold span from {span.start} to {span.end}, expected one "
+                f"within the {len(output)} code points of the output"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverAnnotation:
+    """Errors that a judge marks where people mark none, or fewer.
+
+    Parameters
+    ----------
+    flawless
+        Texts that people find without error and the judge has a verdict on; those `erring` to
+        `max_severity` are about.
+    erring
+        Share of them in which it finds an error.
+    spans
+        Mean number of errors that it finds in one of them.
+    histogram
+        In how many of them it finds no error, one, two and so on.
+    mean_severity, max_severity
+        Mean over those in which it finds errors that have a severity.
+    surplus
+        By how many errors it finds more than a reader does, mean over all texts.
+    """
+
+    judge: str
+    flawless: int
+    erring: Estimate
+    spans: Estimate
+    histogram: tuple[int, ...]
+    mean_severity: float
+    max_severity: float
+    surplus: Estimate
+
+
+def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnnotation:
+    """Count a judge's errors in the texts that no reader marked."""
+    readings = np.bincount(score_arrays.owner, minlength=len(score_arrays.texts))
+    gold = np.bincount(score_arrays.owner, score_arrays.gold, minlength=len(score_arrays.texts))
+    clean = gold == 0
+    counts = np.where(clean, score_arrays.marked, np.nan)
+    erring = np.where(clean, score_arrays.marked > 0, np.nan)
+    graded = [
+        severities
+        for severities, is_clean in zip(score_arrays.severities, clean, strict=True)
+        if is_clean and severities
+    ]
+    figures = estimates(
+        {
+            ("erring", "spans", "surplus"): mean_drop(
+                [erring, counts, score_arrays.marked - gold / readings]
+            )
+        },
+        texts=len(score_arrays.texts),
+        settings=settings,
+    )
+    return OverAnnotation(
+        judge=score_arrays.judge,
+        flawless=int(clean.sum()),
+        histogram=tuple(np.bincount(score_arrays.marked[clean].astype(np.int64)).tolist()),
+        mean_severity=_mean([sum(severities) / len(severities) for severities in graded]),
+        max_severity=_mean([float(max(severities)) for severities in graded]),
+        **figures,
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else np.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

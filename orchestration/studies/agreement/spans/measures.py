@@ -1,4 +1,4 @@
-"""Measures: what the spans of two sides have in common, text by text and category by category.
+"""Gold spans and measures: what the spans of two sides have in common, text by text.
 
 Soft agreement asks for the same characters, hard agreement for the same category besides [1]_.
 Upper and lower case, and blanks around a name, make no other category. A span without a category
@@ -9,15 +9,15 @@ References
 .. [1] Kasner et al. (2025), Large language models as span annotators, arXiv:2504.08697
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import ConfigError, ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.gold import Gold, GoldSpan
+from spanjury.judges.core import ConfigError, ErrorSpan, Segment
 from spanjury.stats.spans.span_agreement import (
     Overlap,
     character_overlap,
@@ -26,14 +26,97 @@ from spanjury.stats.spans.span_agreement import (
 )
 from spanjury.stats.spans.span_matching import matched_overlap
 
-Mark = ErrorSpan | GoldSpan
-Side = Sequence[Sequence[Mark]]
-Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
+Marking = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
+"""Judge, id of the segment, its output, and the spans that it marked; None without a verdict."""
+
+_READERS = ("annotators", "annotator")
+"""Keys of a segment's meta that say who read it."""
 NO_CATEGORIES: Mapping[str, str] = MappingProxyType({})
 _GRADED = "graded"
 _HARD = "hard"
 _MAJOR = 3
 """From this severity on an error counts as major where there are two grades only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldSpan:
+    """One error that a person marked.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output; both None for an omission.
+    category
+        Sort of error; empty where it is not known.
+    severity
+        1 to 5; None where it is not known.
+    annotator
+        Name of who marked it; empty where it is not known.
+    """
+
+    start: int | None
+    end: int | None
+    category: str = ""
+    severity: int | None = None
+    annotator: str = ""
+
+
+class Gold(NamedTuple):
+    """Gold spans of texts; a text that is here without any was found to have no error."""
+
+    spans: Mapping[str, tuple[GoldSpan, ...]]
+    """Id of the segment -> all annotators' spans."""
+    readers: Mapping[str, tuple[str, ...]]
+    """Id of the segment -> who read it, with or without marking anything."""
+
+
+def gold_of(segments: Iterable[Segment]) -> Gold:
+    """Take the gold spans out of segments.
+
+    A text's meta names its readers, under ``annotators`` (a list) or ``annotator``, and so does
+    who marked something in it, as `readers_of` has it. Where the meta names one reader, spans
+    without a name are that reader's.
+    """
+    spans: dict[str, tuple[GoldSpan, ...]] = {}
+    readers: dict[str, tuple[str, ...]] = {}
+    for segment in segments:
+        named = tuple(_named(segment))
+        only = named[0] if len(named) == 1 else ""
+        marked = tuple(_gold(span, unsigned=only) for span in segment.gold)
+        spans[segment.segment_id] = marked
+        readers[segment.segment_id] = readers_of(marked, named)
+    return Gold(spans, readers)
+
+
+def readers_of(spans: Sequence[GoldSpan], named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return who read a text: those `named`, and those who marked something in it.
+
+    There is one reader at least; it has no name where none was given.
+    Annotators who read a text and marked nothing look the same as those who did not read
+    it: say who read it wherever several did.
+    """
+    return tuple(dict.fromkeys([*named, *(span.annotator for span in spans)])) or ("",)
+
+
+def _gold(span: ErrorSpan, *, unsigned: str) -> GoldSpan:
+    return GoldSpan(
+        start=span.start,
+        end=span.end,
+        category=span.category,
+        severity=span.severity,
+        annotator=span.found_by[0] if span.found_by else unsigned,
+    )
+
+
+def _named(segment: Segment) -> Iterator[str]:
+    names = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
+    for name in [names] if isinstance(names, str) else names if isinstance(names, list) else []:
+        yield str(name)
+
+
+Mark = ErrorSpan | GoldSpan
+Side = Sequence[Sequence[Mark]]
+Compare = Callable[[Sequence[Mark], Sequence[Mark]], Overlap]
 
 
 def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:

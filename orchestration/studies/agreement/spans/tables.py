@@ -18,8 +18,7 @@ from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
 from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
-from spanjury.orchestration.studies.agreement.spans.findings import JudgeFinding
-from spanjury.orchestration.studies.agreement.spans.over_annotation import OverAnnotation
+from spanjury.orchestration.studies.agreement.spans.findings import JudgeFinding, OverAnnotation
 from spanjury.stats.spans.gamma import Gamma
 from spanjury.stats.spans.span_agreement import Agreement
 

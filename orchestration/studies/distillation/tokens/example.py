@@ -1,14 +1,31 @@
-"""One text of which is known where the source supports it, and the windows that it makes."""
+"""An example of the token form: its text, the windows that it makes, its lines and summary."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from spanjury.judges.core import ROOM, Label, LabelledWindow
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
+from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, table
 from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.training_set import SEAL, read_lines, split_file
 
 _WHOLE = 0.9
 """Share of a sentence's words above which a span says of the sentence, not of its words."""
+_WORD = re.compile(r"\w+")
+_RUN = 8
+"""Words in a row that two texts hardly share by chance."""
+
+_MOST = 2
+"""Runs that a shared set phrase explains."""
+FORM = "tokens"
+"""Value of ``form`` in the seal of a set of this form."""
+_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +54,7 @@ class TokenExample:
     damage
         Name of the damage; empty for none.
     licence
-        Of the text; empty where unknown.
+        The licence of the text; empty if unknown.
     copies
         Times that an epoch shows it.
     """
@@ -92,3 +109,79 @@ def _joint(errors: set[Label]) -> Label:
     if not errors:
         return Label.SUPPORTED
     return errors.pop() if len(errors) == 1 else Label.ERROR
+
+
+_EXAMPLE: TypeAdapter[TokenExample] = TypeAdapter(TokenExample)
+
+
+def token_line(example: TokenExample) -> bytes:
+    """Return `example` as a line of JSON, its end included."""
+    return _EXAMPLE.dump_json(example, exclude_defaults=True) + b"\n"
+
+
+def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
+    """Read the examples of one split; raise `DataError` where a line is not one."""
+    return read_lines(folder / split_file(split), _EXAMPLE)
+
+
+def is_token_set(folder: Path) -> bool:
+    """Say whether the set in `folder` is of the token form; False where there is none."""
+    try:
+        seal = _SEAL.validate_json((folder / SEAL).read_bytes())
+    except (OSError, ValidationError):
+        return False
+    return seal.get("form") == FORM
+
+
+@dataclass(slots=True)
+class TokenInventory:
+    """Counts of the examples that were made, and of rows that were left out."""
+
+    made: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """(origin of the labels, data set, supported or not) -> examples."""
+    overlapping: Counter[str] = field(default_factory=Counter)
+    """Data set -> rows that share text with what is measured on."""
+
+    @property
+    def examples(self) -> int:
+        """Examples in all."""
+        return self.made.total()
+
+    def add(self, example: TokenExample) -> None:
+        """Count one example in."""
+        kind = "with an error" if example.label > 0 else "supported"
+        self.made[example.made_of, example.dataset, kind] += 1
+
+
+def token_set_report(inventory: TokenInventory) -> Report:
+    """Return the table of what a set holds, and what was left out of it."""
+    overlapping = sorted(inventory.overlapping.items())
+    return Report(
+        title="Training set",
+        sections=[
+            table(
+                ["labels by", "data set", "text", *numeric("examples")],
+                ([*key, Cell(count, ",")] for key, count in sorted(inventory.made.items())),
+                title="Training set",
+            ),
+            *(
+                Paragraph(f"left out of {name}: {count} that share text with --evaluation")
+                for name, count in overlapping
+            ),
+        ],
+    )
+
+
+def word_runs(texts: Iterable[str]) -> AbstractSet[int]:
+    """Return hashes of every eight words in a row of `texts`."""
+    return frozenset(run for text in texts for run in _runs(text))
+
+
+def overlaps(text: str, runs: AbstractSet[int]) -> bool:
+    """Say whether `text` shares more than two runs of eight words with `runs`."""
+    return len(_runs(text) & runs) > _MOST
+
+
+def _runs(text: str) -> set[int]:
+    words = _WORD.findall(text.casefold())
+    return {hash(tuple(words[at : at + _RUN])) for at in range(len(words) - _RUN + 1)}

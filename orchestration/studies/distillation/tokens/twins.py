@@ -44,7 +44,7 @@ class TwinPlan:
     split
         Split of the rows that they are made of.
     seed
-        Of all draws.
+        Seed of everything that is drawn.
     """
 
     harms: Sequence[Harm]
@@ -59,8 +59,8 @@ def twins(
 ) -> Iterator[TokenExample]:
     """Yield clean texts, each followed by its damaged twin, drawn from the rows of a split.
 
-    Of rows that are not known to be supported only the source is used. Fewer twins than asked for
-    are made where little can be damaged.
+    Rows that are not known to be supported give their source only. There are fewer twins than
+    asked for where little can be damaged.
 
     Parameters
     ----------

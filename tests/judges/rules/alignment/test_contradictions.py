@@ -179,11 +179,7 @@ CONTRADICTORY = (
         "The vaccine reduced admissions to hospital by 40 percent.",
         "antonym",
     ),
-    (
-        "No students passed the exam in June.",
-        "All students passed the exam in June.",
-        "negation",
-    ),
+    ("No students passed the exam in June.", "All students passed the exam in June.", "negation"),
     (
         "Take the tablets with milk or antacids.",
         "Swallow them whole. Do not take the tablets with milk or antacids.",

@@ -66,8 +66,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 def test_a_page_is_balanced_and_has_only_tags_of_ours(hostile_page: str) -> None:
     reader = read(hostile_page)
-    assert reader.open == []
-    assert reader.tags.count("script") == 2
+    assert (reader.open, reader.tags.count("script")) == ([], 2)
     assert not {"img", "iframe", "link", "a", "base", "form", "object"} & set(reader.tags)
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
 
@@ -94,8 +93,7 @@ def test_a_page_is_utf_8_and_the_same_each_time(
     tmp_path: Path, hostile_page: str, request: pytest.FixtureRequest
 ) -> None:
     write_page(tmp_path / "a.html", hostile_page)
-    written = (tmp_path / "a.html").read_bytes()
-    assert written.decode() == hostile_page
+    assert (tmp_path / "a.html").read_bytes().decode() == hostile_page
     for hidden in ("\x00", "\u202e", "\u2028", "\ud800"):
         assert hidden not in hostile_page
     assert "\\ufffdtxt.exe" in hostile_page or "\ufffdtxt.exe" in hostile_page
@@ -135,8 +133,7 @@ def test_the_best_partners_are_named_and_the_earlier_of_equals_first() -> None:
         [[[1, 0.9], [2, 0.9], [0, 0.5]], []],
         [[[0, 0.5]], [[0, 0.9]], [[0, 0.9]], []],
     ]
-    assert data["map"] == [[0.5, 0.9, 0.9, None], [None] * 4]
-    assert data["range"] == [0.5, 0.9]
+    assert (data["map"], data["range"]) == ([[0.5, 0.9, 0.9, None], [None] * 4], [0.5, 0.9])
     cells = [text for kind, text in read(page).blocks if kind == "td"]
     assert cells == []  # each cell holds a bdi
     assert "<td><bdi>b</bdi></td><td><bdi>0.900</bdi></td>" in page
@@ -151,8 +148,7 @@ def test_a_map_of_2000_tokens_is_cut_and_says_so() -> None:
         TokenSimilarities(title="t", output=tokens, reference=tokens, similarities=values)
     )
     data = data_of(page)
-    assert (len(data["map"]), data["mapColumns"]) == (400, 400)
-    assert len(data["output"]["words"]) == 2000
+    assert (len(data["map"]), data["mapColumns"], len(data["output"]["words"])) == (400, 400, 2000)
     assert data["partners"][0][1999][0] == [1998, 1]
     assert "first 400 tokens of the output and the first 400 of the reference" in page
 
@@ -204,10 +200,7 @@ FLOWING = partial(TokenFlow, title="t", output=("a", "b"), reference=("c",))
             partial(FLOWING, flows=(Flow(output=0, reference=1, mass=1, cost=1),)),
             "between two tokens",
         ),
-        (
-            partial(FLOWING, flows=(Flow(output=0, reference=0, mass=0, cost=1),)),
-            "positive mass",
-        ),
+        (partial(FLOWING, flows=(Flow(output=0, reference=0, mass=0, cost=1),)), "positive mass"),
         (partial(SharedNgrams, title="t", output=ABC, references=(), longest=1, ngrams=()), "none"),
         (
             partial(
@@ -238,8 +231,6 @@ FLOWING = partial(TokenFlow, title="t", output=("a", "b"), reference=("c",))
         (partial(LcsAlignment, title="t", output=ABC, reference=ABC, pairs=((0, 3),)), "aligns no"),
     ],
 )
-def test_input_that_does_not_fit_the_texts_is_refused(
-    build: Callable[[], object], problem: str
-) -> None:
+def test_input_that_does_not_fit_is_refused(build: Callable[[], object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         build()

@@ -130,9 +130,7 @@ def test_an_aligned_word_is_linked_with_its_partner(tmp_path: Path, chromium: Ch
         expect(readout(page)).to_have_text("output caught: not aligned")
 
 
-def test_a_page_is_dark_where_that_is_wished_and_light_in_print(
-    tmp_path: Path, chromium: Chromium
-) -> None:
+def test_a_page_is_dark_on_request_and_light_in_print(tmp_path: Path, chromium: Chromium) -> None:
     with opened(chromium, PAGES["heat_map"](*WORDS), tmp_path) as page:
         body = page.locator("body")
         expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
@@ -143,9 +141,7 @@ def test_a_page_is_dark_where_that_is_wished_and_light_in_print(
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_long_hostile_texts_fit_the_width_of_a_phone_and_of_a_desk(
-    tmp_path: Path, chromium: Chromium, kind: str
-) -> None:
+def test_long_hostile_texts_fit_any_width(tmp_path: Path, chromium: Chromium, kind: str) -> None:
     with opened(chromium, PAGES[kind]("x" * 500, *HOSTILE), tmp_path) as page:
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 800})
@@ -153,9 +149,7 @@ def test_long_hostile_texts_fit_the_width_of_a_phone_and_of_a_desk(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_title_and_the_readout_are_easy_to_read(
-    tmp_path: Path, chromium: Chromium, scheme: str
-) -> None:
+def test_the_title_and_readout_are_legible(tmp_path: Path, chromium: Chromium, scheme: str) -> None:
     with opened(chromium, PAGES["heat_map"](*WORDS), tmp_path) as page:
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         word(page, "output", 1).focus()

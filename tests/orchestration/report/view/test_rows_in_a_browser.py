@@ -37,9 +37,7 @@ def test_a_file_shows_its_rows_and_the_first_of_them(chromium: Chromium, tmp_pat
         assert page.evaluate("Object.keys(globalThis).filter((name) => name === 'state')") == []
 
 
-def test_a_mean_is_of_the_rows_that_pass_and_has_its_coverage(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_a_mean_is_of_the_rows_that_pass_with_coverage(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         choice(page, "System", "t5")
         assert ids(page) == ["ferry/t5", "hebrew"]
@@ -196,9 +194,7 @@ def test_back_leads_from_a_row_to_the_rows_on_a_phone(chromium: Chromium, tmp_pa
         expect(page.locator("#row")).to_be_hidden()
 
 
-def test_a_row_that_the_filters_took_away_stays_and_says_so(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_a_row_that_filters_took_away_stays_and_says_so(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         ids(page)
         expect(page.locator(".steps .place")).to_have_text("1 of 5")
@@ -210,9 +206,7 @@ def test_a_row_that_the_filters_took_away_stays_and_says_so(
         expect(page.locator(".steps .place")).to_have_text("1 of 2")
 
 
-def test_every_control_has_a_name_and_every_part_its_landmark(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_every_control_has_a_name_and_every_part_a_mark(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         ids(page)
         page.keyboard.press("n")

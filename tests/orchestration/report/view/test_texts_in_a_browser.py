@@ -40,9 +40,7 @@ def focused(page: Page) -> str:
     return said
 
 
-def test_overlapping_and_nested_spans_are_cut_at_their_borders(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_overlapping_nested_spans_are_cut_at_borders(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         cut = ["sank off Sund ", "on ", "Monday", " with 48 people", "the captain was drunk"]
         assert pieces(page) == cut
@@ -56,9 +54,7 @@ def test_overlapping_and_nested_spans_are_cut_at_their_borders(
         assert lines == [2, 3, 3, 1, 2]  # seats b c, a b c, a b c, a, a b
 
 
-def test_the_innermost_span_is_meant_and_the_others_are_named(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_the_innermost_span_is_meant_and_others_named(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         page.locator(".piece", has_text="Monday").hover()
         card = page.locator("#card")
@@ -73,9 +69,7 @@ def test_the_innermost_span_is_meant_and_the_others_are_named(
         expect(card).to_be_hidden()
 
 
-def test_spans_are_walked_by_keyboard_and_those_without_a_place_are_among_them(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_spans_are_walked_by_keyboard_placed_or_not(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, one_run())) as page:
         pieces(page)
         walked = []
@@ -160,9 +154,7 @@ def test_the_consolidation_is_explained_step_by_step(chromium: Chromium, tmp_pat
         expect(cards.nth(3)).to_contain_text("No JSON is in the reply.")
 
 
-def test_seats_that_were_not_asked_are_named_with_the_reason(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_seats_that_were_not_asked_have_a_reason(chromium: Chromium, tmp_path: Path) -> None:
     unasked = {"seats": ["b", "c"], "why": "sure", "reason": "It is 0.90.", "score": 4.2}
     row = result("one", score=4.2, seats=[seat("a", 4.0)], unasked=unasked)
     with chromium.open(
@@ -196,9 +188,7 @@ def test_offsets_are_code_points(chromium: Chromium, tmp_path: Path) -> None:
         assert start > 100  # the first letter stands at the right
 
 
-def test_a_text_of_100_kb_with_400_spans_is_cut_at_their_borders_only(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_100_kb_with_400_spans_are_cut_at_their_borders(chromium: Chromium, tmp_path: Path) -> None:
     sentence = "The 😀 number is 00000, and it is wrong. "
     out = "".join(sentence.replace("00000", f"{number:05}") for number in range(2600))
     assert len(out.encode()) > 100_000

@@ -19,7 +19,7 @@ from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceS
 from spanjury.orchestration.servers.tokens import read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 
 async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:
@@ -39,8 +39,7 @@ async def test_a_judge_that_cannot_judge_is_an_outcome_and_no_error(tmp_path: Pa
     async with open_service(tmp_path) as client:
         answer = await client.post("/v1/check", json=request)
     (result,) = answer.json()["results"]
-    assert answer.status_code == 200
-    assert (result["score"], result["outcome"]) == (None, "abstained")
+    assert (answer.status_code, result["score"], result["outcome"]) == (200, None, "abstained")
 
 
 async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -> None:
@@ -49,8 +48,7 @@ async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -
         answer = await client.post(
             "/v1/check", content=body, headers={"Content-Type": "application/json"}
         )
-    assert answer.status_code == 200
-    assert json.loads(answer.content)["output"] == "It opened \ud800."
+    assert (answer.status_code, json.loads(answer.content)["output"]) == (200, "It opened \ud800.")
 
 
 @pytest.mark.parametrize(
@@ -234,8 +232,7 @@ async def test_rows_that_cannot_be_read_are_named_by_line_or_skipped(tmp_path: P
         answer = await client.post("/v1/batches", content=body, headers=NDJSON)
         assert problem(answer) == "rows-invalid"
         faults = answer.json()
-        assert [row["line"] for row in faults["rows"]] == [2, 3, 4]
-        assert faults["rows_in_all"] == 3
+        assert ([row["line"] for row in faults["rows"]], faults["rows_in_all"]) == ([2, 3, 4], 3)
         assert str(tmp_path) not in answer.text
         url = "/v1/batches?skip_bad_rows=true&aspect=fluency"
         batch = (await client.post(url, content=body, headers=NDJSON)).json()
@@ -314,9 +311,7 @@ async def test_a_batch_of_another_tenant_is_as_one_that_is_not_there(tmp_path: P
         assert (await client.get(url, headers=ann)).is_success
 
 
-async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(
-    tmp_path: Path,
-) -> None:
+async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(tmp_path: Path) -> None:
     async with open_service(tmp_path) as client:
         page = (await client.get("/openapi.json")).json()
         validate(page)

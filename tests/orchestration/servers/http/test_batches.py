@@ -25,7 +25,7 @@ from spanjury.orchestration.services.serving.batches.records import (
 )
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 URL = "/v1/batches?aspect=fluency"
 TEXTS = rows(*map(judged_text, range(8)))

@@ -10,8 +10,6 @@ from anyio import wait_all_tasks_blocked
 from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.problems import ProblemError
 
-pytestmark = pytest.mark.anyio
-
 
 def turns(clock: list[float], *, lanes: int = 1, most: int = 100) -> CheckTurns:
     """Return turns of several tenants whose time is the first of `clock`."""

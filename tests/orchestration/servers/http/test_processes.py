@@ -3,18 +3,19 @@
 import json
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import httpx
 import pytest
+from fakes.processes import completed
 from fakes.service import rows, serving, started
 from loopback.answers import HELD, chat
 from loopback.chaos import ChaosServer, judged_text
@@ -115,8 +116,7 @@ def test_the_time_to_drain_is_bounded_and_a_second_signal_ends_it_at_once(tmp_pa
             served = started(tmp_path, *flags, judges=model(judge.base_url))
             known = len(judge.requests)
             under_way = pool.submit(served.check, CHECK)
-            while len(judge.requests) == known:
-                served.process.poll()
+            until(partial(lambda before: len(judge.requests) > before, known))
             served.process.terminate()
             served.wait_until("running work has")
             if again:
@@ -165,9 +165,7 @@ def test_a_batch_that_is_cancelled_asks_no_more_and_keeps_what_it_has(tmp_path: 
         assert judge.asked == 1
 
 
-def test_a_batch_that_was_cancelled_does_not_go_on_after_the_service_was_killed(
-    tmp_path: Path,
-) -> None:
+def test_a_cancelled_batch_does_not_go_on_after_the_service_was_killed(tmp_path: Path) -> None:
     with ChaosServer() as judge:
         judge.may_answer.clear()
         judges = model(judge.base_url)
@@ -184,9 +182,7 @@ def test_a_batch_that_was_cancelled_does_not_go_on_after_the_service_was_killed(
     assert judge.asked == 0
 
 
-def test_a_check_that_would_have_to_wait_for_too_long_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_check_that_would_have_to_wait_for_too_long_is_refused(tmp_path: Path) -> None:
     with (
         LoopbackServer(HELD) as judge,
         serving(
@@ -246,8 +242,7 @@ def test_a_refused_check_is_refused_again_until_there_is_room(tmp_path: Path) ->
         assert [answer.result().status_code for answer in taken] == [200, 200]
         connection.sendall(whole)
         status, report = answer_of(answers)
-    assert (status, report["output"]) == (200, CHECK["output"])
-    assert len(judge.requests) == 3
+    assert (status, report["output"], len(judge.requests)) == (200, CHECK["output"], 3)
 
 
 def answer_of(answers: BinaryIO) -> tuple[int, Any]:
@@ -319,9 +314,7 @@ def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path:
         assert client.get("/v1/batches").json() == {"batches": []}
 
 
-def test_more_connections_than_may_be_are_refused_and_the_others_are_served(
-    tmp_path: Path,
-) -> None:
+def test_connections_beyond_the_limit_are_refused_and_the_others_served(tmp_path: Path) -> None:
     with serving(tmp_path, "--max-http-connections", "50") as served:
         address = ("127.0.0.1", served.port)
         idle = [socket.create_connection(address, timeout=20) for _ in range(1_000)]
@@ -440,8 +433,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
         "import sys; sys.modules['uvicorn'] = None; from spanjury.orchestration.cli import main"
     )
     command = [sys.executable, "-c", f"{without}; main()", "serve", "--state-dir", "state"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = completed(command, code=2, cwd=tmp_path)
     assert "pip install 'spanjury[serve]'" in done.stderr
 
 

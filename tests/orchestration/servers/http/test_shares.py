@@ -21,7 +21,7 @@ from spanjury.orchestration.servers.tokens import Tokens, read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 ANN = {"Authorization": f"Bearer {TOKEN}-ann"}
 BOB = {"Authorization": f"Bearer {TOKEN}-bob"}
@@ -78,9 +78,7 @@ async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: P
     assert answered["bob"] == [200] * 50
 
 
-async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(
-    tmp_path: Path,
-) -> None:
+async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(tmp_path: Path) -> None:
     with ChaosServer() as judge:
         judge.may_answer.clear()
         opening = open_service(
@@ -105,9 +103,7 @@ async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(
             assert sum(batch["state"] == "queued" for batch in listed) > len(taken) / 2
 
 
-async def test_batches_whose_rows_are_on_their_way_count_before_these_are_received(
-    tmp_path: Path,
-) -> None:
+async def test_batches_with_rows_on_their_way_count_before_their_arrival(tmp_path: Path) -> None:
     plan, may_arrive = BatchPlan(panels={}, most_running=1, most_waiting=2), anyio.Event()
     statuses: list[int] = []
 
@@ -148,9 +144,7 @@ async def test_half_open_connections_do_not_hide_that_the_service_is_up(tmp_path
                 assert (await client.post("/v1/check", json=CHECK)).status_code == 200
 
 
-async def test_a_quota_of_calls_holds_for_checks_and_batches_together_and_over_restarts(
-    tmp_path: Path,
-) -> None:
+async def test_a_quota_of_calls_holds_for_checks_batches_and_restarts(tmp_path: Path) -> None:
     tokens = tenants(tmp_path, ann="calls=4")
     with ChaosServer() as judge:
         panel = asking(judge.base_url)
@@ -227,10 +221,7 @@ async def test_a_quota_of_dollars_needs_the_prices_of_all_models(tmp_path: Path)
 @pytest.mark.parametrize(
     "quotas", ["calls=x", "calls=0", "per=week", "coins=1", "calls=1 calls=2", "calls=1\nann:x"]
 )
-def test_quotas_that_cannot_be_read_are_named_by_their_line(
-    tmp_path: Path, anyio_backend: str, quotas: str
-) -> None:
-    del anyio_backend
+def test_quotas_that_cannot_be_read_are_named_by_their_line(tmp_path: Path, quotas: str) -> None:
     with pytest.raises(ConfigError, match=r"tokens, line [12]: ") as raised:
         tenants(tmp_path, ann=quotas)
     assert TOKEN not in str(raised.value)

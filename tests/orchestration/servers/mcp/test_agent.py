@@ -13,19 +13,10 @@ from fakes.mcp_process import arguments, environment
 from fastmcp.client.transports import StdioTransport
 from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("anyio_backend", ["asyncio"]),
-]
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long."

@@ -1,25 +1,28 @@
 """`spanjury mcp` over HTTP: a real process, the official client, and others who should not pass."""
 
-import json
 import signal
 from pathlib import Path
 
 import anyio
 import httpx
 import pytest
-from fakes.mcp_process import model_at, over_http, started, until_asked
+from fakes.mcp_process import (
+    WRONG,
+    assert_call_is_given_up,
+    assert_text_is_checked,
+    model_at,
+    over_http,
+    started,
+    until_asked,
+)
 from loopback.answers import HELD, chat
 from loopback.server import LoopbackServer
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult
 
-ANYIO = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
-SOURCE = "The bridge was built in 1932 by the Dorman Long company."
-WRONG = "The bridge was built in 1935 by Dorman Long."
 TOKEN = "a-token-for-a-test"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -30,55 +33,19 @@ def posted(url: str, **headers: str) -> int:
 
 
 class TestByTheOfficialClient:
-    pytestmark = ANYIO
+    pytestmark = pytest.mark.asyncio_only
 
     async def test_a_text_is_checked_with_progress(self) -> None:
-        seen: list[float] = []
-
-        async def note(progress: float, total: float | None, message: str | None) -> None:
-            del total, message
-            seen.append(progress)
-
         with over_http() as (url, _):
             async with Client(url) as connected:
-                tools = await connected.list_tools()
-                result = await connected.call_tool(
-                    "check_text",
-                    {"output": WRONG, "source": SOURCE, "task": "summarization"},
-                    progress_callback=note,
-                )
-                card = await connected.read_resource("spanjury://metrics/bleu")
-        assert len(tools.tools) == 3
-        assert isinstance(result, CallToolResult)
-        assert result.structured_content is not None
-        assert [one["text"] for one in result.structured_content["errors"]] == ["1935"]
-        assert seen == [1, 2]
-        assert card.contents
+                assert len((await connected.list_tools()).tools) == 3
+                await assert_text_is_checked(connected)
+                assert (await connected.read_resource("spanjury://metrics/bleu")).contents
 
     async def test_a_call_that_is_given_up_asks_models_nothing_more(self) -> None:
-        with (
-            LoopbackServer(HELD, chat(REPLY)) as server,
-            over_http(*model_at(server)) as (url, _),
-        ):
+        with LoopbackServer(HELD, chat(REPLY)) as server, over_http(*model_at(server)) as (url, _):
             async with Client(url) as connected:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(
-                        connected.call_tool,
-                        "check_text",
-                        {"output": "Given up.", "task": "summarization", "aspects": ["all"]},
-                    )
-                    await until_asked(server, 1)
-                    group.cancel_scope.cancel()
-                with anyio.fail_after(30):
-                    result = await connected.call_tool(
-                        "check_text",
-                        {"output": "Taken up.", "task": "summarization", "aspects": ["fluency"]},
-                    )
-            asked = [json.dumps(request.body) for request in server.requests]
-        assert isinstance(result, CallToolResult)
-        assert result.structured_content is not None
-        assert result.structured_content["aspects"][0]["score"] == 4
-        assert ["Given up." in body for body in asked] == [True, False]
+                await assert_call_is_given_up(connected, server)
 
     async def test_the_token_lets_a_client_in(self) -> None:
         with over_http(SPANJURY_SERVE_TOKEN=TOKEN) as (url, _):
@@ -110,8 +77,7 @@ def test_a_token_is_asked_for_where_there_is_one() -> None:
 def test_beyond_this_machine_it_serves_with_a_token_only() -> None:
     process = started("--http", "--host", "0.0.0.0", "--port", "0")
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert errors.count("\n") == 1
+    assert (process.returncode, errors.count("\n")) == (2, 1)
     assert "SPANJURY_SERVE_TOKEN" in errors
     with over_http("--host", "0.0.0.0", SPANJURY_SERVE_TOKEN=TOKEN) as (url, _):
         here = url.replace("0.0.0.0", "127.0.0.1")

@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
 from fakes.mcp_process import environment, over_http
+from fakes.processes import completed
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -34,12 +34,9 @@ def path_with_the_command(tmp_path: Path) -> str:
 
 
 def test_the_example_prints_the_report_that_stands_above_it(path_with_the_command: str) -> None:
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", block("python")],
         env=environment(PATH=path_with_the_command),
-        capture_output=True,
-        text=True,
-        check=True,
         timeout=60,
     )
     assert done.stdout == block("text")
@@ -71,8 +68,7 @@ def test_a_host_is_given_a_server_with_the_tools_and_resources_of_the_page() -> 
         for name, rest in rows.items()
         if "://" not in name
     }
-    assert named == takes
-    assert {name for name in rows if "://" in name} == resources
+    assert (named, {name for name in rows if "://" in name}) == (takes, resources)
 
 
 def test_the_command_for_http_serves_where_the_page_says() -> None:

@@ -7,17 +7,24 @@ import sys
 
 import anyio
 import pytest
-from fakes.mcp_process import arguments, environment, model_at, started, until_asked
+from fakes.mcp_process import (
+    SOURCE,
+    WRONG,
+    arguments,
+    assert_call_is_given_up,
+    assert_text_is_checked,
+    environment,
+    model_at,
+    started,
+    until_asked,
+)
+from fakes.processes import completed
 from loopback.answers import HELD, chat
 from loopback.server import LoopbackServer
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import CallToolResult
 
-ANYIO = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
-SOURCE = "The bridge was built in 1932 by the Dorman Long company."
-WRONG = "The bridge was built in 1935 by Dorman Long."
 INITIALIZE: dict[str, object] = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -60,50 +67,17 @@ def begun(*flags: str) -> "subprocess.Popen[str]":
 
 
 class TestByTheOfficialClient:
-    pytestmark = ANYIO
+    pytestmark = pytest.mark.asyncio_only
 
     async def test_a_text_is_checked_with_progress(self) -> None:
-        seen: list[float] = []
-
-        async def note(progress: float, total: float | None, message: str | None) -> None:
-            del total, message
-            seen.append(progress)
-
         async with client() as connected:
-            result = await connected.call_tool(
-                "check_text",
-                {"output": WRONG, "source": SOURCE, "task": "summarization"},
-                progress_callback=note,
-            )
-            judges = await connected.read_resource("spanjury://judges")
-        assert isinstance(result, CallToolResult)
-        assert result.structured_content is not None
-        assert [one["text"] for one in result.structured_content["errors"]] == ["1935"]
-        assert seen == [1, 2]
-        assert judges.contents
+            await assert_text_is_checked(connected)
+            assert (await connected.read_resource("spanjury://judges")).contents
 
     async def test_a_call_that_is_given_up_asks_models_nothing_more(self) -> None:
         with LoopbackServer(HELD, chat(REPLY)) as server:
             async with client(*model_at(server)) as connected:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(
-                        connected.call_tool,
-                        "check_text",
-                        {"output": "Given up.", "task": "summarization", "aspects": ["all"]},
-                    )
-                    await until_asked(server, 1)
-                    group.cancel_scope.cancel()
-                # The next call waits for the one connection, after all that came before it.
-                result = await connected.call_tool(
-                    "check_text",
-                    {"output": "Taken up.", "task": "summarization", "aspects": ["fluency"]},
-                )
-            asked = [json.dumps(request.body) for request in server.requests]
-        assert isinstance(result, CallToolResult)
-        assert result.structured_content is not None
-        assert result.structured_content["aspects"][0]["score"] == 4
-        assert ["Given up." in body for body in asked] == [True, False]
-        assert "Taken up." in asked[1]
+                await assert_call_is_given_up(connected, server)
 
 
 def test_standard_output_carries_the_protocol_alone() -> None:
@@ -134,11 +108,8 @@ with held_streams() as wire:
     anyio.run(work, wire)
 print("after")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], input="hello\n", capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "hello\nafter\n"
-    assert done.stderr == "from a library\nfrom a child\n"
+    done = completed([sys.executable, "-c", code], input="hello\n")
+    assert (done.stdout, done.stderr) == ("hello\nafter\n", "from a library\nfrom a child\n")
 
 
 @pytest.mark.parametrize(
@@ -196,8 +167,7 @@ def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:
     process = begun()
     # `communicate` goes on where the server reads no more.
     _, errors = process.communicate("x" * (40 * 1024 * 1024), timeout=30)
-    assert process.returncode == 1
-    assert errors == "spanjury: a message has more than 16777216 bytes\n"
+    assert (process.returncode, errors) == (1, "spanjury: a message has more than 16777216 bytes\n")
 
 
 def test_flags_are_checked_before_a_client_is_served() -> None:
@@ -217,9 +187,7 @@ def test_flags_are_checked_before_a_client_is_served() -> None:
         ('[{"jsonrpc": "2.0"}]', None, -32600),
     ],
 )
-def test_a_frame_that_is_no_request_is_answered_and_the_next_one_served(
-    frame: str, number: object, code: int
-) -> None:
+def test_a_frame_that_is_no_request_is_answered(frame: str, number: object, code: int) -> None:
     with begun("--judge", "form") as process:
         assert process.stdin is not None
         assert process.stdout is not None

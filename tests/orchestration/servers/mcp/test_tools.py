@@ -17,10 +17,7 @@ from spanjury.judges.core import Judge, JudgeError
 from spanjury.orchestration.servers.mcp.server import panel_server
 from spanjury.orchestration.services.judging.panels import open_panel
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("anyio_backend", ["asyncio"]),  # the client's library needs it
-]
+pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge was built in 1932 by the Dorman Long company. It carries rail traffic."
 WRONG = "The bridge was built in 1935 by Dorman Long. it it carries rail traffic."
@@ -82,7 +79,7 @@ async def test_no_tool_takes_a_judge_a_model_a_file_or_an_address() -> None:
         tools = (await client.list_tools()).tools
     texts = {"source", "inputs", "task", "aspects"}
     assert {tool.name: set(tool.input_schema["properties"]) for tool in tools} == {
-        "check_text": {"output"} | texts,
+        "check_text": {"output", "rubric"} | texts,
         "compare_texts": {"a", "b"} | texts,
         "list_aspects": {"task"},
     }
@@ -98,9 +95,7 @@ async def test_no_tool_takes_a_judge_a_model_a_file_or_an_address() -> None:
         ("list_aspects", {}),
     ],
 )
-async def test_the_structured_answer_is_of_the_schema_that_the_tool_names(
-    tool: str, arguments: Mapping[str, Any]
-) -> None:
+async def test_structured_answers_fit_the_schema(tool: str, arguments: Mapping[str, Any]) -> None:
     async with connected() as client:
         schemas = {one.name: one.output_schema for one in (await client.list_tools()).tools}
         result = await called(client, tool, **arguments)

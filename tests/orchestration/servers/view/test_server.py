@@ -51,8 +51,7 @@ def test_the_page_gets_all_that_it_asks_for(asking: httpx.Client, view: View, ru
     assert (columns["rows"], columns["done"]) == (8, True)
     details = asking.get("/api/rows", params={"numbers": "3,0"}).json()
     assert [row["results"] for row in details["rows"]] == [[results(run)[3]], [results(run)[0]]]
-    found = asking.get("/api/search", params={"text": "Harbour-T5"}).json()
-    assert found == {"numbers": [6, 7]}
+    assert asking.get("/api/search", params={"text": "Harbour-T5"}).json() == {"numbers": [6, 7]}
     systems = {"first": "system:bart", "second": "system:t5"}
     compared = asking.get("/api/comparison", params=systems).json()
     assert {row["texts"] for row in compared["rows"]} == {2}
@@ -74,8 +73,7 @@ def test_the_page_is_served_without_data_and_under_its_own_policy(view: View) ->
 @pytest.mark.parametrize("path", ["/", "/api/head", "/api/rows?numbers=99", "/nowhere"])
 def test_no_answer_lacks_the_headers_that_keep_it_here(asking: httpx.Client, path: str) -> None:
     headers = asking.get(path).headers
-    assert headers["Cache-Control"] == "no-store"
-    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
     assert headers["Referrer-Policy"] == "no-referrer"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"] or path == "/"
     assert "Access-Control-Allow-Origin" not in headers
@@ -102,9 +100,7 @@ def test_a_token_in_the_address_counts_for_nothing(view: View) -> None:
     "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost@evil", ""]
 )
 @pytest.mark.parametrize("path", ["/", "/api/head"])
-def test_a_name_that_is_made_to_lead_here_is_refused(
-    asking: httpx.Client, host: str, path: str
-) -> None:
+def test_a_name_made_to_lead_here_is_refused(asking: httpx.Client, host: str, path: str) -> None:
     response = asking.get(path, headers={"Host": host})
     assert response.status_code == 403
     assert "127.0.0.1" in response.json()["title"]
@@ -141,9 +137,7 @@ def test_two_hosts_in_one_request_are_refused(asking: httpx.Client) -> None:
         ("comparison?first=run:0&second=run:1", "there is no run:1"),
     ],
 )
-def test_an_unanswerable_request_is_refused_in_one_line(
-    asking: httpx.Client, path: str, said: str
-) -> None:
+def test_an_unanswerable_request_is_refused(asking: httpx.Client, path: str, said: str) -> None:
     response = asking.get(f"/api/{path}")
     assert response.status_code == 400
     assert said in response.json()["title"]
@@ -169,7 +163,6 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         return answer({"revision": 1})
 
     async def fail(request: web.Request) -> web.Response:
-        del request
         raise StoreError("the disk is full")
 
     async def break_down(request: web.Request) -> web.Response:
@@ -179,11 +172,7 @@ def test_further_routes_stand_behind_the_same_guard(view: View) -> None:
         *(web.get("/api/mark", refuse), web.put("/api/mark", refuse)),
         *(web.get("/api/full", fail), web.get("/api/broken", break_down)),
     ]
-    with (
-        capture_logs() as logs,
-        served(view, routes=routes) as address,
-        client(address) as asking,
-    ):
+    with capture_logs() as logs, served(view, routes=routes) as address, client(address) as asking:
         assert httpx.put(f"{address}/api/mark").status_code == 401
         response = asking.get("/api/mark")
         assert response.status_code == 409

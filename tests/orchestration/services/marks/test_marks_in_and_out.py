@@ -21,8 +21,7 @@ from spanjury.orchestration.services.people.marks.mark import (
     mark_json,
     mark_of_json,
 )
-from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.marks.readings import read_readings
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
 
 OUTPUTS = ("The 🐕 sat.", "A cat, a cat.", "Übel", "The 🐕 sat.")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -88,12 +87,9 @@ def test_exporting_importing_and_exporting_again_changes_nothing(
         put_marks(first, found)
         path = Path(one) / f"marks.{ENDINGS[form]}"
         before = exported(first, path, form=form)
-
         if before.count(b"\n") > (form == "mqm"):
             done = import_marks(second, path)
-            assert done.unmatched == []
-            assert done.kept == []
-
+            assert (done.unmatched, done.kept) == ([], [])
         assert exported(second, path, form=form) == before
 
 
@@ -140,14 +136,11 @@ def test_a_name_is_the_same_however_its_accents_are_composed() -> None:
 def test_marks_of_a_text_that_has_changed_are_kept_and_never_applied(tmp_path: Path) -> None:
     run = write_texts(tmp_path, ["The dog sat.", "A cat."])
     put_marks(run, {("anna", 0, "fluency"): Mark(is_done=True), ("anna", 1, "fluency"): Mark()})
-
     changed = write_texts(tmp_path, ["The dog stood.", "A cat."])
     read = read_readings(changed)
     assert [one.text.segment.segment_id for one in read.readings] == ["text-1"]
     assert read.other_versions == 1
-
-    back = write_texts(tmp_path, ["The dog sat.", "A cat."])
-    assert len(read_readings(back).readings) == 2
+    assert len(read_readings(write_texts(tmp_path, ["The dog sat.", "A cat."])).readings) == 2
 
 
 def taken_in(tmp_path: Path, *rows: dict[str, object], **how: str) -> tuple[MarkedRun, Imported]:
@@ -168,7 +161,6 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
             "spans": [{**dog, "aspect": "consistency", "explanation": "A cat."}],
         },
     )
-
     assert (done.marks, done.unmatched) == (3, [])
     found = {(one.annotator, one.aspect): one.mark for one in read_readings(run).readings}
     assert found["anna", "fluency"] == Mark(score=4, is_done=True, scores_only=True)
@@ -202,11 +194,8 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
         ),
     ],
 )
-def test_marks_that_fit_no_row_are_named_and_not_guessed(
-    tmp_path: Path, row: dict[str, object], problem: str
-) -> None:
+def test_marks_of_no_row_are_named(tmp_path: Path, row: dict[str, object], problem: str) -> None:
     run, done = taken_in(tmp_path, row)
-
     assert done.marks == 0
     (said,) = done.unmatched
     assert problem in said
@@ -220,7 +209,6 @@ def test_an_aspect_and_an_annotator_may_be_named_for_marks_that_name_none(tmp_pa
         "spans": [{"start": 0, "end": 3}],
     }
     run, done = taken_in(tmp_path, row, annotator="anna", aspect="fluency")
-
     assert (done.marks, done.unmatched) == (1, [])
     (one,) = read_readings(run).readings
     assert (one.annotator, one.aspect, len(one.mark.spans)) == ("anna", "fluency", 1)
@@ -236,9 +224,7 @@ def test_marks_of_two_people_are_not_made_one_persons(tmp_path: Path) -> None:
         taken_in(tmp_path, row, annotator="carl")
 
 
-def test_another_mark_of_the_same_person_is_kept_unless_it_is_to_be_replaced(
-    tmp_path: Path,
-) -> None:
+def test_another_mark_of_the_same_person_is_kept_unless_replaced(tmp_path: Path) -> None:
     row: dict[str, object] = {
         "id": "text-0",
         "output": "The dog sat.",
@@ -247,14 +233,12 @@ def test_another_mark_of_the_same_person_is_kept_unless_it_is_to_be_replaced(
     run, _ = taken_in(tmp_path, row)
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({**row, "human": {"fluency": {"anna": 2}}}) + "\n")
-
     again = import_marks(run, tmp_path / "marks.jsonl")
     assert (again.marks, again.unchanged) == (0, 1)
     kept = import_marks(run, changed)
     assert (kept.marks, len(kept.kept)) == (0, 1)
     assert read_readings(run).readings[0].mark.score == 4
-    replaced = import_marks(run, changed, replaces=True)
-    assert replaced.marks == 1
+    assert import_marks(run, changed, replaces=True).marks == 1
     assert read_readings(run).readings[0].mark.score == 2
 
 
@@ -262,10 +246,8 @@ def test_a_text_that_was_read_without_an_error_has_an_empty_list_of_spans(tmp_pa
     run = write_texts(tmp_path, ["The dog sat."])
     put_marks(run, {("anna", 0, "fluency"): Mark(is_done=True)})
     write_marks(tmp_path / "out.jsonl", read_readings(run).chosen(), form="rows")
-
     (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
-    assert row["spans"] == []
-    assert row["meta"]["annotators"] == ["anna"]
+    assert (row["spans"], row["meta"]["annotators"]) == ([], ["anna"])
     assert "human" not in row
 
 

@@ -24,8 +24,7 @@ def judged_by_a_model(folder: Path, *flags: str) -> LoopbackServer:
         model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
         run = ("--run-dir", "run", "--no-progress", "--show", "none", "--no-preflight")
         one = ("--aspect", "fluency", "--max-connections", "1", "--judge", "annotator")
-        done = call(folder, "evaluate", "rows.jsonl", *model, *run, *one, *flags)
-        assert done.exit_code == 0, done.stderr
+        call(folder, "evaluate", "rows.jsonl", *model, *run, *one, *flags)
     return server
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from fakes.command import call
+from fakes.rows import summary
 from fakes.viewed_runs import ROWS, TOKEN, open_run, served, write_rows
 from loopback.answers import chat
 from loopback.server import LoopbackServer
@@ -40,8 +41,7 @@ def judge(folder: Path, server: LoopbackServer, *flags: str, more: str = "") -> 
     (folder / "panel.toml").write_text(PANEL.format(url=server.base_url, more=more))
     run = ("--panel", "panel.toml", "--run-dir", "run", "--no-preflight", "--show", "none")
     one = ("evaluate", "rows.jsonl", "--aspect", "consistency", "--no-progress")
-    done = call(folder, *one, *run, *flags)
-    assert done.exit_code == 0, done.stderr
+    call(folder, *one, *run, *flags)
     return folder / "run"
 
 
@@ -53,9 +53,7 @@ def asked(run: Path) -> list[dict[str, Any]]:
         return [answer.raise_for_status().json() for answer in rows]
 
 
-def test_the_calls_of_a_seat_that_was_asked_are_shown(
-    tmp_path: Path, server: LoopbackServer
-) -> None:
+def test_the_calls_of_an_asked_seat_are_shown(tmp_path: Path, server: LoopbackServer) -> None:
     run = judge(tmp_path, server)
     (sent,) = [request.body["messages"] for request in server.requests]
     unsure, _ = asked(run)
@@ -83,24 +81,19 @@ def test_a_budget_that_was_used_up_is_the_reason(tmp_path: Path, server: Loopbac
     write_rows(tmp_path / "rows.jsonl", rows)
     flags = ("--panel", "panel.toml", "--run-dir", "short", "--no-preflight", "--show", "none")
     one = ("evaluate", "rows.jsonl", "--aspect", "consistency", "--no-progress")
-    done = call(tmp_path, *one, *flags, "--budget", "1call")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, *one, *flags, "--budget", "1call")
     first, second = asked(run.with_name("short"))
-    assert [seat["judge"] for seat in first["seats"]] == [MODEL]
-    assert second["seats"] == []
+    assert ([seat["judge"] for seat in first["seats"]], second["seats"]) == ([MODEL], [])
     assert "The budget of 1 call has 0 calls left" in second["note"]
 
 
-def test_prompts_of_a_later_run_are_not_shown_for_other_rows(
-    tmp_path: Path, server: LoopbackServer
-) -> None:
+def test_prompts_of_a_later_run_stay_off_other_rows(tmp_path: Path, server: LoopbackServer) -> None:
     run = judge(tmp_path, server)
     before = (run / "results.jsonl").read_bytes()
     whole = (tmp_path / "panel.toml").read_text().partition("[cascade]")[0]
     (tmp_path / "all.toml").write_text(whole)
     flags = ("--panel", "all.toml", "--no-progress", "--show", "none")
-    done = call(tmp_path, "resume", "run", *flags, "-o", "all.jsonl")
-    assert done.exit_code == 0, done.stderr
+    call(tmp_path, "resume", "run", *flags, "-o", "all.jsonl")
     assert len(server.requests) == 2
     (run / "results.jsonl").write_bytes(before)
     _, sure = asked(run)
@@ -111,13 +104,12 @@ def test_prompts_of_a_later_run_are_not_shown_for_other_rows(
 def test_the_calls_of_a_calibrated_panel_are_shown(tmp_path: Path, server: LoopbackServer) -> None:
     years = (1932, 1935)
     texts = [
-        {
-            "id": f"text-{number}",
-            "task": "summarization",
-            "inputs": {"Article": f"The bridge No. {number + 20} was opened in 1932."},
-            "output": f"The bridge No. {number + 20} was opened in {years[number % 2]}.",
-            "human": {"consistency": 5 - 3 * (number % 2)},
-        }
+        summary(
+            f"text-{number}",
+            f"The bridge No. {number + 20} was opened in {years[number % 2]}.",
+            article=f"The bridge No. {number + 20} was opened in 1932.",
+            human={"consistency": 5 - 3 * (number % 2)},
+        )
         for number in range(24)
     ]
     write_rows(tmp_path / "texts.jsonl", texts)
@@ -130,7 +122,6 @@ def test_the_calls_of_a_calibrated_panel_are_shown(tmp_path: Path, server: Loopb
         ("calibrate", "run", "--human", "texts.jsonl", "--draws", "100"),
         (*one, "--calibration", "calibration.toml", *quietly, "calibrated"),
     ):
-        done = call(tmp_path, *command)
-        assert done.exit_code == 0, done.stderr
+        call(tmp_path, *command)
     for answer in asked(tmp_path / "calibrated"):
         assert [seat["judge"] for seat in answer["seats"]] == [MODEL]

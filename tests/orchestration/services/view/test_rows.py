@@ -33,7 +33,7 @@ def test_the_head_says_what_was_judged_by_whom(run: Path) -> None:
     assert (said["name"], said["is_done"], said["judges"]) == ("run", True, ["grounding", "form"])
     assert [aspect["name"] for aspect in decoded(head)["aspects"]] == ["consistency", "fluency"]
     assert decoded(head)["aspects"][0]["labels"] == [
-        *("Unacceptable", "Poor", "Fair", "Good", "Excellent"),
+        *("Unacceptable", "Poor", "Fair", "Good", "Excellent")
     ]
     assert (head["rows"], head["has_texts"], head["has_replies"], head["notes"]) == (
         *(8, True, False, []),
@@ -89,8 +89,7 @@ def test_details_are_the_text_and_the_result_word_for_word(run: Path) -> None:
     with open_run(run) as view:
         details = decoded(view.details([0, 1, 2]))
     texts, rows = details["texts"], details["rows"]
-    assert [row["text"] for row in rows] == [0, 0, 1]
-    assert texts[0]["output"] == ROWS[0]["output"]
+    assert ([row["text"] for row in rows], texts[0]["output"]) == ([0, 0, 1], ROWS[0]["output"])
     assert texts[0]["inputs"] == {"Article": ARTICLE}
     assert texts[0]["human"] == {"consistency": {"anna": 2.0}}
     assert [row["results"] for row in rows] == [[row] for row in results(run)[:3]]
@@ -165,14 +164,12 @@ class Marks:
         return ["anna"]
 
     def marked(self, annotator: str) -> dict[RowKey, Marked]:
-        del annotator
         return {key: Marked(is_done=True, spans=0, score=None) for key in self.done}
 
     def mark(self, annotator: str, row: RowKey) -> None:
         del annotator, row
 
     def put(self, annotator: str, row: RowKey, mark: object, *, revision: int) -> int:
-        del annotator, row, mark
         return revision + 1
 
 

@@ -9,8 +9,12 @@ from fakes.judges import ASPECT
 from numpy.random import default_rng
 
 from spanjury.orchestration.studies.calibration.findings import alarms
-from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
-from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.orchestration.studies.calibration.fitting import (
+    CalibrationTexts,
+    Terms,
+    TextOnAspect,
+    fit_thresholds,
+)
 from spanjury.orchestration.studies.panel_study.cascades import StagedTexts, fit_cascade, judge
 from spanjury.stats.arrays import FloatArray
 

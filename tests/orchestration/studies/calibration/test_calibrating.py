@@ -9,7 +9,6 @@ import pytest
 from fakes.judges import ASPECT, mark
 from numpy.random import default_rng
 
-from spanjury.orchestration.studies.calibration.enough import cautions, enough
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
     BY_SPANS,
@@ -23,14 +22,16 @@ from spanjury.orchestration.studies.calibration.findings import (
     fold_numbers,
 )
 from spanjury.orchestration.studies.calibration.fitting import (
+    CalibrationTexts,
     Terms,
+    TextOnAspect,
     fit,
     fit_map,
     fit_severities,
     fit_thresholds,
     threshold,
 )
-from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.orchestration.studies.calibration.tables import cautions, enough
 from spanjury.stats.conformal import conformal_threshold
 
 TEXT = "The bridge opened in 1935."

@@ -12,8 +12,12 @@ from fakes.judges import ASPECT
 from numpy.random import default_rng
 
 from spanjury.orchestration.studies.calibration.findings import alarms
-from spanjury.orchestration.studies.calibration.fitting import Terms, fit_thresholds
-from spanjury.orchestration.studies.calibration.texts import CalibrationTexts, TextOnAspect
+from spanjury.orchestration.studies.calibration.fitting import (
+    CalibrationTexts,
+    Terms,
+    TextOnAspect,
+    fit_thresholds,
+)
 
 pytestmark = pytest.mark.shared_data
 SPLITS, MARKED = 1000, 120

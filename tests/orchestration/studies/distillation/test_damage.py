@@ -11,18 +11,20 @@ from hypothesis import strategies as st
 from spanjury.judges.core import PerturbationError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
-from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
-from spanjury.orchestration.studies.distillation.damage_spans import damage_spans
+from spanjury.orchestration.studies.distillation.damage import (
+    DamagePlan,
+    damage_examples,
+    damage_spans,
+)
 from spanjury.orchestration.studies.distillation.damaged_text import (
     DamagedText,
     Harm,
     Strike,
     damaged_by,
 )
-from spanjury.orchestration.studies.distillation.examples import Example
 from spanjury.orchestration.studies.distillation.rows import rows_of
 from spanjury.orchestration.studies.distillation.targets import Targets
-from spanjury.orchestration.studies.distillation.training_set import example_line
+from spanjury.orchestration.studies.distillation.training_set import Example, example_line
 from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
 
 CLEAN = "Ann Lee opened the old bridge on 12 May 2015. It cost 300 euros. She was not happy."

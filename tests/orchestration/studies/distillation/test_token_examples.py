@@ -15,8 +15,9 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
     LabelledSpan,
     TokenExample,
     labelled_windows,
+    overlaps,
+    word_runs,
 )
-from spanjury.orchestration.studies.distillation.tokens.overlap import overlaps, word_runs
 from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
 from spanjury.orchestration.studies.distillation.tokens.twins import (

@@ -9,15 +9,18 @@ from fakes.judges import ASPECT, mark, segment
 from spanjury.judges.core import ErrorSpan, Outcome, Report, Scale
 from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Measure
-from spanjury.orchestration.studies.held_out.cases import Case, SeenInTraining, groups_of
-from spanjury.orchestration.studies.held_out.findings import (
+from spanjury.orchestration.studies.held_out import (
     FIGURES,
+    Case,
+    ScoreArrays,
+    SeenInTraining,
     cautions,
+    collect_scores,
+    groups_of,
     measure_name,
     measures_of,
     split_name,
 )
-from spanjury.orchestration.studies.held_out.score_arrays import ScoreArrays, collect_scores
 
 TEXT = "The bridge opened in 1935."  # 26 characters
 FEW = Settings(draws=200)

@@ -1,0 +1,194 @@
+"""The result of a rubric: the reports on a text's criteria become one score and one decision.
+
+The score is the weighted mean of the criteria's grades: 1 for a criterion that is met, 0 for one
+that is not, and the position on its scale, 0 to 1, for a graded one. A criterion is *open* if it
+has no score, or if the judges cannot tell whether it is met. An open criterion never counts as met:
+it is left out of the mean, and the share of the weight that remains is stated. A text that misses a
+must-have is faulty whatever its score. A text with an open criterion is not ok.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from spanjury.judges.core import (
+    Aspect,
+    Criterion,
+    Decision,
+    DecisionBasis,
+    ErrorSpan,
+    Ground,
+    PanelReport,
+    Result,
+    Segment,
+    fingerprint,
+    stamped,
+    unstamped,
+)
+from spanjury.orchestration.engine.verdict_sums import gravest_outcome
+
+_AGGREGATION = "rubric"
+_HALF = 0.5
+_MUST_SEVERITY, _SEVERITY = 5, 3
+
+T = TypeVar("T")
+
+
+def concluded(aspect: Aspect, reports: Mapping[str, PanelReport]) -> PanelReport:
+    """Return the report on a rubric.
+
+    Parameters
+    ----------
+    aspect
+        The rubric's, with its criteria.
+    reports
+        Name of the aspect of each criterion -> the report on it.
+
+    Returns
+    -------
+    PanelReport
+        Its spans are the criteria that are not met, without a place: the places are in the reports
+        on the criteria. It has no score if every criterion is open.
+    """
+    judged = [_Judged(part, reports[part.aspect.name]) for part in aspect.criteria]
+    closed = [part for part in judged if part.grade is not None]
+    weight = sum(part.criterion.weight for part in closed)
+    signature = _signature(aspect, reports)
+    words = _words(judged)
+    if not closed:
+        outcomes = {part.report.outcome for part in judged}
+        return PanelReport(
+            outcome=gravest_outcome(outcomes),
+            reason=f"no criterion could be decided: {words}",
+            signature=signature,
+            aggregation=_AGGREGATION,
+        )
+    share = sum(part.criterion.weight * (part.grade or 0.0) for part in closed) / weight
+    scale = aspect.scale
+    decision = _decision(judged, share=share)
+    reason = f"{share:.0%} of the weight is met: {words}"
+    missed = tuple(_span(part) for part in closed if not part.is_met)
+    return PanelReport(
+        score=scale.low + (scale.high - scale.low) * share,
+        spans=missed,
+        rationale=reason,
+        signature=signature,
+        aggregation=_AGGREGATION,
+        decision=decision,
+        basis=DecisionBasis(
+            ground=Ground.SCORE if decision is Decision.OK else Ground.SPANS,
+            reason=reason,
+        ),
+    )
+
+
+def deciding(results: Sequence[Result]) -> tuple[Result, ...]:
+    """Return the results on a text that decide it: the criteria of a rubric count through it."""
+    names = {result.aspect.name for result in results}
+    return tuple(result for result in results if result.aspect.rubric not in names)
+
+
+@dataclass(slots=True)
+class TextCriteria(Generic[T]):
+    """The parts that the criteria of a text have given, until their rubric is concluded.
+
+    The aspects of a text follow each other, the rubric's behind its criteria.
+    """
+
+    _segment: Segment | None = None
+    _parts: "dict[str, T] | None" = None
+
+    def take(self, segment: Segment, aspect: Aspect, part: T) -> None:
+        """Keep the part of a criterion, and forget the text before."""
+        if segment is not self._segment or self._parts is None:
+            self._segment, self._parts = segment, {}
+        self._parts[aspect.name] = part
+
+    def of(self, segment: Segment, aspect: Aspect) -> dict[str, T] | None:
+        """Return the part of each criterion of a rubric; None if one was not judged."""
+        parts = self._parts or {}
+        names = [part.aspect.name for part in aspect.criteria]
+        if segment is not self._segment or not parts.keys() >= set(names):
+            return None
+        return {name: parts[name] for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A criterion with the report on it."""
+
+    criterion: Criterion
+    report: PanelReport
+
+    @property
+    def grade(self) -> float | None:
+        """0 (not met) to 1 (met); None if the criterion is open."""
+        report, scale = self.report, self.criterion.aspect.scale
+        if report.score is None:
+            return None
+        grade = (report.score - scale.low) / (scale.high - scale.low)
+        if not self.criterion.is_graded:
+            if report.decision is Decision.FAULTY:
+                return 0.0
+            if grade == _HALF:  # the seats are split
+                return None
+            grade = float(grade > _HALF)
+        return None if grade >= _HALF and report.cannot_tell else grade
+
+    @property
+    def is_met(self) -> bool:
+        """True if it is met, or graded in the upper half of its scale without a grave error."""
+        grade = self.grade
+        return grade is not None and grade >= _HALF and self.report.decision is not Decision.FAULTY
+
+
+def _decision(judged: Sequence[_Judged], *, share: float) -> Decision:
+    closed = [part for part in judged if part.grade is not None]
+    if any(part.criterion.must and not part.is_met for part in closed):
+        return Decision.FAULTY
+    if any(part.grade is None for part in judged) or share < _HALF:
+        return Decision.UNSURE
+    return Decision.OK
+
+
+def _words(every: Sequence[_Judged]) -> str:
+    """Say how many criteria are met, and name those that are missed or open."""
+    closed = [part for part in every if part.grade is not None]
+    met = sum(part.is_met for part in closed)
+    parts = [f"{met} of {len(closed)} criteria are met"]
+    if len(closed) < len(every):
+        weight = sum(part.criterion.weight for part in every)
+        share = sum(part.criterion.weight for part in closed) / weight
+        parts[0] += f", {len(closed)} of {len(every)} decided ({share:.0%} of the weight)"
+    for name, kind in (
+        ("must-have not met", [part for part in closed if part.criterion.must and not part.is_met]),
+        ("open", [part for part in every if part.grade is None]),
+    ):
+        if kind:
+            parts.append(f"{name}: {', '.join(part.criterion.aspect.spoken for part in kind)}")
+    return "; ".join(parts)
+
+
+def _span(missed: _Judged) -> ErrorSpan:
+    """Return the error that a criterion is not met, with what its own report says first."""
+    criterion, report = missed.criterion, missed.report
+    score = criterion.aspect.scale.label(report.score or 0.0) if criterion.is_graded else "not met"
+    why = next((span.explanation for span in report.spans if span.explanation), "")
+    weight = f" (weight {criterion.weight:g})" if criterion.weight != 1 else ""
+    return ErrorSpan(
+        text="",
+        explanation=f"{criterion.aspect.spoken}: {score}{weight}. {why}".rstrip(),
+        severity=_MUST_SEVERITY if criterion.must else _SEVERITY,
+        category="must-have" if criterion.must else "criterion",
+        found_by=tuple(dict.fromkeys(by for span in report.spans for by in span.found_by)),
+    )
+
+
+def _signature(aspect: Aspect, reports: Mapping[str, PanelReport]) -> str:
+    """Return the signature of the panel, with the criteria and their weights."""
+    criteria = (
+        f"{part.aspect.name}|{part.aspect.scale.labels}|{part.weight}|{part.must}"
+        for part in aspect.criteria
+    )
+    panel = unstamped(next(iter(reports.values())).signature)
+    return stamped(f"{panel}|rubric:{fingerprint(*criteria)}")

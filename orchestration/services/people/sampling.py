@@ -1,0 +1,222 @@
+"""Texts of a run drawn for people to mark, and written as rows that know their chance."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spanjury.judges.core import ConfigError, DataError, Scale, Segment
+from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.services.people.sampled import TextName
+from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.sampling import (
+    INCLUSION,
+    SAMPLING,
+    Purpose,
+    Sample,
+    Stratum,
+    TextFeatures,
+    draw_sample,
+    mean_over_aspects,
+    novelty,
+)
+from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
+from spanjury.orchestration.wiring.results import write_segments
+from spanjury.stats.arrays import FloatArray
+
+_Value = Callable[[ResultScores, Scale], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleJob:
+    """A sample to draw.
+
+    Parameters
+    ----------
+    run
+        A folder or the name of a run, or a file of results.
+    data, columns
+        The texts of a bare file of results, and what its columns are called.
+    size
+        How many texts.
+    aspects
+        Those whose scores count; none for all.
+    output
+        The file of their rows.
+    """
+
+    run: Path
+    size: int
+    purpose: Purpose
+    seed: int
+    output: Path
+    aspects: tuple[str, ...] = ()
+    data: Path | None = None
+    columns: tuple[str, ...] = ()
+
+
+class Drawn(NamedTuple):
+    """A sample that was drawn and written."""
+
+    texts: int
+    of: int
+    strata: tuple[Stratum, ...]
+    scores: Mapping[str, tuple[float, float]]
+    """Stratum -> the panel's lowest and highest score of its texts, in points; empty where aspects
+    have different scales."""
+
+
+def draw(job: SampleJob) -> Drawn:
+    """Draw texts of a run and write their rows.
+
+    Raise `ConfigError` if they are more than there are, an aspect was not judged, the output
+    is the file of the texts, or one seat alone is to disagree; `DataError` if a file cannot be
+    read or nothing has a score; `StoreError` if the rows cannot be written.
+    """
+    run = MarkedRun(job.run, data=job.data, columns=job.columns)
+    texts = texts_of_run(run)
+    if job.size > len(texts):
+        raise ConfigError(f"{job.run} has {len(texts)} texts: {job.size} are more than there are")
+    features = features_of(run, texts, aspects=job.aspects)
+    if job.purpose == "disagreement" and np.isnan(features.spread).all():
+        raise ConfigError(
+            f"no text of {job.run} was scored by two seats, so none disagree: sample for"
+            " calibration or audit"
+        )
+    sample = draw_sample(features, size=job.size, purpose=job.purpose, seed=job.seed)
+    rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=job.output)
+    write_segments(
+        job.output,
+        (
+            _with_chance(row, sample, number=int(number), job=job)
+            for row, number in zip(rows, sample.chosen, strict=True)
+        ),
+    )
+    return Drawn(
+        job.size,
+        len(texts),
+        tuple(sample.strata()),
+        _score_ranges(texts, features.quality, sample.stratum, aspects=job.aspects),
+    )
+
+
+def _score_ranges(
+    texts: Sequence[MarkedText],
+    quality: FloatArray,
+    strata: Sequence[str],
+    *,
+    aspects: Sequence[str],
+) -> dict[str, tuple[float, float]]:
+    """Return stratum -> its lowest and highest score, if all scores are on one scale."""
+    scales = {text.aspects.get(name, Scale()) for text in texts for name in aspects or text.aspects}
+    if len(scales) > 1:
+        return {}
+    scale = scales.pop()
+    points = scale.low + quality * (scale.high - scale.low)
+    of_stratum: dict[str, list[float]] = {}
+    for name, score in zip(strata, points.tolist(), strict=True):
+        if not math.isnan(score):
+            of_stratum.setdefault(name, []).append(score)
+    return {name: (min(scores), max(scores)) for name, scores in of_stratum.items()}
+
+
+def features_of(
+    run: MarkedRun, texts: Sequence[MarkedText], *, aspects: Sequence[str] = ()
+) -> TextFeatures:
+    """Return what a run says of some of its texts, over some aspects or all.
+
+    Raise `ConfigError` if an aspect was not judged, and `DataError` if nothing has a score.
+    """
+    scores = _Scores(run.results, texts, aspects=aspects)
+    segments = [text.segment for text in texts]
+    return TextFeatures(
+        quality=scores.quality(),
+        spread=scores.spread(),
+        novelty=novelty(
+            [segment.output for segment in segments], [input_of(segment) for segment in segments]
+        ),
+    )
+
+
+def texts_of_run(run: MarkedRun) -> list[MarkedText]:
+    """Return each text of a run once, with the aspects of all its tasks."""
+    texts: dict[TextName, MarkedText] = {}
+    for text in run.texts:
+        name = _name(text)
+        old = texts.get(name)
+        texts[name] = replace(text, aspects={**old.aspects, **text.aspects}) if old else text
+    return list(texts.values())
+
+
+def _name(text: MarkedText) -> TextName:
+    return text.segment.segment_id, text.segment.system
+
+
+def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
+    """Return the rows of the data that the texts were read from."""
+    data = run.data
+    if data is not None and data.exists() and output.exists() and data.samefile(output):
+        raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
+    rows = {(segment.segment_id, segment.system): segment for segment in run.segments()}
+    return [rows[_name(text)] for text in drawn]
+
+
+def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJob) -> Segment:
+    about = {
+        "for": job.purpose,
+        "seed": job.seed,
+        "stratum": sample.stratum[number],
+        INCLUSION: float(sample.inclusion[number]),
+        "drawn": job.size,
+        "of": len(sample.stratum),
+    }
+    return replace(segment, meta={**segment.meta, SAMPLING: about})
+
+
+def _panel(row: ResultScores, scale: Scale) -> float:
+    return np.nan if row.score is None else (row.score - scale.low) / (scale.high - scale.low)
+
+
+def _spread(row: ResultScores, scale: Scale) -> float:
+    scores = [seat for seat in row.seats.values() if seat is not None]
+    return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
+
+
+class _Scores:
+    """The scores of a run's texts, by aspect, each scale from 0 to 1."""
+
+    def __init__(
+        self, results: Path, texts: Sequence[MarkedText], *, aspects: Sequence[str]
+    ) -> None:
+        self._texts = texts
+        judged = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
+        if strange := [name for name in aspects if name not in judged]:
+            raise ConfigError(
+                f"{', '.join(strange)} was not judged in {results}; judged: {', '.join(judged)}"
+            )
+        self._aspects = tuple(aspects or judged)
+        self._rows: Mapping[tuple[str, str, str], ResultScores] = {
+            (row.segment_id, row.system, row.aspect): row for row in read_result_scores(results)
+        }
+        if all(row.score is None for row in self._rows.values()):
+            raise DataError(f"{results}: no text has a score")
+
+    def quality(self) -> FloatArray:
+        """Return the mean of the panel's scores over aspects."""
+        return mean_over_aspects(self._table(_panel))
+
+    def spread(self) -> FloatArray:
+        """Return the standard deviation of seats' scores, as its mean over aspects."""
+        return mean_over_aspects(self._table(_spread))
+
+    def _table(self, value: _Value) -> FloatArray:
+        return np.array(
+            [[self._of(text, aspect, value) for text in self._texts] for aspect in self._aspects]
+        )
+
+    def _of(self, text: MarkedText, aspect: str, value: _Value) -> float:
+        row = self._rows.get((*_name(text), aspect))
+        return np.nan if row is None else value(row, text.aspects.get(aspect, Scale()))

@@ -1,1 +1,0 @@
-"""Samples of a run's texts for people to mark, drawn and read again."""

@@ -1,0 +1,55 @@
+"""Judges that show a model examples are handed the texts that people marked."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.wiring.plugins import parameters
+from spanjury.orchestration.wiring.sources import open_rows, open_source
+
+with lazily():
+    from spanjury.judges.llm import examples
+
+EXAMPLES = "examples"
+"""The option of a judge that names the texts."""
+MARKS = "marks:"
+"""Begins the name of a run whose marks are the examples."""
+
+
+def with_examples(
+    factory: Callable[..., object], options: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the options of a judge, with examples in place of their file or rows.
+
+    Raise `ConfigError` if they cannot be read or hold no example.
+    """
+    rest = dict(options)
+    given = rest.get(EXAMPLES)
+    if given is None or not _takes_examples(factory) or isinstance(given, examples.Examples):
+        return rest
+    what = str(given) if isinstance(given, str | Path) else "the examples"
+    if what.startswith(MARKS):
+        raise ConfigError(
+            f"{EXAMPLES}={what}: only the command line reads a run's marks; export them by"
+            f" 'spanjury marks export' and name the file"
+        )
+    try:
+        rows = open_source(Path(what)) if isinstance(given, str | Path) else open_rows(given)
+        rest[EXAMPLES] = examples.Examples(_sound(rows))
+    except (DataError, ValueError) as error:
+        raise ConfigError(f"{EXAMPLES}={what}: {error}") from error
+    return rest
+
+
+def _takes_examples(factory: Callable[..., object]) -> bool:
+    """Say whether the option is ours: a judge of another package may have one of its own."""
+    accepted = parameters(factory)
+    return EXAMPLES in accepted and accepted[EXAMPLES].annotation == examples.Examples | None
+
+
+def _sound(rows: Iterable[Segment | DataError]) -> Iterable[Segment]:
+    for row in rows:
+        if isinstance(row, DataError):
+            raise row
+        yield row

@@ -14,6 +14,7 @@ import anyio
 import msgspec
 from yarl import URL
 
+from spanjury.adapters.models.batch_files import BatchAccess
 from spanjury.adapters.models.event_loop import asyncio_loop
 from spanjury.adapters.models.model_errors import refused_form, short_line
 from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
@@ -135,6 +136,20 @@ class FastModel:
     def forms(self) -> frozenset[Form]:
         """A schema and a grammar: the server tells whether it takes them."""
         return _FORMS
+
+    @property
+    def batch_access(self) -> BatchAccess:
+        """Batches are sent to the same server."""
+        return BatchAccess(
+            provider="openai",
+            source=self.source,
+            base_url=str(self.url.parent.parent),
+            api_key=self.api_key,
+        )
+
+    async def body(self, request: ChatRequest) -> bytes:
+        """Return the JSON that `complete` sends."""
+        return _body(unforced(request), model=self.model)
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Ask once.

@@ -31,6 +31,7 @@ _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafil
 _OLLAMA = "ollama_chat"
 _LLAMA_CPP_INSIDE = frozenset({_OLLAMA, "lm_studio"})  # they take its schemas, not its grammars
 _THINKING = frozenset({"anthropic", "gemini"})  # they take a number of tokens of thought
+_KEEPING_MARKED = frozenset({"anthropic", "bedrock"})
 _UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
 
 
@@ -40,7 +41,8 @@ class Backend:
 
     Without `base_url` the provider's own address is used; without `api_key` LiteLLM looks for one.
     LiteLLM's list of models says whether the model `prefills`, which is to continue from a prefix,
-    and its price, or None.
+    and its price, or None; and whether its server `keeps_marked` beginnings of prompts, and no
+    others.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Backend:
     prefills: bool = False
     takes_tools: bool = True
     takes_schema: bool = True
+    keeps_marked: bool = False
     price: TokenPrice | None = None
 
     def __str__(self) -> str:
@@ -150,6 +153,8 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         takes_tools="tools" in offers,
         # Not `litellm.supports_response_schema`, which denies it of vLLM, Ollama and llama.cpp.
         takes_schema="response_format" in offers,
+        keeps_marked=provider in _KEEPING_MARKED
+        and litellm.utils.supports_prompt_caching(model=model, custom_llm_provider=provider),
         price=_price(listed),
     )
 

@@ -86,13 +86,26 @@ class Exchange:
     """One call, and why its answer was refused.
 
     `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
-    error of its own of a `refusal`, which says less.
+    error of its own of a `refusal`, which says less. If the call `is_unsent`, its `body` is kept
+    and nothing is sent. If it `is_last`, its connection is closed: its client is not kept.
     """
 
     decoding: Decoding
     source: str
     key: str = field(default="", repr=False)
     refusal: ModelError | None = None
+    is_unsent: bool = False
+    body: bytes = b""
+    is_last: bool = False
+
+    def send(self, request: httpx.Request) -> None:
+        """Prepare a request; keep the body of an unsent one, and raise `UnsentError`."""
+        if self.is_unsent:
+            self.body = request.content
+            raise UnsentError
+        request.headers.update(IDENTITY)
+        if self.is_last:
+            request.headers["Connection"] = "close"
 
     def receive(self, response: httpx.Response) -> None:
         """Bound the body of `response`, which has not been read.
@@ -129,6 +142,10 @@ class Exchange:
         except ModelError as error:
             self.refusal = error
             raise
+
+
+class UnsentError(Exception):
+    """A call was written down and not sent."""
 
 
 _EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
@@ -203,7 +220,7 @@ def _guarded_async(send: Any) -> Any:  # noqa: ANN401  httpx's own, with its man
         if exchange is None:
             whole: httpx.Response = await send(self, request, stream=stream, **options)
             return whole
-        request.headers.update(IDENTITY)
+        exchange.send(request)
         options["follow_redirects"] = False
         async with AsyncExitStack() as closing:
             response: httpx.Response = await send(self, request, stream=True, **options)
@@ -226,7 +243,7 @@ def _guarded_sync(send: Any) -> Any:  # noqa: ANN401  as above
         if exchange is None:
             whole: httpx.Response = send(self, request, stream=stream, **options)
             return whole
-        request.headers.update(IDENTITY)
+        exchange.send(request)
         options["follow_redirects"] = False
         with ExitStack() as closing:
             response: httpx.Response = send(self, request, stream=True, **options)

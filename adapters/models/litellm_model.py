@@ -6,13 +6,15 @@ One call is one request: retries, limits of time and of concurrency are the gate
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import openai
 
+from spanjury.adapters.models.batch_files import BatchAccess
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
+from spanjury.adapters.models.marked_sources import MarkedSources
 from spanjury.adapters.models.model_errors import (
     error_by_status,
     names_policy,
@@ -22,7 +24,7 @@ from spanjury.adapters.models.model_errors import (
 )
 from spanjury.adapters.models.openai_reply import read_reply
 from spanjury.adapters.models.openai_request import chat_fields, unforced
-from spanjury.adapters.models.server_address import missing_key
+from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, missing_key
 from spanjury.adapters.models.server_tokens import ask_server
 from spanjury.judges.core import (
     ChatModel,
@@ -39,6 +41,11 @@ from spanjury.judges.core import (
     signature,
 )
 
+_OF_ONE_MODEL = frozenset({"mistral"})
+BATCHING = frozenset({"openai", "azure", "hosted_vllm", "litellm_proxy", *_OF_ONE_MODEL})
+"""Providers whose batches LiteLLM sends in OpenAI's form, and those of them for one model each."""
+_WITH_ADDRESS = frozenset({"openai"})
+_NOWHERE = "http://localhost/v1"
 # LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
 # wrong one the status of a bad request.
 _NO_KEY = re.compile(
@@ -83,6 +90,9 @@ class LiteLLMModel:
     backend: Backend
     timeout: float
     signature: str
+    _sources: MarkedSources = field(
+        default_factory=MarkedSources, init=False, repr=False, compare=False
+    )
 
     @property
     def price(self) -> TokenPrice | None:
@@ -120,26 +130,70 @@ class LiteLLMModel:
         )
         try:
             with guarded(exchange):
-                response = await litellm.acompletion(
-                    model=backend.name,
-                    base_url=backend.base_url,
-                    api_key=backend.api_key,
-                    timeout=self.timeout,
-                    num_retries=0,
-                    max_retries=0,
-                    caching=False,
-                    drop_params=True,
-                    **arguments,
-                )
+                response = await self._asked(request, arguments)
             return _reply(response, request, source=str(backend))
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
             # Not chained: the foreign message may hold a key, and a traceback prints it.
-            failure = exchange.refusal or _model_error(
+            failure = exchange.refusal or model_error(
                 error, source=str(backend), key=backend.api_key or ""
             )
             raise refused_form(failure, request) from None
+
+    @property
+    def batch_access(self) -> BatchAccess | None:
+        """The server of the model's batches; None if not in OpenAI's form."""
+        backend = self.backend
+        if backend.provider not in BATCHING:
+            return None
+        return BatchAccess(
+            provider=backend.provider,
+            source=str(backend),
+            model=backend.name.partition("/")[2] if backend.provider in _OF_ONE_MODEL else "",
+            base_url=backend.base_url,
+            api_key=backend.api_key,
+        )
+
+    async def body(self, request: ChatRequest) -> bytes:
+        """Return the JSON that `complete` sends; raise as it does if the backend cannot do so."""
+        backend, request = self.backend, unforced(request)
+        if backend.provider not in BATCHING:
+            raise PermanentModelError(f"{backend}: {backend.provider} takes no files of requests")
+        arguments = _arguments(request, backend=backend)
+        exchange = Exchange(decoding=request.decoding, source=str(backend), is_unsent=True)
+        try:
+            with guarded(exchange):
+                await self._asked(request, arguments, unsent=True)
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001 - LiteLLM makes some error of the unsent call
+            if not exchange.body:
+                raise model_error(error, source=str(backend)) from None
+        return exchange.body
+
+    async def _asked(
+        self, request: ChatRequest, arguments: dict[str, Any], *, unsent: bool = False
+    ) -> "litellm.ModelResponse":
+        """Make LiteLLM's call; one that is not sent needs no address and no key."""
+        backend = self.backend
+        base_url, key = backend.base_url, backend.api_key
+        if unsent:
+            key = key or PLACEHOLDER_KEY
+            base_url = base_url or (_NOWHERE if backend.provider not in _WITH_ADDRESS else None)
+        if backend.keeps_marked:
+            self._sources.mark(arguments["messages"], request.messages)
+        return await litellm.acompletion(
+            model=backend.name,
+            base_url=base_url,
+            api_key=key,
+            timeout=self.timeout,
+            num_retries=0,
+            max_retries=0,
+            caching=False,
+            drop_params=True,
+            **arguments,
+        )
 
 
 def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
@@ -189,7 +243,7 @@ def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str
     return read_reply(body, request, source=source)
 
 
-def _model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
+def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
     """Translate an error, LiteLLM's, `openai`'s or any other, without `key` in its message.
 
     A key that is missing or wrong is an `UnusableModelError`; a time-out is a `ModelTimeoutError`;

@@ -70,14 +70,15 @@ class ScrubbedModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply without secrets; raise what it raises, without them too."""
         try:
-            return _scrubbed(await self.model.complete(request), self._secrets)
+            return scrubbed_reply(await self.model.complete(request), self._secrets)
         except ModelError as error:
             # The same error, so that its type and whatever it carries stay.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
             raise
 
 
-def _scrubbed(reply: Reply, secrets: SecretFinder) -> Reply:
+def scrubbed_reply(reply: Reply, secrets: SecretFinder) -> Reply:
+    """Return `reply` with the secrets in it masked; itself if there are none."""
     text, reasoning = secrets.hide(reply.text), secrets.hide(reply.reasoning)
     calls = tuple(_scrubbed_call(call, secrets) for call in reply.tool_calls)
     logprobs = _scrubbed_tokens(reply.logprobs, secrets)

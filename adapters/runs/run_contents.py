@@ -13,7 +13,7 @@ from spanjury.judges.core import StoreError
 _DATABASE = r"(-wal|-shm|-journal|\.lock|\.repaired(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
 _OURS = re.compile(
     rf"run(-\d+)?\.json(\.new|\.damaged)?|done|stopped|{re.escape(MEMORY_NAME)}{_DATABASE}"
-    r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl"
+    r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl|batches/\d+[-a-z0-9]*\.jsonl(\.new)?"
 )
 _MARKS = re.compile(rf"{re.escape(MARKS_NAME)}(\.backup\.jsonl|{_DATABASE})")
 _TOUCHED_BY_READERS = (".lock", "-shm")

@@ -85,13 +85,15 @@ class Message:
     """One message of a conversation.
 
     An assistant's message may carry `tool_calls`; a tool's message answers the call
-    named by `call_id`.
+    named by `call_id`. The first `shared` characters of a prompt are those of every prompt about
+    the same source: a server may be asked to keep them.
     """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    shared: int = field(default=0, compare=False, metadata={"in_keys": False})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,3 +302,14 @@ class TokenPrice:
         cached = self.prompt if self.cached is None else self.cached
         read = self.prompt * (usage.prompt - usage.cached) + cached * usage.cached
         return read + self.completion * usage.completion
+
+    def in_batch(self) -> "TokenPrice":
+        """Return the price of the same tokens in a batch, which providers answer for half of it.
+
+        Examples
+        --------
+        >>> TokenPrice(prompt=2e-6, completion=8e-6).in_batch()
+        TokenPrice(prompt=1e-06, completion=4e-06, cached=None)
+        """
+        cached = None if self.cached is None else self.cached / 2
+        return TokenPrice(prompt=self.prompt / 2, completion=self.completion / 2, cached=cached)

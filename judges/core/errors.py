@@ -12,7 +12,8 @@
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
     |-- RunStoppedError         a run stopped before its end, on request or at a limit
-    |   `-- OverBudgetError     a call does not fit into what is left of a budget
+    |   |-- OverBudgetError     a call does not fit into what is left of a budget
+    |   `-- DeferredError       a request waits for the reply of a batch
     |-- RunFailedError          a run cannot go on, because a model answers nothing at all
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
@@ -111,6 +112,15 @@ class OverBudgetError(RunStoppedError):
 
     A cascade goes on without its reply; elsewhere it ends the run as any limit does.
     """
+
+
+class DeferredError(RunStoppedError):
+    """A request is to be answered by a batch, and its reply is not there yet.
+
+    ``is_written`` says whether all such requests are in a file for the user to send.
+    """
+
+    is_written: bool = False
 
 
 class RunFailedError(EvaluationError):

@@ -40,7 +40,7 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.answer_tokens import field_tokens, shares
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
-from spanjury.judges.llm.prompt import shown_texts
+from spanjury.judges.llm.prompt import shown_message, shown_texts
 from spanjury.judges.llm.quoted_evidence import Inputs
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.tasks import describe
@@ -292,7 +292,7 @@ class ClaimJudge:
             model=self.model,
             messages=[
                 Message(role="system", content=_fill("claims-system.txt", {})),
-                Message(role="user", content=filled),
+                shown_message(filled, fenced),
             ],
             decoding=decoding,
             logprobs_near=("verdict",),

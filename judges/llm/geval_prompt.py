@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
-from spanjury.judges.llm.prompt import alternatives, everything, shown_texts
+from spanjury.judges.llm.prompt import alternatives, everything, shown_message, shown_texts
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
@@ -58,7 +58,7 @@ def ask_for_score(
     about["answer"] = _fill("geval-answer-json.txt" if mark else "geval-answer.txt", about)
     return (
         Message(role="system", content=read_template(_PACKAGE, "geval-system.txt")),
-        Message(role="user", content=_fill("geval.txt", about)),
+        shown_message(_fill("geval.txt", about), fenced),
     )
 
 

@@ -156,10 +156,7 @@ class PromptWriter:
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
         system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
         in_lines, in_json = (
-            (
-                system,
-                Message(role="user", content=head + self._frame(aspect, layout, names).fill(about)),
-            )
+            (system, shown_message(head + self._frame(aspect, layout, names).fill(about), fenced))
             if layout == "text" or self._in_json
             else ()
             for layout in get_args(Layout)
@@ -181,6 +178,11 @@ class PromptWriter:
                 frames.clear()
             frame = frames[key] = _asking(aspect, self._options, names, layout=layout)
         return frame
+
+
+def shown_message(prompt: str, fenced: Fenced) -> Message:
+    """Return the message that shows fenced texts, sources first."""
+    return Message(role="user", content=prompt, shared=fenced.shared_in(prompt))
 
 
 def _fenced(

@@ -34,7 +34,7 @@ from spanjury.judges.llm.answer_tokens import field_tokens
 from spanjury.judges.llm.asking import AskedOnce
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.parsed import ParsedError
-from spanjury.judges.llm.prompt import everything, shown_texts
+from spanjury.judges.llm.prompt import everything, shown_message, shown_texts
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.llm.verdict import share_of_yes
 from spanjury.judges.tasks import Catalogue, describe
@@ -180,7 +180,7 @@ class TogetherJudge:
             model=self.model,
             messages=[
                 Message(role="system", content=read_template(_PACKAGE, "system.txt")),
-                Message(role="user", content=fill_template(_PACKAGE, "together.txt", about)),
+                shown_message(fill_template(_PACKAGE, "together.txt", about), fenced),
             ],
             decoding=self._decoding(aspects=len(aspects)),
             logprobs_near=("faulty",),

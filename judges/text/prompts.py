@@ -42,6 +42,14 @@ class Fenced:
         """The marks as a sentence names them."""
         return " or ".join(self.marks)
 
+    def shared_in(self, prompt: str) -> int:
+        """Return how many characters of `prompt` come before the last of these texts.
+
+        They are the same in the prompts about other texts of the same sources. 0 if there is one
+        text only.
+        """
+        return max(0, prompt.find(self.marks[-1])) if len(self.marks) > 1 else 0
+
 
 def fence(texts: Mapping[str, str]) -> Fenced:
     """Set each text of `texts` apart under its header, in time proportional to their length.

@@ -205,7 +205,13 @@ def _asked(message: Message, own: tuple[str, ...]) -> Message:
     )
     if content is message.content and calls == message.tool_calls:
         return message
-    return replace(message, content=content, tool_calls=calls)
+    shared = split(message.content[: message.shared], own=own, reasoning=not is_reply)
+    return replace(
+        message,
+        content=content,
+        tool_calls=calls,
+        shared=len(shared) if content.startswith(shared) else 0,
+    )
 
 
 @lru_cache(maxsize=32)

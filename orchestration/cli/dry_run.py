@@ -36,6 +36,8 @@ def print_reckoning(job: Job) -> None:
         " read is requested once more, and costs as much again. --dry-run=live judges"
         f" {min(SAMPLE, planned.asked)} assessments, and its calls cost money."
     )
+    if job.batch_api:
+        say("the dollars are those of batches: half of the usual price")
     for seat in estimate.unforeseen:
         say(f"the number of calls of {seat} depends on its replies: --dry-run=live measures it")
     if job.panel.cascade is not None:

@@ -1,7 +1,7 @@
 """`spanjury evaluate`: judge the rows of a file."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,6 +12,7 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import DataFlags
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
@@ -143,6 +144,7 @@ def evaluate(
     rows: RowFlags,
     judges: PanelFlags,
     kept: RunFlags,
+    batch: BatchFlags,
     limits: LimitFlags,
     gate: GateFlags,
     show: ShowFlags,
@@ -153,7 +155,8 @@ def evaluate(
     Without --judge and --model the offline judges are used, without model, key or network.
     """
     logging.log_to(show.log_file)
-    job = _job(rows, kept, judges=judges, limits=limits)
+    job = replace(_job(rows, kept, judges=judges, limits=limits), batch_api=batch.batch_api)
+    _require_no_batches(batch, kept, machines)
     if kept.dry_run:
         _require_no_gate(gate, "--dry-run, which judges a sample at most,")
         estimate = dry_run.print_estimate if kept.dry_run == "live" else dry_run.print_reckoning
@@ -166,7 +169,27 @@ def evaluate(
     else:
         planned = job_session.plan_job(job, gate)
         job, folder = _begun(job, kept, assessments=planned.assessments)
-        job_session.run_job(job, planned, show=show, gate=gate, folder=folder, results_of=folder)
+        job_session.run_job(
+            job,
+            planned,
+            show=show,
+            gate=gate,
+            folder=folder,
+            results_of=folder,
+            batches=batch.batches(batch_api=job.batch_api, folder=folder),
+        )
+
+
+def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:
+    """Refuse flags with which no batch can answer."""
+    refused = {
+        "--no-memory": batch.given and kept.no_memory,
+        "--engine ray": batch.given and machines.engine == "ray",
+        "--dry-run=live, which asks models now,": batch.given and kept.dry_run == "live",
+        "--dry-run": batch.by_file and kept.dry_run is not None,
+    }
+    if given := [flag for flag, is_given in refused.items() if is_given]:
+        raise ConfigError(f"{given[0]} does not go with batches")
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from spanjury.judges.core import (
     UNANSWERED,
+    DeferredError,
     EvaluationError,
     Result,
     RunFailedError,
@@ -29,6 +30,7 @@ from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
     from spanjury.orchestration.cli import gated_run
+    from spanjury.orchestration.services.judging import batches as rounds
     from spanjury.orchestration.services.judging import failing_rows, fitted_in_use
     from spanjury.orchestration.services.runs import run_folder as runs
 
@@ -55,6 +57,7 @@ def run_job(
     folder: RunFolder | None = None,
     results_of: RunFolder | None = None,
     begun: Callable[[], None] = lambda: None,
+    batches: "rounds.Batches | None" = None,
 ) -> None:
     """Run `job`, show it, and exit with a code if it was stopped, scored too little or fails.
 
@@ -71,6 +74,8 @@ def run_job(
         The run whose results are written; None where they are tried beside it, or none is kept.
     begun
         Called when the panel is open, the run is ours alone and has its first result.
+    batches
+        Answer what is not remembered, in place of the models; None to ask the models.
     """
     runs.check_output(job)
     gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
@@ -82,13 +87,13 @@ def run_job(
         folder=folder,
         results_of=results_of,
         begun=begun,
+        batches=batches,
     )
     try:
         with session.view:
             session.run(session.judge)
     except RunStoppedError as stopped:
-        session.close_early(str(stopped))
-        raise typer.Exit(session.exit_code) from None
+        raise typer.Exit(session.close_stopped(stopped)) from None
     except KeyboardInterrupt:
         session.close_early("interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -123,6 +128,7 @@ class JobSession(Session):
         folder: RunFolder | None,
         results_of: RunFolder | None,
         begun: Callable[[], None],
+        batches: "rounds.Batches | None",
     ) -> None:
         super().__init__(job.limits)
         self._gated = gated
@@ -131,6 +137,8 @@ class JobSession(Session):
         self._total = planned.assessments
         self._folder = folder
         self._begun = begun
+        self._has_begun = False
+        self._batches = batches
         self.view = View(
             total=self._total,
             as_json=show.json,
@@ -159,6 +167,8 @@ class JobSession(Session):
             planned=self._planned,
             stop_token=self.stop_token,
             meter=self.meter,
+            batches=self._batches,
+            begun=self._begin,
         )
 
     def wants(self, segment: Segment) -> bool:
@@ -179,8 +189,9 @@ class JobSession(Session):
             self._gated.gate.add(result)
 
     def _begin(self) -> None:
-        """Say at the first result that the run has begun."""
-        if not self.done:
+        """Say at the first result, or before a batch is sent, that the run has begun."""
+        if not self._has_begun:
+            self._has_begun = True
             if self._folder is not None:
                 self._folder.mark(done=False)
             self._begun()
@@ -232,6 +243,18 @@ class JobSession(Session):
             self._note_stop()
         self._close_gate_early()
         self.say_how_to_go_on()
+
+    def close_stopped(self, stopped: RunStoppedError) -> int:
+        """Say why the run was stopped, and how it goes on; return the exit code."""
+        if not isinstance(stopped, DeferredError):
+            self.close_early(str(stopped))
+            return self.exit_code
+        say(f"{stopped}: there are no results yet")
+        self._close_gate_early()
+        if self._folder is not None:
+            name = shlex.quote(_named(self._folder))
+            say(f"continue with: spanjury resume {name} --batch-in FILE")
+        return 0 if stopped.is_written else ERROR
 
     def close_early(self, reason: str) -> None:
         """Say why the run was stopped, and where its results are."""

@@ -8,6 +8,7 @@ import typer
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
+from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import Aspects
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
@@ -20,18 +21,24 @@ with lazily():
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
 RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
+Live = Annotated[
+    bool,
+    Flag("Ask models themselves in a run that was begun with --batch-api.", env=True, rare=True),
+]
 OtherOutput = Annotated[
     Path | None, Flag("File for the results; by default the run's own.", also="-o")
 ]
 
 
-def resume(
+def resume(  # noqa: PLR0913  groups of flags
     *,
     run: Run,
     retry_failed: RetryFailed = False,
+    live: Live = False,
     aspect: Aspects = (),
     output: OtherOutput = None,
     judges: PanelFlags,
+    batch: BatchFlags,
     limits: LimitFlags,
     gate: GateFlags,
     show: ShowFlags,
@@ -51,7 +58,10 @@ def resume(
         aspects=aspect or before.aspects,
         limits=limits.limits(before.limits),
         failures=limits.failures(before.failures),
+        batch_api=batch.batch_api or (before.batch_api and not live),
     )
+    if live:
+        batch.require_none(folder)
 
     def keep_change() -> None:
         if job != before and output is None:  # elsewhere goes what is tried beside the run
@@ -71,6 +81,7 @@ def resume(
         folder=folder,
         results_of=None if output else folder,
         begun=keep_change,
+        batches=batch.batches(batch_api=job.batch_api, folder=folder),
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
+from typing import Protocol
 
 from anyio import Lock
 
@@ -196,6 +197,17 @@ def remembered(
     return RememberedJudge(judge, memory, place=place, again=again)
 
 
+class KeyedReplies(Protocol):
+    """Replies of a model that come by their keys in the memory, as those of a batch do."""
+
+    async def reply(self, key: str, request: ChatRequest) -> Reply:
+        """Return the reply that is to be kept under `key`; raise as a model does.
+
+        Raise `DeferredError` if it is not there yet.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class RememberedModel:
     """A model that is asked once for every request, whatever the run.
@@ -211,11 +223,14 @@ class RememberedModel:
     ----------
     takes_over
         Look for what 0.1.0 kept, too; needless in a memory that was begun by this run.
+    by_key
+        Gives the replies that are not remembered, in place of the model; None for the model.
     """
 
     model: ChatModel
     memory: Memory
     takes_over: bool = True
+    by_key: KeyedReplies | None = None
 
     @cached_property
     def signature(self) -> str:
@@ -247,7 +262,10 @@ class RememberedModel:
             reply = next((kept for kept in former if kept is not None), None)
             if reply is None:
                 assessment.replied += 1
-                reply = await self.model.complete(request)
+                if self.by_key is None:
+                    reply = await self.model.complete(request)
+                else:
+                    reply = await self.by_key.reply(key, request)
             await self.memory.put(key, written(reply))
             return reply
 

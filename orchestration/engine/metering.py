@@ -245,6 +245,7 @@ class Meter:
         self._memory: Memory | None = None
         self._key = _KEY
         self._reserved = NOTHING
+        self._deferred = NOTHING  # the part that is reserved for batches, whose state is kept apart
         self._settled: Event | None = None  # made for those who wait
         self._asides: set[_Aside] = set()
 
@@ -357,6 +358,11 @@ class Meter:
         """True in a context of `refusing`."""
         return _IS_REFUSED.get()
 
+    def require_asking(self) -> None:
+        """Raise `OverBudgetError` in a context of `refusing`."""
+        if self.is_refusing:
+            raise OverBudgetError("nothing is asked here")
+
     @contextmanager
     def kept_in(self, memory: Memory, *, key: str = _KEY) -> Iterator[None]:
         """Go on with the ledger that `memory` has, and keep it there as long as this lasts."""
@@ -385,8 +391,7 @@ class Meter:
         Raise `OverBudgetError` if a budget does not allow for it, `RunStoppedError` if another
         limit does not, and `StoreError` if the reservation cannot be kept.
         """
-        if self.is_refusing:
-            raise OverBudgetError("nothing is asked here")
+        self.require_asking()
         while not self.take(most):
             self._settled = self._settled or Event()
             await self._settled.wait()
@@ -411,6 +416,41 @@ class Meter:
             self._refuse(bound, most)
         return bound is None
 
+    def defer(self, most: Spending) -> bool:
+        """Reserve a call of a batch, or return False if it must wait until others are settled.
+
+        Whoever sends the batch keeps the reservation on disk: the ledger does not count it as cut
+        off. Raise as `reserve` does.
+        """
+        has_room = self.take(most)
+        if has_room:
+            self._deferred += most
+        return has_room
+
+    def defer_again(self, most: Spending) -> None:
+        """Reserve the calls of a batch that an earlier go at the run has sent."""
+        self._reserved += most
+        self._deferred += most
+
+    def release_deferred(self, most: Spending) -> None:
+        """Give up reservations of a batch."""
+        self._deferred -= most
+        if not self._deferred.calls:
+            self._deferred = NOTHING  # sums of dollars are not exact
+        self.release(most)
+
+    async def settle_deferred(
+        self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
+    ) -> None:
+        """Put what a call of a batch took in the place of its reservation.
+
+        It is kept with the next put, and stops nothing: the batch is paid as a whole.
+        """
+        self.release_deferred(most)
+        self._add(usage, price=price, maker=maker)
+        if self._memory is not None:
+            await self._memory.put_soon(self._key, self.written())
+
     async def settle(
         self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
     ) -> None:
@@ -421,15 +461,18 @@ class Meter:
             await self._memory.put_soon(self._key, self.written())  # else the next reservation does
 
     def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
-        """Add the usage of a call."""
+        """Add the usage of a call; stop where a limit is reached."""
+        self._add(usage, price=price, maker=maker)
+        for bound in self._bounds:
+            if not bound.is_budget and (spent := self._used(bound)) >= bound.most:
+                self._stop(_reached(spent, bound))
+
+    def _add(self, usage: Usage, *, price: TokenPrice | None, maker: str) -> None:
         self.usage += usage
         taken = spending(usage, price)
         self.made[maker] = self.made.get(maker, NOTHING) + taken
         if (aside := _ASIDE.get()) is not None:
             aside.take(taken)
-        for bound in self._bounds:
-            if not bound.is_budget and (spent := self._used(bound)) >= bound.most:
-                self._stop(_reached(spent, bound))
 
     def add(self, usage: Usage, *, dollars: float) -> None:
         """Add what was counted elsewhere."""
@@ -468,7 +511,8 @@ class Meter:
 
     def written(self) -> bytes:
         """Return the ledger that the run has if this process is killed now."""
-        ledgers = (self.made, self.before, {CUT_OFF: self._reserved})
+        sent = self._reserved - self._deferred
+        ledgers = (self.made, self.before, {CUT_OFF: sent if sent.calls else NOTHING})
         kept: dict[str, tuple[float, ...]] = {}
         for ledger in ledgers:
             for name, spent in ledger.items():
@@ -553,6 +597,11 @@ class Reservation:
         for meter in (account.meter, self.paid):
             if meter is not None:
                 await meter.settle(self.reserved, taken, price=account.price, maker=self.maker)
+
+
+def maker_of_calls() -> str:
+    """Return who makes the calls in this context."""
+    return _MAKER.get()
 
 
 def most_of(request: ChatRequest, *, per_byte: float = MOST_PER_BYTE) -> Usage:

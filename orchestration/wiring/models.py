@@ -12,7 +12,9 @@ From the server upwards, `Models.get` puts before a model
 6. `DefusedModel`, above the memory, so that keys are made of what is sent. It knows the model's own
    special tokens by the operator's file, by the memory, or by the model's tokenizer.
 
-A silent model has a `SilentModel` in place of the first three. `open_model` opens the first two.
+A silent model has a `SilentModel` in place of the first three. So has one that batches ask: the
+memory then gets its replies by their keys (`orchestration.engine.deferral`). `open_model` opens the
+first two.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -43,6 +45,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text import defused
+from spanjury.orchestration.engine.deferral import Deferral, DeferredModel
 from spanjury.orchestration.engine.forms import FormingModel, Logprobs
 from spanjury.orchestration.engine.memory import (
     LIST_ALONE,
@@ -60,6 +63,7 @@ from spanjury.orchestration.wiring.plugins import MODELS
 with lazily():
     from spanjury.adapters.models import gateway as gateways
     from spanjury.adapters.models import litellm_backend, scrubbed_model, token_files
+    from spanjury.orchestration.wiring import batch_files
 
 __all__ = [
     "LIST_ALONE",
@@ -182,6 +186,8 @@ class Models:
         Has them asked only while they answer; None to let each call fail by itself.
     recorder
         Notes each call and its reply, a remembered one too; None to note nothing.
+    deferral
+        Has batches answer what is not remembered; None to ask the models.
     """
 
     stack: AsyncExitStack
@@ -191,6 +197,7 @@ class Models:
     tracing: Tracing
     guard: Guard | None = None
     recorder: Recorder | None = None
+    deferral: Deferral | None = None
     open: dict[ModelConfig, ChatModel] = field(default_factory=dict)
     prices: dict[ModelConfig, TokenPrice | None] = field(default_factory=dict)
 
@@ -204,13 +211,14 @@ class Models:
         Raise `RunFailedError` if a new run lacks the key.
         """
         if model not in self.open:
-            if not self.silent and self.guard is not None and self.guard.is_fresh:
+            is_asked = not self.silent and self.deferral is None
+            if is_asked and self.guard is not None and self.guard.is_fresh:
                 require_key(model)  # a run that goes on may ask for nothing
             gateway = await self.stack.enter_async_context(open_model(model))
             opened: ChatModel = SilentModel(gateway.signature)
             recalls: Callable[[ChatRequest], bool] = _recalls_nothing
-            self.prices[model] = price = model.price or gateway.price
-            if not self.silent:
+            self.prices[model] = price = self._price(model, gateway)
+            if is_asked:
                 circuit = self._circuit(model)
                 gateway.account = self.meter.account(
                     name=model.name, price=price, judged=circuit.judged if circuit else None
@@ -221,7 +229,12 @@ class Models:
                 opened = self.tracing.model(gateway, name=model.name)
             if self.memory is not None:
                 is_fresh = self.guard is not None and self.guard.is_fresh
-                behind = RememberedModel(opened, self.memory, takes_over=not is_fresh)
+                behind = RememberedModel(
+                    opened,
+                    self.memory,
+                    takes_over=not is_fresh,
+                    by_key=self._deferred(model, gateway, price=price),
+                )
                 opened, recalls = behind, behind.recalls
             if self.recorder is not None:
                 opened = self.recorder.model(opened)
@@ -236,6 +249,25 @@ class Models:
             tokens = await self._tokens(gateway, model)
             self.open[model] = defused(forming, tokens=tokens.get)
         return self.open[model]
+
+    def _price(self, model: ModelConfig, gateway: "gateways.Gateway") -> TokenPrice | None:
+        """Return the price of a model, or that of its batches.
+
+        A file may go to a server of one's own: then a price that is given is the price of that.
+        """
+        price = model.price or gateway.price
+        if price is None or self.deferral is None:
+            return price
+        return price.in_batch() if self.deferral.reserves or model.price is None else price
+
+    def _deferred(
+        self, model: ModelConfig, gateway: "gateways.Gateway", *, price: TokenPrice | None
+    ) -> DeferredModel | None:
+        if self.deferral is None or self.silent:
+            return None
+        batched = batch_files.batch_model(gateway, model)
+        account = self.meter.account(name=model.name, price=price)
+        return DeferredModel(self.deferral, model.name, batched, account)
 
     def price(self, model: ModelConfig) -> TokenPrice | None:
         """Return the price of a model that is open; None if it is not known."""
@@ -256,6 +288,8 @@ class Models:
         async def ask() -> TemplateTokens | None:
             if file is not None or self.silent:
                 return file
+            if self.deferral is not None and not self.deferral.asks_tokenizers:
+                return None
             if self.guard is not None and self.guard.is_fresh:  # it will be asked for sure
                 await gateway.ready()
             return await gateway.template_tokens()

@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
 from spanjury.orchestration.engine.metering import AskedBy, Meter
@@ -49,7 +50,7 @@ with lazily():
 
 
 @asynccontextmanager
-async def open_configured_panel(
+async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaults
     config: PanelConfig,
     *,
     memory: Memory | None = None,
@@ -59,6 +60,7 @@ async def open_configured_panel(
     draw: str = "",
     guard: Guard | None = None,
     recorder: Recorder | None = None,
+    deferral: Deferral | None = None,
 ) -> AsyncIterator[Panel]:
     """Build the panel that `config` describes and close its models at the end.
 
@@ -84,6 +86,8 @@ async def open_configured_panel(
         The run's, which is ended where a model fails every call; None outside of runs.
     recorder
         Notes each call to a model; reports are then made again of the replies that are remembered.
+    deferral
+        As in `Models`; it needs a memory.
     """
     async with AsyncExitStack() as stack:
         tracing = find_tracing()
@@ -95,6 +99,7 @@ async def open_configured_panel(
             tracing=tracing,
             guard=guard,
             recorder=recorder,
+            deferral=deferral,
         )
         named = named_seats(config)
         seats = tuple([await _seat(seat, config, models) for seat in named])
@@ -112,7 +117,8 @@ async def open_configured_panel(
             )
             stack.enter_context(stages.holding_budget())
         families = None
-        if not draw and recorder is None:  # what is judged once more was warned of before
+        is_first = deferral is None or deferral.rounds == 1
+        if not draw and recorder is None and is_first:  # what is judged once more was warned of
             families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
             families.check_seats()
         reports = memory if recorder is None else NoMemory()

@@ -43,6 +43,18 @@ def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
     return tuple(distinct)
 
 
+def asked_models(config: PanelConfig) -> Mapping[str, ModelConfig]:
+    """Return the models that the panel asks by their names, the consolidator's among them.
+
+    Raise `ConfigError` as `named_seats` does.
+    """
+    models = [seat.model for seat in named_seats(config) if seat.model is not None]
+    named = config.consolidate_model or next(iter(config.models), None)
+    if named is not None:
+        models.append(ModelConfig(name=named) if isinstance(named, str) else named)
+    return {model.name: model for model in reversed(models)}
+
+
 def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, ModelPrice]:
     """Return the prices of those of `names` that are seats of the panel and ask a model.
 

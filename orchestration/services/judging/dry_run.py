@@ -121,7 +121,7 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
 
     All seats are taken to be asked, and a model that consolidates is left out.
 
-    Raise `ConfigError` as `open_configured_panel` does.
+    Calls that batches answer cost half. Raise `ConfigError` as `open_configured_panel` does.
     """
     # Other judges ask no model, and may take their time.
     seats = asking_seats(job.panel)
@@ -136,7 +136,10 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
         for named_seat in named_seats(asking)
         if named_seat.model
     }
-    prices = {seat: seat_price.price for seat, seat_price in seat_prices(asking, named).items()}
+    prices = {
+        seat: seat_price.price.in_batch() if job.batch_api else seat_price.price
+        for seat, seat_price in seat_prices(asking, named).items()
+    }
 
     def total(spent: Iterable[Spending]) -> Spending:
         whole = sum(spent, NOTHING)

@@ -1,6 +1,7 @@
 """Judge the rows of a job and write the results, for the command line and Python alike."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -16,7 +17,9 @@ from spanjury.judges.core import (
     Result,
     Segment,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.batch import assess_in_order
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.finished_rows import FinishedRow, FinishedRows
 from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Meter
@@ -30,6 +33,9 @@ from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import RunSession, open_session
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results, result_line
+
+with lazily():
+    from spanjury.orchestration.services.judging import batches as rounds
 
 T = TypeVar("T")
 
@@ -60,6 +66,8 @@ async def run(
     planned: Plan | None = None,
     stop_token: StopToken | None = None,
     meter: Meter | None = None,
+    batches: "rounds.Batches | None" = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> None:
     """Judge; every result is on disk before `show` sees it.
 
@@ -77,6 +85,10 @@ async def run(
     meter
         Counts what models are asked, and keeps the limits of cost and tokens; it should
         have been given those of the job.
+    batches
+        Answer what is not remembered, in place of the models; None to ask the models.
+    begun
+        Called before the first batch is sent: a run that is killed then must know of it.
 
     Raises
     ------
@@ -88,8 +100,14 @@ async def run(
     EvaluationError
         If the panel cannot be opened, or results cannot be written.
     """
-    opening = open_session(job, stop_token=stop_token, meter=meter)
-    with opening as session, open_results(job.output) as results:
+    read, again, deferral = partial(pairs, job, planned=planned), _AGAIN[job.again], None
+    with ExitStack() as stack:
+        session = stack.enter_context(open_session(job, stop_token=stop_token, meter=meter))
+        if batches is not None:
+            asking = partial(rounds.ask_in_rounds, batches, session, read)
+            asking = partial(asking, panel=job.panel, again=again, begun=begun)
+            deferral = await session.run(asking)
+        results = stack.enter_context(open_results(job.output))
 
         def write(row: JudgedRow) -> None:
             results.append_line(row.line)
@@ -100,13 +118,16 @@ async def run(
 
         await judge_pairs(
             session,
-            partial(pairs, job, planned=planned),
+            read,
             panel=job.panel,
             write=write,
             rows=rows,
-            again=_AGAIN[job.again],
+            again=again,
             silent=job.silent,
+            deferral=deferral,
         )
+        if batches is not None:
+            await batches.close(session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +146,7 @@ class _RubricDue:
     aspect: Aspect
 
 
-async def judge_pairs(
+async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     session: RunSession,
     read: Callable[[], Iterator[tuple[Segment, Aspect]]],
     *,
@@ -135,6 +156,7 @@ async def judge_pairs(
     room: Callable[[], Awaitable[None]] | None = None,
     again: frozenset[Outcome] = UNANSWERED,
     silent: bool = False,
+    deferral: Deferral | None = None,
 ) -> None:
     """Judge what `read` yields, and write a row for each pair, in its order.
 
@@ -148,12 +170,13 @@ async def judge_pairs(
         Begins to read, in a thread: to put rows in order, all must be read first.
     room
         Returns once another pair may be judged; None where one always may.
-    again, silent
+    again, silent, deferral
         As in `RunSession.open_panel`.
     """
 
     async def judge() -> None:
-        async with session.open_panel(panel, again=again, silent=silent) as opened:
+        opening = session.open_panel(panel, again=again, silent=silent, deferral=deferral)
+        async with opening as opened:
             assess = _assessing(opened, session, rows)
             begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
             await assess_in_order(

@@ -65,6 +65,8 @@ class Job:
         The limits of cost, tokens and time, each time the job is run.
     failures
         The measures against models that fail.
+    batch_api
+        Models are asked by batches, which providers answer within a day, for half the price.
     """
 
     data: Path
@@ -84,6 +86,7 @@ class Job:
     silent: bool = False
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
+    batch_api: bool = False
 
     @property
     def catalogue(self) -> Catalogue:

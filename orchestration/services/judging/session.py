@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError, StoreError
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, Work, run_in_time
@@ -59,6 +60,7 @@ class RunSession:
         draw: str = "",
         again: frozenset[Outcome] = UNANSWERED,
         silent: bool = False,
+        deferral: Deferral | None = None,
     ) -> AbstractAsyncContextManager[Panel]:
         """Open a panel for ``async with``; `open_configured_panel` explains the parameters."""
         return open_configured_panel(
@@ -69,6 +71,7 @@ class RunSession:
             draw=draw,
             again=again,
             silent=silent,
+            deferral=deferral,
         )
 
     def opener(self, panel: PanelConfig) -> "judging.OpenPanel":

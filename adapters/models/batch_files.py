@@ -1,0 +1,310 @@
+"""Batch files in OpenAI's form: a request a line goes out, an answer a line comes back.
+
+A line of the input is ``{"custom_id", "method", "url", "body"}``; one of the output has the
+``custom_id`` again, and ``response`` (``status_code``, ``body``) or ``error``. OpenAI, Azure and
+vLLM's ``run-batch`` write errors in forms of their own, all of which are read. Output may be large,
+since log-probabilities come with it: only positions of lines are held.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from spanjury.adapters.models.model_errors import error_by_status, refused_form, short_line
+from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_success, read_reply
+from spanjury.adapters.models.openai_request import unforced
+from spanjury.adapters.models.scrubbed_model import scrubbed_reply
+from spanjury.judges.core import (
+    ChatModel,
+    ChatRequest,
+    DataError,
+    ModelError,
+    Reply,
+    SecretFinder,
+    StoreError,
+    hide,
+)
+
+_URL = "/v1/chat/completions"
+_OK = 200
+_ENCODER = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAccess:
+    """The server at which batches of a model are sent, as LiteLLM names and reaches it.
+
+    Without `model` its batches may ask several models.
+    """
+
+    provider: str
+    source: str
+    model: str = ""
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+
+BatchState = Literal["under way", "completed", "expired", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchStatus:
+    """The state of a batch.
+
+    Parameters
+    ----------
+    files
+        Ids of its output and of its errors, as far as there are such files.
+    done, total
+        Requests that were answered or failed, and all; 0 where the provider does not say.
+    reason
+        Words of the provider, where it failed.
+    """
+
+    batch_id: str
+    state: BatchState
+    files: tuple[str, ...] = ()
+    done: int = 0
+    total: int = 0
+    reason: str = ""
+
+
+@runtime_checkable
+class WrittenModel(ChatModel, Protocol):
+    """A model whose requests can be written down as the server would get them."""
+
+    @property
+    def batch_access(self) -> BatchAccess | None:
+        """Server of its batches; None if its provider takes none in OpenAI's form."""
+        ...
+
+    async def body(self, request: ChatRequest) -> bytes:
+        """Return the JSON that a call would send; raise `ModelError` as a call does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BatchModel:
+    """A model as batch files ask it; replies are scrubbed as those of a call are."""
+
+    model: WrittenModel
+    source: str
+    _secrets: SecretFinder = field(default_factory=SecretFinder, init=False, repr=False)
+
+    async def line(self, key: str, request: ChatRequest) -> bytes:
+        """Return the line that asks for the reply to `request`; raise `ModelError` as a call."""
+        head = {"custom_id": key, "method": "POST", "url": _URL}
+        return _ENCODER.encode({**head, "body": msgspec.Raw(await self.model.body(request))})
+
+    def read(self, line: bytes, request: ChatRequest) -> Reply:
+        """Return the reply in a line of the output; raise `ModelError` as a call does."""
+        answer = _LINES.decode(line)
+        try:
+            content = content_of(_http_answer(answer), source=self.source, key="")
+            reply = read_reply(content, unforced(request), source=self.source)
+        except ModelError as error:
+            error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
+            raise refused_form(error, unforced(request)) from None
+        return scrubbed_reply(reply, self._secrets)
+
+
+class _Response(msgspec.Struct):
+    status_code: int | None = None
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Line(msgspec.Struct):
+    custom_id: str
+    response: _Response | None = None
+    error: object = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[msgspec.Raw]
+
+
+_LINES = msgspec.json.Decoder(_Line)
+_COMPLETIONS = msgspec.json.Decoder(_Completion)
+
+
+def _http_answer(line: _Line) -> HttpAnswer:
+    """Return what a call would have been answered; raise `ModelError` if there is no status."""
+    response = line.response or _Response()
+    status = response.status_code
+    if line.error is None:
+        return _answer(_OK if status is None else status, bytes(response.body))
+    error = line.error
+    inner = error.get("error") if isinstance(error, Mapping) else None
+    body = error if isinstance(inner, Mapping) else {"error": error}
+    if status is None or is_success(status):  # as of a request that was left when time was over
+        raise error_by_status(f"the batch did not answer: {_words(error)}", status=None)
+    return _answer(status, json.dumps(body).encode())
+
+
+def _answer(status: int, body: bytes) -> HttpAnswer:
+    return HttpAnswer(status=status, reason="", headers={}, body=body)
+
+
+def _words(error: object) -> str:
+    if isinstance(error, Mapping):
+        inner = error.get("error")
+        error = inner if isinstance(inner, Mapping) else error
+        named = [str(error[part]) for part in ("code", "message") if error.get(part)]
+        return short_line(": ".join(named) or "no reason given")
+    return short_line(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """A line of a file; calling it reads the line."""
+
+    path: Path
+    start: int
+    length: int
+
+    def __call__(self) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.start)
+                return file.read(self.length)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be read: {error.strerror}") from error
+
+
+@dataclass(slots=True)
+class AnswerLine:
+    """The lines about one request in a file; at least one of them is there."""
+
+    reply: _Interval | None = None
+    failures: list[_Interval] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class AnswerFile:
+    """A file that came back.
+
+    Parameters
+    ----------
+    lines
+        By the keys of the requests.
+    damaged
+        Numbers of the lines that are no answers.
+    doubled
+        Numbers of the lines with a second answer to a request; the first counts.
+    errors
+        How many answers say that there is no reply, by status or code.
+    """
+
+    path: Path
+    lines: dict[str, AnswerLine] = field(default_factory=dict)
+    damaged: list[int] = field(default_factory=list)
+    doubled: list[int] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+def read_answers(path: Path) -> AnswerFile:
+    """Look through the output of a batch; raise `DataError` if the file cannot be read."""
+    answers = AnswerFile(path)
+    start = 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    _take(answers, line, number=number, start=start)
+                start += len(line)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    return answers
+
+
+def _take(answers: AnswerFile, line: bytes, *, number: int, start: int) -> None:
+    read = _read_line(line)
+    if read is None:
+        answers.damaged.append(number)
+        return
+    interval = _Interval(answers.path, start, len(line))
+    failed = _failure(read)
+    before = answers.lines.get(read.custom_id)
+    if before is not None and (failed or before.reply is not None):
+        answers.doubled.append(number)
+        return
+    if failed:
+        answers.errors[failed] += 1
+        answers.lines[read.custom_id] = AnswerLine(failures=[interval])
+    else:
+        answers.lines[read.custom_id] = AnswerLine(reply=interval)
+
+
+def _read_line(line: bytes) -> _Line | None:
+    """Return the line; None if it is no answer, or its reply is no chat completion."""
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        read = _LINES.decode(line)
+        if _failure(read):
+            return read
+        if read.response is not None and _COMPLETIONS.decode(read.response.body).choices:
+            return read
+    return None
+
+
+def _failure(line: _Line) -> str:
+    """Return the code of an answer that says that there is no reply; empty if there is one."""
+    status = line.response.status_code if line.response else None
+    if line.error is not None:
+        code = line.error.get("code") if isinstance(line.error, Mapping) else None
+        return str(code or (status if status != _OK else None) or "error")
+    return "" if status is None or is_success(status) else f"status {status}"
+
+
+class RequestFile:
+    """A file of requests, which is there whole or not at all: `finish` makes it, or `discard`.
+
+    Raises `StoreError` if it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._new = path.with_name(f"{path.name}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._new.open("wb")
+        except OSError as error:
+            raise self._problem(error) from error
+
+    def write(self, line: bytes) -> None:
+        """Add a line."""
+        try:
+            self._file.write(line + b"\n")
+        except OSError as error:
+            raise self._problem(error) from error
+
+    def finish(self) -> None:
+        """Put the file in its place, synced to disk."""
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._new.replace(self.path)
+        except OSError as error:
+            raise self._problem(error) from error
+
+    def discard(self) -> None:
+        """Delete what was written."""
+        self._file.close()
+        self._new.unlink(missing_ok=True)
+
+    def _problem(self, error: OSError) -> StoreError:
+        return StoreError(f"{self.path}: cannot be written: {error.strerror}")
+
+
+def write_answers(path: Path, content: bytes) -> None:
+    """Write the output of a batch, synced to disk; raise `StoreError` if it cannot be written."""
+    file = RequestFile(path)
+    file.write(content)
+    file.finish()

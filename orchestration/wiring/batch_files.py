@@ -1,0 +1,97 @@
+"""Batches meet their files and their servers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from spanjury.adapters.models.batch_files import (
+    AnswerFile,
+    BatchModel,
+    BatchStatus,
+    RequestFile,
+    WrittenModel,
+    read_answers,
+    write_answers,
+)
+from spanjury.adapters.models.gateway import Gateway
+from spanjury.adapters.models.scrubbed_model import ScrubbedModel
+from spanjury.judges.core import ConfigError, without_secrets
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.engine.deferral import Answers
+from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.models import open_model
+
+with lazily():
+    from spanjury.adapters.models import litellm_batches
+
+__all__ = [
+    "AnswerFile",
+    "BatchServer",
+    "BatchStatus",
+    "RequestFile",
+    "answers_in",
+    "batch_model",
+    "open_server",
+    "read_answers",
+    "write_answers",
+]
+
+
+class BatchServer(Protocol):
+    """A server that answers batches; each method raises `ModelError` if it does not."""
+
+    async def upload(self, path: Path) -> str:
+        """Upload a file of requests, and return its id."""
+        ...
+
+    async def create(self, file_id: str) -> BatchStatus:
+        """Begin a batch of an uploaded file."""
+        ...
+
+    async def find(self, file_id: str) -> BatchStatus | None:
+        """Return the batch of an uploaded file; None if none was begun."""
+        ...
+
+    async def retrieve(self, batch_id: str) -> BatchStatus:
+        """Return the state of a batch."""
+        ...
+
+    async def download(self, file_id: str) -> bytes:
+        """Return the content of a file."""
+        ...
+
+
+def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
+    """Return a model as batch files ask it.
+
+    Raise `ConfigError` if its requests cannot be written into files.
+    """
+    scrubbed = gateway.model
+    opened = scrubbed.model if isinstance(scrubbed, ScrubbedModel) else scrubbed
+    if not isinstance(opened, WrittenModel) or opened.batch_access is None:
+        raise ConfigError(
+            f"model {model.name!r} takes no batches in OpenAI's form: those of OpenAI, Azure,"
+            " Mistral, vLLM and a LiteLLM proxy do"
+        )
+    urls = ", ".join(without_secrets(url) for url in model.base_urls if url)
+    source = f"{model.name} at {urls}" if urls else model.name
+    return BatchModel(opened, source)
+
+
+@asynccontextmanager
+async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
+    """Open the server that gets the batches of `model`; raise `ConfigError` as `batch_model`."""
+    async with open_model(model) as gateway:
+        access = batch_model(gateway, model).model.batch_access
+        assert access is not None, "a model without a server is none for batches"
+        async with litellm_batches.open_batches(access) as server:
+            yield server
+
+
+def answers_in(file: AnswerFile) -> dict[str, Answers]:
+    """Return what a file answers, by the keys of requests."""
+    return {
+        key: Answers(reply=line.reply, failures=list(line.failures))
+        for key, line in file.lines.items()
+    }

@@ -41,6 +41,10 @@ from spanjury.stats.monotone import centred_fit as centred_fit
 from spanjury.stats.monotone import decreasing_fit as decreasing_fit
 from spanjury.stats.monotone import decreasing_steps as decreasing_steps
 from spanjury.stats.monotone import increasing_fit as increasing_fit
+from spanjury.stats.paired_comparisons import BradleyTerry as BradleyTerry
+from spanjury.stats.paired_comparisons import bradley_terry as bradley_terry
+from spanjury.stats.paired_comparisons import bradley_terry_effect as bradley_terry_effect
+from spanjury.stats.paired_comparisons import win_shares as win_shares
 from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
@@ -100,6 +104,7 @@ from spanjury.stats.spans.span_matching import matched_overlap as matched_overla
 from spanjury.stats.spans.span_matching import matching as matching
 
 __all__ = [
+    "BradleyTerry",
     "ConformalThreshold",
     "Correlation",
     "DawidSkene",
@@ -119,6 +124,8 @@ __all__ = [
     "WeightedMean",
     "auroc",
     "bootstrap",
+    "bradley_terry",
+    "bradley_terry_effect",
     "caught_share",
     "centred_fit",
     "character_overlap",
@@ -191,4 +198,5 @@ __all__ = [
     "target_contrast",
     "tie_calibrated_accuracy",
     "weighted_mean",
+    "win_shares",
 ]

@@ -73,6 +73,7 @@ from spanjury.judges.core.metric import (
 )
 from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
     BoundedModel,
@@ -85,6 +86,8 @@ from spanjury.judges.core.ports import (
     KeyedJudge,
     Memory,
     ModelOpener,
+    OrderFreePairJudge,
+    PairJudge,
     PricedModel,
     Source,
     TokenizedModel,
@@ -155,6 +158,7 @@ __all__ = [
     "ChatModel",
     "ChatRequest",
     "ClosedModelError",
+    "Comparison",
     "ConfigError",
     "Consolidation",
     "Consolidator",
@@ -196,14 +200,18 @@ __all__ = [
     "ModelOptions",
     "ModelRefusedError",
     "ModelTimeoutError",
+    "OrderFreePairJudge",
     "Outcome",
     "OverBudgetError",
     "OverloadedModelError",
+    "PairJudge",
+    "PairReport",
     "PanelReport",
     "ParseError",
     "PermanentModelError",
     "PerturbationError",
     "PluginError",
+    "Preference",
     "PricedModel",
     "RateLimitedModelError",
     "Reasoning",
@@ -230,6 +238,7 @@ __all__ = [
     "StoreError",
     "Task",
     "TemplateTokens",
+    "TextPair",
     "TokenLogprob",
     "TokenPrice",
     "TokenizedModel",

@@ -21,6 +21,7 @@ from spanjury.judges.core.chat import (
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.pair import PairReport, TextPair
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
 
@@ -76,6 +77,41 @@ class KeyedJudge(Judge, Protocol):
         JudgeError
             If the segment cannot be judged.
         """
+        ...
+
+
+@runtime_checkable
+class PairJudge(Protocol):
+    """Say which of two texts is better on one aspect; shareable, cancellable at every await.
+
+    A plugin of the group ``spanjury.pair_judges`` is a callable that returns one, as a class
+    does. Its keyword parameters are its options; one named ``model`` is handed a `ChatModel`, one
+    named ``panel`` the panel of the run, which has the method `assess` of a `Judge`.
+
+    It is asked about each pair in both orders, one call an order. A preference that turns with the
+    order becomes a tie.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Everything that can change a preference, as `core.signature` writes it."""
+        ...
+
+    async def compare(self, pair: TextPair, aspect: Aspect) -> PairReport:
+        """Return which text is better, A being shown first.
+
+        Raise `JudgeError` or `ModelError` if it cannot be said.
+        """
+        ...
+
+
+@runtime_checkable
+class OrderFreePairJudge(PairJudge, Protocol):
+    """A pair judge whose preference may not depend on the order of the texts."""
+
+    @property
+    def is_order_free(self) -> bool:
+        """Return True if it cannot: it is then asked about each pair once."""
         ...
 
 

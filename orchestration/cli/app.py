@@ -41,6 +41,7 @@ with lazily():
         agreement,
         calibration,
         comparisons,
+        pairs,
         panels,
         ranking,
     )
@@ -67,6 +68,7 @@ class _Commands(CommandGroup):
         "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
         "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
         "align": lambda: align.align,
+        "pairs": lambda: study.study_command(pairs.Pairs, name="pairs"),
         "rank": lambda: study.file_command(ranking.Rank, name="rank"),
         "sample": lambda: marks.sample,
         "mcp": lambda: serve_mcp.mcp,

@@ -18,6 +18,7 @@ from spanjury.judges.core import (
     DataError,
     EvaluationError,
     Judge,
+    PairJudge,
     PluginError,
     Segment,
 )
@@ -37,6 +38,15 @@ def checked_judge(made: object, name: str) -> Judge:
         raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
     _check_signature(made, f"judge {name!r}")
     _check_async(made.assess, f"judge {name!r}: assess", arguments=("segment", "aspect"))
+    return made
+
+
+def checked_pair_judge(made: object, name: str) -> PairJudge:
+    """Return `made` if it is a pair judge; raise `PluginError` as `checked_judge` does."""
+    if not isinstance(made, PairJudge):
+        raise PluginError(f"pair judge {name!r} lacks signature or compare: {made!r}")
+    _check_signature(made, f"pair judge {name!r}")
+    _check_async(made.compare, f"pair judge {name!r}: compare", arguments=("pair", "aspect"))
     return made
 
 
@@ -94,7 +104,7 @@ def _next(rows: Iterator[object], *, what: str) -> object:
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
-def _check_signature(made: Judge | Consolidator | ChatModel, what: str) -> None:
+def _check_signature(made: Judge | PairJudge | Consolidator | ChatModel, what: str) -> None:
     signature: object = made.signature
     if not (isinstance(signature, str) and signature):
         raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")

@@ -21,6 +21,7 @@ with lazily():
     import pydantic
 
 JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+PAIR_JUDGES: Registry[Callable[..., object]] = Registry("spanjury.pair_judges")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")
 AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
@@ -34,6 +35,7 @@ SOURCES: Registry[Source] = Registry("spanjury.sources")
 STATISTICS: Registry[Callable[..., object]] = Registry("spanjury.statistics")
 GROUPS = (
     JUDGES,
+    PAIR_JUDGES,
     MODELS,
     AGGREGATIONS,
     CONSOLIDATORS,
@@ -46,11 +48,11 @@ GROUPS = (
     SOURCES,
     STATISTICS,
 )
-_HANDED = frozenset({"encoder", "model", "tuning"})
+_HANDED = frozenset({"encoder", "model", "panel", "tuning"})
 """Parameters that no option sets: wiring hands them over."""
 
 
-_LIVING = frozenset({"encoder", "model"})
+_LIVING = frozenset({"encoder", "model", "panel"})
 """Parameters whose values are no data."""
 
 

@@ -34,6 +34,10 @@ from spanjury.orchestration.studies.card import Measure as Measure
 from spanjury.orchestration.services.exams.perturb import PerturbedTexts as PerturbedTexts
 from spanjury.orchestration.services.exams.calibration import acalibrate as acalibrate
 from spanjury.orchestration.services.exams.calibration import calibrate as calibrate
+from spanjury.orchestration.services.exams.pairs import apairs as apairs
+from spanjury.orchestration.services.exams.pairs import pairs as pairs
+from spanjury.orchestration.services.exams.preference import apreference as apreference
+from spanjury.orchestration.services.exams.preference import preference as preference
 from spanjury.orchestration.services.exams.panels import apanel_cascade as apanel_cascade
 from spanjury.orchestration.services.exams.panels import apanel_study as apanel_study
 from spanjury.orchestration.services.exams.panels import panel_cascade as panel_cascade
@@ -61,9 +65,11 @@ __all__ = [
     "adiscernment",
     "afaithfulness",
     "ameta",
+    "apairs",
     "apanel_cascade",
     "apanel_study",
     "aperturb",
+    "apreference",
     "arank",
     "arepair",
     "arobustness",
@@ -75,9 +81,11 @@ __all__ = [
     "exam_report",
     "faithfulness",
     "meta",
+    "pairs",
     "panel_cascade",
     "panel_study",
     "perturb",
+    "preference",
     "rank",
     "repair",
     "robustness",

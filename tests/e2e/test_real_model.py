@@ -25,6 +25,8 @@ from spanjury.judges.core import (
     Outcome,
     Reply,
     SeatReport,
+    Segment,
+    TextPair,
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.answer_tokens import field_token
@@ -33,8 +35,9 @@ from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.tasks import Rubric
 from spanjury.judges.text import field_mark
 from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
+from spanjury.orchestration.wiring.pair_judges import open_pair_judge
 
 pytestmark = [pytest.mark.asyncio_only, pytest.mark.e2e]
 
@@ -159,6 +162,29 @@ class Grade(BaseModel):
 
     why: str = Field(max_length=80)
     label: Literal["good", "bad"]
+
+
+async def test_it_compares_two_texts_in_both_orders() -> None:
+    inputs = {"Article": "The bridge opened in 1932. It has two lanes."}
+    a, b = (
+        Segment(segment_id=name, output=output, inputs=inputs, task="summarization")
+        for name, output in (("a", "A bridge opened in 1932."), ("b", "Bridge open. Lanes two."))
+    )
+    pair, config = TextPair(a=a, b=b), PanelConfig(models=(EMBEDDED,), seed=1)
+    spec = "comparer:max_tokens=60"
+    async with open_pair_judge(spec, config, memory=None, meter=Meter()) as seat:
+        comparison = await seat.compare(pair, FLUENCY)
+    assert len(comparison.orders) == 2
+    for report in comparison.orders:
+        assert report.outcome in {Outcome.SCORED, Outcome.TRUNCATED, Outcome.UNPARSEABLE}
+        assert report.usage.calls in {1, 2}
+        assert report.reply
+    assert (comparison.preference is None) == (comparison.outcome is not Outcome.SCORED)
+    for text, spans in ((pair.a, comparison.spans_a), (pair.b, comparison.spans_b)):
+        located = [span for span in spans if span.interval]
+        assert [text.output[slice(*span.interval or ())] for span in located] == [
+            span.text for span in located
+        ]
 
 
 async def test_it_checks_claims_and_comes_to_an_outcome() -> None:

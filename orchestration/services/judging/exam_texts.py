@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import Segment
+from spanjury.judges.text.sentences import sentences
 from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
@@ -36,6 +37,41 @@ class Texts:
         return self.name
 
 
+def rivals() -> Texts:
+    """Return texts of four systems about the articles of `TWINS`, scored by how they were made.
+
+    The system ``right`` has the right twin and ``wrong`` the wrong one. ``right-long`` and
+    ``wrong-long`` have the same with the last sentence of the article behind it, which makes
+    neither more nor less consistent: these two are longer and no better.
+    """
+    by_source: dict[str, Segment] = {}
+    for twin in read_segments(TWINS):
+        if twin.meta["genre"] == "news article":
+            by_source.setdefault(str(twin.meta["group"]), twin)
+    return Texts(
+        segments=tuple(
+            segment for name, twin in by_source.items() for segment in _rivals_of(twin, name)
+        ),
+        name="texts that come with spanjury",
+    )
+
+
+def _rivals_of(twin: Segment, source: str) -> Iterator[Segment]:
+    (article,) = twin.inputs.values()
+    last = sentences(article)[-1].text
+    outputs = {"right": (twin.output, 5.0), "wrong": (str(twin.meta["wrong"]), 1.0)}
+    for system, (output, score) in outputs.items():
+        for name, text in ((system, output), (f"{system}-long", f"{output} {last}")):
+            yield Segment(
+                segment_id=f"{source}/{name}",
+                output=text,
+                inputs=twin.inputs,
+                task=twin.task,
+                system=name,
+                human={"consistency": {"": score}},
+            )
+
+
 def texts_of(
     data: object, *, columns: Sequence[str] = (), limit: int | None = None
 ) -> Path | Texts:
@@ -47,12 +83,14 @@ def texts_of(
     Parameters
     ----------
     data
-        A path; or rows as a file holds them, segments, or a data frame of pandas or polars.
+        A path; rows as a file holds them, segments, or a data frame of pandas or polars; or texts.
     columns
         As in `read_segments`.
     limit
         The number of rows that are taken; None for all.
     """
+    if isinstance(data, Texts):
+        return data
     if isinstance(data, Path | str):
         return Path(data)
     rows = islice(open_rows(data, columns=columns), limit)

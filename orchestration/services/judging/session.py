@@ -7,7 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from spanjury.judges.core import UNANSWERED, Memory, Outcome, RunStoppedError, StoreError
+from spanjury.judges.core import (
+    UNANSWERED,
+    Memory,
+    Outcome,
+    PairJudge,
+    RunStoppedError,
+    StoreError,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -19,7 +26,9 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import RunFolder, open_memory
 
 with lazily():
+    from spanjury.orchestration.engine import comparing
     from spanjury.orchestration.studies import generation, judging
+    from spanjury.orchestration.wiring import pair_judges
 
 T = TypeVar("T")
 
@@ -77,6 +86,14 @@ class RunSession:
     def opener(self, panel: PanelConfig) -> "judging.OpenPanel":
         """Return what opens `panel` once a draw."""
         return lambda draw: self.open_panel(panel, draw=draw)
+
+    def open_pair_judge(
+        self, judge: str | PairJudge, panel: PanelConfig
+    ) -> "AbstractAsyncContextManager[comparing.PairSeat]":
+        """Open a pair judge for ``async with``; `pair_judges.open_pair_judge` explains both."""
+        return pair_judges.open_pair_judge(
+            judge, panel, memory=self.memory, meter=self.meter, guard=self.guard
+        )
 
     def generator(self, model: ModelConfig) -> "generation.TextGenerator":
         """Return `model` as a generator of texts, asked, counted and remembered as a judge's is."""

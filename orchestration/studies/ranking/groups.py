@@ -18,6 +18,11 @@ class Rank(NamedTuple):
     worst: int
     groups: str
 
+    @property
+    def text(self) -> str:
+        """The rank as a table has it: ``1``, or ``1-3`` if it is open."""
+        return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
+
 
 def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
     """Return the rank of each system.

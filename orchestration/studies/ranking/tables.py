@@ -201,13 +201,12 @@ def _interval(heading: str) -> Column:
 
 
 def _system(finding: SystemFinding) -> Iterator[Cell]:
-    rank = finding.place
     yield Cell(finding.system)
     yield Cell(finding.judged.value, _VALUE, interval=(finding.judged.low, finding.judged.high))
     yield Cell(finding.coverage, ".0%")
     yield Cell(finding.texts)
-    yield Cell(f"{rank.best}" if rank.best == rank.worst else f"{rank.best}-{rank.worst}")
-    yield Cell(rank.groups)
+    yield Cell(finding.place.text)
+    yield Cell(finding.place.groups)
 
 
 def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:

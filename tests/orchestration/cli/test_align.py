@@ -69,10 +69,8 @@ def marked_run(folder: Path, server: LoopbackServer, *, rows: int = 24) -> None:
     write_rows(folder / "marks.jsonl", MARKS[:rows])
     flags = ("--aspect", "consistency", "--run-dir", "run", "--show", "none", "--no-progress")
     model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
-    done = call(folder, "evaluate", "rows.jsonl", *flags, *model)
-    assert done.exit_code == 0, done.output
-    marked = call(folder, "marks", "import", "run", "marks.jsonl", "--annotator", "anna")
-    assert marked.exit_code == 0, marked.output
+    call(folder, "evaluate", "rows.jsonl", *flags, *model)
+    call(folder, "marks", "import", "run", "marks.jsonl", "--annotator", "anna")
 
 
 def test_a_definition_that_gains_on_held_out_marks_is_written(tmp_path: Path) -> None:
@@ -80,7 +78,6 @@ def test_a_definition_that_gains_on_held_out_marks_is_written(tmp_path: Path) ->
         marked_run(tmp_path, server)
         before = len(server.requests)
         done = call(tmp_path, "align", "run", "--aspect", "consistency", "-o", "sharper.toml")
-        assert done.exit_code == 0, done.output
         prompts = list(map(prompt_of, server.requests[before:]))
     (asked,) = (prompt for prompt in prompts if "Write a sharper definition" in prompt)
     judged = [prompt for prompt in prompts if SHARPER in prompt and prompt != asked]
@@ -105,7 +102,6 @@ def test_a_definition_without_a_gain_is_not_written(tmp_path: Path) -> None:
     with AlignedServer(sharper=False) as server:
         marked_run(tmp_path, server)
         done = call(tmp_path, "align", "run", "--aspect", "consistency", "-o", "sharper.toml")
-    assert done.exit_code == 0, done.output
     assert "gain on 12 texts of 12 held-out sources: 0.000 [0.000, 0.000]" in done.stderr
     assert "nothing was written" in done.stderr
     assert not (tmp_path / "sharper.toml").exists()
@@ -123,8 +119,7 @@ def test_a_model_that_writes_no_definition_ends_the_command(
 ) -> None:
     with AlignedServer(sharper=True, proposal=proposal) as server:
         marked_run(tmp_path, server)
-        done = call(tmp_path, "align", "run", "--aspect", "consistency")
-    assert done.exit_code == 1, done.output
+        done = call(tmp_path, "align", "run", "--aspect", "consistency", code=1)
     assert complaint_part in complaint(done.stderr)
 
 
@@ -132,7 +127,6 @@ def test_a_few_marks_are_refused_before_any_call(tmp_path: Path) -> None:
     with AlignedServer(sharper=True) as server:
         marked_run(tmp_path, server, rows=6)
         before = len(server.requests)
-        done = call(tmp_path, "align", "run", "--aspect", "consistency")
+        done = call(tmp_path, "align", "run", "--aspect", "consistency", code=1)
         assert len(server.requests) == before
-    assert done.exit_code == 1
     assert "6 sources have texts that people and the panel scored" in complaint(done.stderr)

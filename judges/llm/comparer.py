@@ -1,0 +1,187 @@
+"""The comparer: a language model that says which of two texts is better on one aspect.
+
+It sees both texts at once, as the judges of Zheng et al. (2023), "Judging LLM-as-a-Judge with
+MT-Bench and Chatbot Arena", section 3.1, do. It promises a preference for every reply that can be
+read. One that cannot, or that broke off, is asked for once more; then the report has the outcome
+and no preference. It raises `ModelError` where the model gives no reply at all.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    Decoding,
+    ErrorSpan,
+    Message,
+    Outcome,
+    PairReport,
+    Preference,
+    Reasoning,
+    TextPair,
+    TokenLogprob,
+    fingerprint,
+    signature,
+    thought_tokens,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.llm.answer_tokens import field_token, shares
+from spanjury.judges.llm.prompt import everything
+from spanjury.judges.llm.typed_reply import ask_for
+from spanjury.judges.tasks import describe
+from spanjury.judges.text import Locator, fence, fill_template, named_plainly, read_template
+
+_PACKAGE = "spanjury.judges.llm"
+_TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
+_FIELD = "better"
+"""Field of the reply whose value is the decision."""
+_RIVALS = 5
+_LEAST_SHARE = 0.5  # of the probability that must lie on the three words
+_MOST = 8
+_LONGEST_EXPLANATION = 800
+# Limits end the loops of small models where a server takes them.
+_Words = Annotated[str, Field(max_length=400)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Difference:
+    """Words of one text that are worse than what the other has, copied letter for letter."""
+
+    text: Literal["A", "B"]
+    quote: _Words
+    why: _Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decision:
+    """A comparison of text A with text B; the decision comes last."""
+
+    differences: Annotated[list[_Difference], Field(max_length=_MOST)]
+    explanation: Annotated[str, Field(max_length=_LONGEST_EXPLANATION)]
+    better: Literal["A", "B", "tie"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparer:
+    """Ask a model which of two texts is better, and which words make the difference.
+
+    Parameters
+    ----------
+    temperature, seed, max_tokens
+        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+    reasoning
+        How much the model is to think before it replies, as in the annotator.
+    alternatives
+        For how many of the likeliest tokens log-probabilities are asked for at the decision: they
+        give the probability that a text is preferred. 0 for none.
+    """
+
+    model: ChatModel
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 1024
+    reasoning: Reasoning | None = None
+    alternatives: int = _RIVALS
+
+    def __post_init__(self) -> None:
+        self._decoding()  # a bad number is refused now
+
+    @property
+    def signature(self) -> str:
+        """Model, prompt, decoding and code; reasoning and alternatives where not as by default."""
+        defaults = {"reasoning": None, "alternatives": _RIVALS}
+        options = {name: getattr(self, name) for name in defaults}
+        return signature(
+            "comparer",
+            model=self.model.signature,
+            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            code=code_digest(__name__),
+            **{name: value for name, value in options.items() if value != defaults[name]},
+        )
+
+    async def compare(self, pair: TextPair, aspect: Aspect) -> PairReport:
+        """Return the model's preference; raise `ModelError` if it gives no reply."""
+        reply = await ask_for(
+            _Decision,
+            model=self.model,
+            messages=_messages(pair, aspect),
+            decoding=self._decoding(),
+            logprobs_near=(_FIELD,) if self.alternatives else (),
+        )
+        decision = reply.value
+        if decision is None:
+            return PairReport(
+                outcome=reply.outcome, reason=reply.reason, reply=reply.text, usage=reply.usage
+            )
+        return PairReport(
+            outcome=Outcome.SCORED,
+            preference=Preference(decision.better),
+            probability=_probability(reply.logprobs),
+            explanation=decision.explanation.strip(),
+            spans_a=_spans(decision, "A", output=pair.a.output),
+            spans_b=_spans(decision, "B", output=pair.b.output),
+            reply=reply.text,
+            usage=reply.usage,
+        )
+
+    def _decoding(self) -> Decoding:
+        return Decoding(
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens + thought_tokens(self.reasoning),
+            logprobs=self.alternatives,
+            reasoning=self.reasoning,
+        )
+
+
+def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
+    """Return the conversation that shows A first, and B behind it."""
+    header = aspect.task.output_header
+    first, second = f"{header} A", f"{header} B"
+    inputs = named_plainly(aspect.view(pair.a.inputs))
+    # An input that is called as a text of the pair must not hide it.
+    apart = {f"Input: {name}" if name in {first, second} else name: inputs[name] for name in inputs}
+    texts = {**named_plainly(apart), first: pair.a.output, second: pair.b.output}
+    fenced = fence(texts)
+    about = {
+        "task_description": aspect.task.description,
+        "material": fenced.text,
+        "mark": fenced.mark,
+        "description": describe(aspect),
+        "everything": everything(tuple(texts)),
+        "first": first,
+        "second": second,
+        "aspect": aspect.spoken,
+    }
+    return (
+        Message(role="system", content=read_template(_PACKAGE, "system.txt")),
+        Message(role="user", content=fill_template(_PACKAGE, "compare.txt", about)),
+    )
+
+
+def _probability(tokens: tuple[TokenLogprob, ...]) -> float | None:
+    """Return the probability of A and half that of a tie, by the token that is the decision.
+
+    None where no probabilities came, or less than half lies on the three words.
+    """
+    token = field_token(tokens, _FIELD, mark="")
+    if token is None:
+        return None
+    words = shares(token, ("a", "b", "tie"))
+    total = sum(words.values())
+    return min(1.0, (words["a"] + words["tie"] / 2) / total) if total >= _LEAST_SHARE else None
+
+
+def _spans(decision: _Decision, text: str, *, output: str) -> tuple[ErrorSpan, ...]:
+    locator = Locator(output)
+    return tuple(
+        locator.span(quote=each.quote, explanation=each.why.strip(), severity=None)
+        for each in decision.differences
+        if each.text == text and each.quote.strip()
+    )

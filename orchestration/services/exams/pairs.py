@@ -1,0 +1,173 @@
+"""The comparison of systems by a pair judge, from texts to a file of comparisons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.services.exams.study import (
+    Live,
+    PanelStudy,
+    Parameter,
+    Plan,
+    from_python,
+)
+
+with lazily():
+    import pydantic
+
+    from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.judging import exam_texts, session
+    from spanjury.orchestration.studies.pairs import comparing, findings, matches, rows, tables
+    from spanjury.orchestration.wiring import pair_judges
+
+COMPARISONS = "comparisons.jsonl"
+"""Name of the file of comparisons in the folder of the command."""
+PAIR_JUDGE = Parameter(
+    "Pair judge, with options as in panel:margin=0.5; by default 'comparer', which asks the model"
+    " of --model, or without a model 'panel', which compares the scores of a panel.",
+    "NAME",
+    kind=str,
+    env=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs(PanelStudy["comparing.Compared"]):
+    """Compare the texts of several systems pair by pair, and count wins, ties and losses.
+
+    Two texts are a pair if they have the same inputs and different systems. The pair judge is
+    shown each pair in both orders. Without --model it compares the scores of the offline judges.
+    """
+
+    data_help: ClassVar[str] = "Texts of two systems or more: a JSONL, CSV or TSV file."
+
+    pair_judge: Annotated["str | PairJudge", PAIR_JUDGE] = ""
+    against: Annotated[
+        str, Parameter("Compare every system with this one only.", "SYSTEM", env=True)
+    ] = ""
+    draw: Annotated[
+        int | None,
+        Parameter(
+            "Compare N pairs for each aspect, drawn in rounds in which systems of similar standing"
+            " meet; all pairs by default.",
+            "N",
+            min=1,
+            env=True,
+        ),
+    ] = None
+
+    @classmethod
+    def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the parameters that are `given`, with texts of several systems."""
+        return {**given, "data": exam_texts.rivals()}
+
+    def plan(self) -> "Plan[comparing.Compared]":
+        """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
+        if self.against and self.draw is not None:
+            raise ConfigError("name either a system to compare with or a number of pairs to draw")
+        texts, panel = self.texts, self.described
+        segments, aspects = self.read(texts)
+        name = pair_judges.pair_judge_name(self.pair_judge, panel)
+        matching = matching_of(
+            segments, aspects, against=self.against, draw=self.draw, seed=self.drawn_by
+        )
+        total = matching.comparisons
+
+        async def run(live: Live) -> "study_report.StudyReport[comparing.Compared]":
+            with self.session(live) as opened:
+                pair_run = pair_run_of(self, opened, live, judge=self.pair_judge)
+                compared = await opened.run(partial(comparing.compare_systems, matching, pair_run))
+            return _report(compared, data=str(texts))
+
+        systems = len(matching.entries.systems)
+        return Plan(
+            run=run,
+            total=total,
+            scope=f"{systems} systems, {total} comparisons by {name}, "
+            f"aspects: {', '.join(aspect.name for aspect in aspects)}",
+            measures=tables.MEASURES,
+        )
+
+
+apairs, pairs = from_python(Pairs, name="pairs")
+
+
+def matching_of(
+    segments: Sequence[Segment],
+    aspects: Sequence[Aspect],
+    *,
+    against: str = "",
+    draw: int | None = None,
+    seed: int = 1,
+) -> "comparing.Matching":
+    """Return what is compared of texts; raise as `Entries.of` does.
+
+    `comparing.Matching` explains the parameters.
+    """
+    task = aspects[0].task.name  # a row may leave it to the command, and texts of a pair share it
+    named = (replace(segment, task=task) for segment in segments)
+    return comparing.Matching(
+        entries=matches.Entries.of(named),
+        aspects=tuple(aspects),
+        against=against,
+        draw=draw,
+        seed=seed,
+    )
+
+
+def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
+    """Read a file of comparisons, or that in the folder of the command.
+
+    Raise `DataError` if it cannot be read, or a line of it is no comparison.
+    """
+    file = path / COMPARISONS if path.is_dir() else path
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror}") from error
+    adapter = pydantic.TypeAdapter(rows.ComparisonRow)
+    read = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            read.append(adapter.validate_json(line))
+        except pydantic.ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, problem["loc"]))
+            raise DataError(
+                f"{file}, line {number}: is no comparison of 'spanjury pairs':"
+                f" {field + ': ' if field else ''}{problem['msg']}"
+            ) from error
+    return read
+
+
+def pair_run_of(
+    study: PanelStudy[object], opened: "session.RunSession", live: Live, *, judge: "str | PairJudge"
+) -> "comparing.PairRun":
+    """Return the run in which a pair judge compares."""
+    return comparing.PairRun(
+        open_judge=partial(opened.open_pair_judge, judge, study.described),
+        workers=study.described.workers,
+        stop_token=live.stop_token,
+        show=live,
+        families=study.described.families,
+    )
+
+
+def _report(
+    compared: "comparing.Compared", *, data: str
+) -> "study_report.StudyReport[comparing.Compared]":
+    counted = findings.findings_of(compared.rows)
+    return study_report.exam_report(
+        "pairs",
+        compared,
+        examinee=compared.judge,
+        data=data,
+        document=lambda _: tables.pairs_report(counted, judge=compared.judge, data=data),
+        values=tables.findings_json(counted, judge=compared.judge),
+        measures=tables.measures_of(counted),
+        files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
+    )

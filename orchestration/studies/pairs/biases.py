@@ -1,0 +1,280 @@
+"""Biases of a pair judge beside people's scores: position, length, and its own family."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spanjury.judges.core import Segment
+from spanjury.orchestration.engine.families import Families, model_of
+from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings, share_of
+from spanjury.orchestration.studies.pairs.rows import ComparisonRow
+from spanjury.stats.proportions import Proportion
+from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.weighted import ratio
+
+_SEED = 1
+_DRAWS = 2000
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Definitions of an exam of preferences.
+
+    Parameters
+    ----------
+    people_tie
+        The difference of people's scores up to which they do not prefer either text, in points.
+    longer
+        A text is the longer one if it has at least this share more words.
+    """
+
+    people_tie: float = 0.0
+    longer: float = 0.1
+
+
+class Judged(NamedTuple):
+    """A comparison with a preference, beside people's.
+
+    `people` are people's points of A: 1 if they prefer it, 0 if they prefer B, else a half; None
+    where they scored either text on no such aspect. `words` are those of A and of B.
+    """
+
+    row: ComparisonRow
+    points: float
+    people: float | None
+    words: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lean:
+    """Lean of a judge to one sort of text, beside people's.
+
+    Parameters
+    ----------
+    share
+        Share of wins of such texts, ties half.
+    people
+        The same by people's scores; NaN without any pair.
+    net, low, high
+        The judge's share minus people's, and its 95 % interval over sources; NaN without any pair,
+        the interval also with fewer than two sources.
+    """
+
+    share: Proportion
+    people: float
+    net: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BiasFindings:
+    """The biases of a pair judge on one aspect, or on all of them.
+
+    Parameters
+    ----------
+    agreement
+        Share of the pairs that people separate in which the judge prefers the same text, ties half.
+    longer
+        The lean to the longer text where people prefer the shorter one or neither.
+    longer_better
+        The same where people prefer the longer one: a judge without bias is high here.
+    own
+        The lean to systems of the judge's own family over others; without pairs if no family is
+        known, or none is the same.
+    """
+
+    aspect: str
+    compared: int
+    answered: Proportion
+    agreement: Proportion
+    order: OrderFindings
+    longer: Lean
+    longer_better: Lean
+    own: Lean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Biases:
+    """The biases of a pair judge over all aspects, then aspect by aspect.
+
+    Parameters
+    ----------
+    family
+        The family of the judge's model; empty if it asks none, or it is not known.
+    own_systems
+        Systems of the same family.
+    """
+
+    family: str
+    own_systems: tuple[str, ...]
+    settings: Settings
+    whole: BiasFindings
+    aspects: tuple[BiasFindings, ...]
+
+
+def biases_of(
+    rows: Sequence[ComparisonRow],
+    texts: Sequence[Segment],
+    *,
+    judge: str,
+    settings: Settings = Settings(),
+    families: Mapping[str, Sequence[str]] | None = None,
+) -> Biases:
+    """Return the biases of the pair judge that made `rows`.
+
+    Parameters
+    ----------
+    texts
+        The compared texts, with people's scores.
+    judge
+        Signature of the pair judge, which names its model.
+    families
+        As in `PanelConfig`.
+    """
+    table = Families.load(table=families or {})
+    family = table.of(model_of(judge)) or ""
+    systems = dict.fromkeys(name for row in rows for name in (row.system_a, row.system_b))
+    own = tuple(name for name in systems if family and table.of(name) == family)
+    # Texts of several systems may have one id.
+    named = {(segment.segment_id, segment.system): segment for segment in texts}
+
+    def findings(aspect: str, chosen: Sequence[ComparisonRow]) -> BiasFindings:
+        return _findings(aspect, chosen, named, own=own, settings=settings)
+
+    names = dict.fromkeys(row.aspect for row in rows)
+    return Biases(
+        family=family,
+        own_systems=own,
+        settings=settings,
+        whole=findings("all", rows),
+        aspects=tuple(findings(name, [r for r in rows if r.aspect == name]) for name in names),
+    )
+
+
+def cautions(biases: Biases) -> tuple[str, ...]:
+    """Return reasons not to take the figures at their face value."""
+    return tuple(_cautions(biases))
+
+
+def _cautions(biases: Biases) -> Iterator[str]:
+    whole = biases.whole
+    if not whole.agreement.trials:
+        yield "people's scores separate no pair, so agreement and length bias are unknown"
+    elif whole.agreement.value <= _HALF:
+        yield (
+            "the judge agrees with people no better than by chance: its leans say little, because "
+            "its preferences do"
+        )
+    if not whole.longer.share.trials:
+        yield ("no pair has a longer text that people do not prefer, so the length bias is unknown")
+    if not whole.own.share.trials:
+        reason = (
+            f"no system is of the judge's family, {biases.family}"
+            if biases.family
+            else "the family of the judge is not known"
+        )
+        yield f"self-preference is unknown: {reason}"
+
+
+def _findings(
+    aspect: str,
+    rows: Sequence[ComparisonRow],
+    texts: Mapping[tuple[str, str], Segment],
+    *,
+    own: Sequence[str],
+    settings: Settings,
+) -> BiasFindings:
+    judged = [
+        _judged(row, texts, points=row.points_a, settings=settings)
+        for row in rows
+        if row.points_a is not None
+    ]
+
+    def longer_of(each: Judged) -> str:
+        """Return which text is the longer one; empty if neither is by much."""
+        shorter, longer = sorted(each.words)
+        if longer < shorter * (1 + settings.longer) or longer == shorter:
+            return ""
+        return "A" if each.words[0] == longer else "B"
+
+    def own_of(each: Judged) -> str:
+        first, second = each.row.system_a in own, each.row.system_b in own
+        return "" if first == second else "A" if first else "B"
+
+    separated = [each for each in judged if each.people not in (None, _HALF)]
+    return BiasFindings(
+        aspect=aspect,
+        compared=len(rows),
+        answered=share_of(rows, hits=lambda row: row.preference is not None, of=lambda _: 1),
+        agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
+        order=order_findings(rows),
+        longer=_lean([each for each in judged if _people_of(each, longer_of) != 1], longer_of),
+        longer_better=_lean(
+            [each for each in judged if _people_of(each, longer_of) == 1], longer_of
+        ),
+        own=_lean(judged, own_of),
+    )
+
+
+def _judged(
+    row: ComparisonRow,
+    texts: Mapping[tuple[str, str], Segment],
+    *,
+    points: float,
+    settings: Settings,
+) -> Judged:
+    a, b = texts[row.id_a, row.system_a], texts[row.id_b, row.system_b]
+    scores = a.human_score(row.aspect), b.human_score(row.aspect)
+    words = len(a.output.split()), len(b.output.split())
+    if scores[0] is None or scores[1] is None:
+        return Judged(row, points, None, words)
+    difference = scores[0] - scores[1]
+    is_tie = abs(difference) <= settings.people_tie
+    return Judged(row, points, _HALF if is_tie else float(difference > 0), words)
+
+
+Side = Callable[[Judged], str]
+"""Returns the text of a pair that is of a sort: ``A``, ``B``, or neither."""
+
+
+def _people_of(each: Judged, side: Side) -> float | None:
+    """Return people's points of the text on one side."""
+    if each.people is None:
+        return None
+    return each.people if side(each) == "A" else 1 - each.people
+
+
+def _points_of(each: Judged, side: Side) -> float:
+    return each.points if side(each) == "A" else 1 - each.points
+
+
+def _share(judged: Sequence[Judged], side: Side) -> Proportion:
+    by_row = {id(each.row): _points_of(each, side) for each in judged}
+    return share_of([each.row for each in judged], hits=lambda row: by_row[id(row)], of=lambda _: 1)
+
+
+def _lean(judged: Sequence[Judged], side: Side) -> Lean:
+    """Return the lean to the texts on one side, over the pairs that people scored."""
+    pairs = [each for each in judged if side(each) and each.people is not None]
+    share = _share(pairs, side)
+    people = [_people_of(each, side) or 0.0 for each in pairs]
+    if not pairs:
+        return Lean(share=share, people=np.nan, net=np.nan, low=np.nan, high=np.nan)
+    nets: dict[str, list[float]] = {}
+    for each, by_people in zip(pairs, people, strict=True):
+        nets.setdefault(each.row.source, []).append(_points_of(each, side) - by_people)
+    effect = ratio([sum(net) for net in nets.values()], [float(len(n)) for n in nets.values()])
+    rng = np.random.default_rng(_SEED)
+    drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
+    low, high = percentile_interval(drawn) if len(nets) > 1 else (np.nan, np.nan)
+    return Lean(
+        share=share,
+        people=float(np.mean(people)),
+        net=float(drawn.estimate),
+        low=float(low),
+        high=float(high),
+    )

@@ -1,0 +1,256 @@
+"""Systems ranked by comparisons: strengths without the effect of position, beside win shares."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from spanjury.judges.core import unstamped
+from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
+from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
+from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
+from spanjury.orchestration.studies.ranking.score_table import least_p
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
+from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval, two_sided_p
+
+_SEED = 1
+_SHOWN = {"A": 1, "B": -1, None: 0}
+_FEW_SOURCES = 10
+_TURNED = 0.5
+"""Below this share of consistent pairs, order decides more pairs than the texts do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A figure and its 95 % interval over sources; NaN where it is undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSystem:
+    """A system on one aspect.
+
+    Parameters
+    ----------
+    compared
+        Its comparisons with a preference.
+    win_share
+        Share of its wins, ties half, whomever it met in whatever order: the trivial figure.
+    share
+        Expected share of its wins against every other system equally often, without the effect of
+        position.
+    strength
+        Log-odds against a system of average strength.
+    rank
+        By the pairs that differ.
+    """
+
+    system: str
+    compared: int
+    win_share: float
+    share: Estimate
+    strength: Estimate
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedPair:
+    """The difference of two systems' strengths, the first minus the second.
+
+    Parameters
+    ----------
+    adjusted
+        P-value, held for all pairs of the aspect by Holm's method.
+    """
+
+    first: str
+    second: str
+    difference: Estimate
+    adjusted: float
+
+    @property
+    def differs(self) -> bool:
+        """True if the pair judge separates the two."""
+        return self.adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRanking:
+    """The systems on one aspect, the strongest first.
+
+    Parameters
+    ----------
+    position
+        Log-odds that the text shown first gains; NaN where no pair was shown in both orders.
+    """
+
+    aspect: str
+    systems: tuple[RankedSystem, ...]
+    pairs: tuple[RankedPair, ...]
+    position: Estimate
+    order: OrderFindings
+    sources: int
+    cautions: tuple[str, ...]
+
+    @property
+    def separated(self) -> int:
+        """Number of pairs that the pair judge separates."""
+        return sum(pair.differs for pair in self.pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRankings:
+    """Rankings by comparisons, aspect by aspect; `results` names the files."""
+
+    results: tuple[str, ...]
+    aspects: tuple[PairRanking, ...]
+
+
+def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRanking:
+    """Rank the systems of comparisons on one aspect.
+
+    Raise `ValueError` if none has a preference.
+
+    Parameters
+    ----------
+    draws
+        Samples of sources for intervals and p-values.
+    """
+    answered = [row for row in rows if row.preference is not None]
+    table = _Table(answered)
+    fit = bradley_terry(table.items, table.points, shown_first=table.shown_first)
+    effect = bradley_terry_effect(
+        table.items, table.points, shown_first=table.shown_first, clusters=table.sources
+    )
+    sources = len({*table.sources})
+    drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
+    figures = _estimates(drawn)
+    count = len(table.systems)
+    order = sorted(range(count), key=lambda number: -fit.strengths[number])
+    pairs = _pairs(table, drawn, order=order)
+    number = {system: at for at, system in enumerate(table.systems)}
+    higher = np.zeros((count, count), dtype=np.bool_)
+    for pair in pairs:
+        if pair.differs:
+            above, below = number[pair.first], number[pair.second]
+            higher[(above, below) if pair.difference.value > 0 else (below, above)] = True
+    by_rank, trivial = ranks(higher, order=order), win_shares(table.items, table.points)
+    return PairRanking(
+        aspect=answered[0].aspect,
+        systems=tuple(
+            RankedSystem(
+                system=table.systems[at],
+                compared=sum(table.systems[at] in (r.system_a, r.system_b) for r in answered),
+                win_share=float(trivial[at]),
+                share=figures[count + at],
+                strength=figures[at],
+                rank=by_rank[at],
+            )
+            for at in order
+        ),
+        pairs=pairs,
+        position=figures[-1],
+        order=order_findings(rows),
+        sources=sources,
+        cautions=tuple(_cautions(rows, table, sources=sources)),
+    )
+
+
+class _Table:
+    """The reports of comparisons as arrays: one a report, so that each order counts."""
+
+    def __init__(self, rows: Sequence[ComparisonRow]) -> None:
+        if not rows:
+            raise ValueError("expected a comparison with a preference, got none")
+        self.systems = [*dict.fromkeys(name for r in rows for name in (r.system_a, r.system_b))]
+        number = {system: at for at, system in enumerate(self.systems)}
+        reports = [(row, report) for row in rows for report in row.orders]
+        self.items = [(number[row.system_a], number[row.system_b]) for row, _ in reports]
+        self.points = [POINTS[r.preference] for _, r in reports if r.preference is not None]
+        self.shown_first = [_SHOWN[report.first] for _, report in reports]
+        self.sources = [row.source for row, _ in reports]
+
+    def sources_of(self, *pair: int) -> int:
+        """Return the number of sources over which two systems met, or met others."""
+        met = zip(self.items, self.sources, strict=True)
+        return len({source for items, source in met if not {*items}.isdisjoint(pair)})
+
+    def groups(self) -> Iterator[list[str]]:
+        """Yield the systems that met each other, directly or by way of others."""
+        first, second = np.array(self.items).T
+        size = len(self.systems)
+        graph = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
+        count, labels = connected_components(graph, directed=False)
+        for group in range(count):
+            yield [self.systems[at] for at in range(size) if labels[at] == group]
+
+
+def _estimates(drawn: Resampled) -> list[Estimate]:
+    low, high = percentile_interval(drawn)
+    return [
+        Estimate(value=float(value), low=float(below), high=float(above))
+        for value, below, above in zip(drawn.estimate, low, high, strict=True)
+    ]
+
+
+def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
+    chosen = [*combinations(order, 2)]
+    first, second = np.array(chosen).T
+    differences = Resampled(
+        drawn.estimate[first] - drawn.estimate[second],
+        drawn.draws[:, first] - drawn.draws[:, second],
+    )
+    # Few sources that happen to agree can show no less than this, however alike the draws are.
+    floors = [least_p(table.sources_of(*pair)) for pair in chosen]
+    pvalues = np.maximum(two_sided_p(differences), floors)
+    return tuple(
+        RankedPair(
+            first=table.systems[one_end],
+            second=table.systems[other_end],
+            difference=difference,
+            adjusted=float(adjusted),
+        )
+        for (one_end, other_end), difference, adjusted in zip(
+            chosen, _estimates(differences), _holm(pvalues), strict=True
+        )
+    )
+
+
+def _holm(pvalues: FloatArray) -> FloatArray:
+    adjusted: FloatArray = np.exp(holm(np.log(pvalues)))
+    return adjusted
+
+
+def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> Iterator[str]:
+    failed = sum(row.preference is None for row in rows)
+    if failed:
+        yield f"{failed} of {len(rows)} comparisons have no preference and are in no figure"
+    judges = {unstamped(row.judge) for row in rows}
+    if len(judges) > 1:
+        yield (
+            f"{len(judges)} different pair judges compared these texts, so systems may differ "
+            "because of their judges"
+        )
+    groups = [*table.groups()]
+    if len(groups) > 1:
+        named = "; ".join(", ".join(group) for group in groups)
+        yield (
+            f"systems of different groups never met, not even through others, so their strengths "
+            f"cannot be compared: {named}"
+        )
+    if sources < _FEW_SOURCES:
+        yield f"fewer than {_FEW_SOURCES} sources, so intervals may be too narrow"
+    consistent = order_findings(rows).consistent
+    if consistent.trials and consistent.value < _TURNED:
+        yield (
+            f"only {consistent.value:.0%} of the pairs have the same preference in both orders: "
+            "the order of the texts decides more pairs than the texts do"
+        )

@@ -1,0 +1,93 @@
+"""Pair judges by name, with the model that they ask or the panel whose scores they compare."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from spanjury.adapters.telemetry.tracing import find_tracing
+from spanjury.judges.core import ConfigError, Memory, PairJudge
+from spanjury.orchestration.engine.comparing import PairSeat
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.wiring.checks import checked_pair_judge
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.models import Guard, Models
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.plugins import PAIR_JUDGES, built, parameters
+from spanjury.orchestration.wiring.specs import parse_options
+
+BY_MODEL, BY_PANEL = "comparer", "panel"
+"""The pair judges that are meant if none is named: one that asks a model, and one that does not."""
+
+
+def pair_judge_name(spec: str | PairJudge, config: PanelConfig) -> str:
+    """Return the name of the pair judge, with its model if it asks one.
+
+    Raise `ConfigError` if it is unknown, or asks a model and `config` does not name exactly one.
+    """
+    if not isinstance(spec, str):
+        return type(spec).__name__
+    name, _ = parse_options(_named(spec, config), what="pair judge")
+    if "model" not in parameters(PAIR_JUDGES.get(name)):
+        return name
+    return f"{name}:{_model(name, config).name}"
+
+
+@asynccontextmanager
+async def open_pair_judge(
+    spec: str | PairJudge,
+    config: PanelConfig,
+    *,
+    memory: Memory | None,
+    meter: Meter,
+    guard: Guard | None = None,
+) -> AsyncIterator[PairSeat]:
+    """Open a pair judge, and close its models at the end.
+
+    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
+
+    Parameters
+    ----------
+    spec
+        A name with options as in ``panel:margin=0.5``, or a pair judge of your own. Empty for the
+        `comparer` if `config` names a model and no judge, else for the `panel`.
+    config
+        The model that it asks, or the panel whose scores it compares.
+    memory, meter, guard
+        As in `open_configured_panel`.
+    """
+    if not isinstance(spec, str):
+        name = pair_judge_name(spec, config)
+        yield PairSeat(name=name, judge=checked_pair_judge(spec, name))
+        return
+    name, given = parse_options(_named(spec, config), what="pair judge")
+    factory, options = PAIR_JUDGES.get(name), dict(given)
+    async with AsyncExitStack() as stack:
+        if "seed" in parameters(factory) and config.seed is not None:
+            options = {"seed": config.seed, **options}
+        if "model" in parameters(factory):
+            models = Models(
+                stack=stack,
+                memory=memory,
+                meter=meter,
+                silent=False,
+                tracing=find_tracing(),
+                guard=guard,
+            )
+            options["model"] = await models.get(_model(name, config))
+        if "panel" in parameters(factory):
+            panel = open_configured_panel(config, memory=memory, meter=meter, guard=guard)
+            options["panel"] = await stack.enter_async_context(panel)
+        judge = checked_pair_judge(built(factory, name, options), name)
+        yield PairSeat(name=pair_judge_name(spec, config), judge=judge)
+
+
+def _named(spec: str, config: PanelConfig) -> str:
+    return spec or (BY_MODEL if config.models and not config.seats else BY_PANEL)
+
+
+def _model(name: str, config: PanelConfig) -> ModelConfig:
+    """Return the one model that a pair judge asks."""
+    if len(config.models) != 1:
+        count = len(config.models) or "no"
+        raise ConfigError(f"pair judge {name!r} asks one model, got {count}: name it with --model")
+    (model,) = config.models
+    return ModelConfig(name=model) if isinstance(model, str) else model

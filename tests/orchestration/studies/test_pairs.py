@@ -1,0 +1,229 @@
+"""Texts meet over their source; comparisons are counted; a row holds what it should."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from fakes.judges import ASPECT
+from fakes.pairs import TIE, A, B, ScriptedPairJudge, pair, preferring
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from spanjury.judges.core import (
+    Comparison,
+    ConfigError,
+    DataError,
+    Outcome,
+    PairReport,
+    Preference,
+    Result,
+    Segment,
+    TextPair,
+)
+from spanjury.orchestration.engine.comparing import PairSeat
+from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.pairs.comparing import Matching, PairRun, compare_systems
+from spanjury.orchestration.studies.pairs.findings import findings_of
+from spanjury.orchestration.studies.pairs.matches import Entries, Match, Swiss
+from spanjury.orchestration.studies.pairs.rows import ComparisonRow
+
+ROW = TypeAdapter(ComparisonRow)
+
+
+def text(source: str, system: str, **changes: object) -> Segment:
+    segment = Segment(
+        segment_id=f"{source}/{system}",
+        output=f"{system} about {source}",
+        inputs={"Article": source},
+        system=system,
+    )
+    return replace(segment, **changes)  # type: ignore[arg-type]  # set by each test
+
+
+def entries(sources: int, systems: str) -> Entries:
+    return Entries.of(text(f"source {n}", system) for n in range(sources) for system in systems)
+
+
+def names(matches: Sequence[Match]) -> list[str]:
+    return ["".join(match.systems) for match in matches]
+
+
+def test_every_two_systems_meet_over_every_source_that_both_have() -> None:
+    texts = [text("one", "x"), text("one", "y"), text("two", "x"), text("two", "z")]
+    matches = Entries.of([*texts, text("three", "x")]).all_matches()
+    assert names(matches) == ["xy", "xz"]
+    assert {match.pair.a.inputs["Article"] for match in matches} == {"one", "two"}
+    assert len({match.source for match in matches}) == 2
+
+
+def test_one_system_may_be_compared_with_each_other_alone() -> None:
+    table = entries(2, "xyz")
+    assert names(table.all_matches()) == ["xy", "xz", "yz"] * 2
+    assert names(table.all_matches(against="y")) == ["xy", "yz"] * 2
+    with pytest.raises(ConfigError, match="'w'; there are: x, y, z"):
+        table.all_matches(against="w")
+
+
+def test_sources_are_named_by_their_document_and_kept_apart_by_their_inputs() -> None:
+    texts = [
+        text(source, system, meta={"doc_id": "d1"}) for source in ("one", "two") for system in "xy"
+    ]
+    assert len(Entries.of(texts).all_matches()) == 2
+    first, second = Entries.of(texts).sources
+    assert first == "d1"
+    assert len(second) == 12
+
+
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        ([text("one", "x"), text("two", "y")], "no two systems have a text about the same source"),
+        ([], "no two systems"),
+        ([text("one", "x", inputs={}), text("one", "y", inputs={})], "no two systems"),
+        ([text("one", "x"), text("one", "x", segment_id="again")], "are of one system, 'x'"),
+    ],
+)
+def test_texts_that_make_no_pair_are_refused(texts: list[Segment], problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        Entries.of(texts)
+
+
+@given(
+    sources=st.integers(1, 5), systems=st.integers(2, 6), seed=st.integers(0, 99), data=st.data()
+)
+def test_swiss_rounds_bring_every_match_once_and_no_system_twice_in_a_round(
+    sources: int, systems: int, seed: int, data: st.DataObject
+) -> None:
+    table = entries(sources, "abcdef"[:systems])
+    swiss = Swiss(table, rng=np.random.default_rng(seed))
+    points: Counter[str] = Counter()
+    drawn: list[Match] = []
+    while matches := swiss.round(points):
+        playing = [system for match in matches for system in match.systems]
+        assert len(playing) == len({*playing})
+        for match in matches:
+            points[data.draw(st.sampled_from(match.systems))] += 1
+        drawn += matches
+    assert len(drawn) == len({(m.source, m.systems) for m in drawn})
+    assert len(drawn) == len(table.all_matches())
+
+
+def test_neighbours_in_the_standing_meet() -> None:
+    swiss = Swiss(entries(9, "abcd"), rng=np.random.default_rng(1))
+    first = swiss.round({})
+    winners = {match.systems[0] for match in first}
+    second = swiss.round(dict.fromkeys(winners, 1.0))
+    assert winners in [{*match.systems} for match in second]
+
+
+def test_the_same_seed_draws_the_same_matches() -> None:
+    rounds = [Swiss(entries(5, "abcde"), rng=np.random.default_rng(7)).round({}) for _ in range(2)]
+    assert rounds[0] == rounds[1]
+
+
+def test_of_an_odd_number_of_systems_each_sits_out_in_turn() -> None:
+    swiss = Swiss(entries(9, "abc"), rng=np.random.default_rng(0))
+    played = Counter(name for _ in range(3) for match in swiss.round({}) for name in match.systems)
+    assert set(played.values()) == {2}
+
+
+def row(
+    *orders: Preference | None, source: str = "one", systems: str = "xy", probability: float = 0.5
+) -> ComparisonRow:
+    reports = [
+        PairReport(outcome=Outcome.REFUSED, reason="no")
+        if order is None
+        else preferring(order, probability)
+        for order in orders
+    ]
+    texts = TextPair(a=text(source, systems[0]), b=text(source, systems[1]))
+    comparison = Comparison(pair=texts, signature="judge", orders=tuple(reports))
+    return ComparisonRow.of(comparison, Match(source, texts), ASPECT)
+
+
+def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
+    rows = [row(A, A), row(A, B, source="two"), row(B, B, source="3"), row(A, None, source="4")]
+    (aspect,) = findings_of([*rows, row(B, B, systems="xz")]).aspects
+    first, second = aspect.pairs
+    assert (first.wins, first.ties, first.losses, first.failed) == (1, 1, 1, 1)
+    assert first.share == 0.5
+    assert (second.system_b, second.share) == ("z", 0.0)
+    assert (aspect.compared, aspect.answered) == (5, 4)
+
+
+def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:
+    # Orders: A shown first, then B. The first row prefers what stands first, in both.
+    rows = [row(A, B), row(A, A, source="two"), row(TIE, B, source="3"), row(A, None, source="4")]
+    order = findings_of(rows).order
+    assert order.consistent.value == pytest.approx(1 / 3)
+    assert order.first.value == pytest.approx(4 / 5)
+    assert (order.consistent.trials, order.first.trials) == (3, 5)
+
+
+def test_a_judge_that_sees_no_order_has_no_position_bias() -> None:
+    order = findings_of([row(A), row(B, source="two")]).order
+    assert order.consistent.trials == order.first.trials == 0
+    assert math.isnan(order.first.value)
+
+
+def test_a_row_is_read_back_as_it_was_written() -> None:
+    made = row(A, B, probability=0.75)
+    written = ROW.dump_json(made)
+    assert ROW.validate_json(written) == made
+    values = json.loads(written)
+    assert values["preference"] == "tie"
+    assert [order["first"] for order in values["orders"]] == ["A", "B"]
+    assert (values["consistent"], values["probability"]) == (False, 0.75)
+
+
+def by_name(shown: TextPair) -> PairReport:
+    """Prefer the system that is first in the alphabet."""
+    return preferring(A if shown.a.system < shown.b.system else B)
+
+
+class Opened:
+    """Opens a judge for ``async with``."""
+
+    def __init__(self, judge: ScriptedPairJudge) -> None:
+        self.seat = PairSeat(name="judge", judge=judge)
+
+    async def __aenter__(self) -> PairSeat:
+        return self.seat
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("draw", "count"), [(None, 18), (7, 14), (99, 18)])
+async def test_comparisons_are_made_of_all_or_drawn_matches(draw: int | None, count: int) -> None:
+    aspects = (ASPECT, replace(ASPECT, name="fluency"))
+    shown: list[Result] = []
+    judge = ScriptedPairJudge(by_name)
+    run = PairRun(
+        open_judge=lambda: Opened(judge), workers=4, stop_token=StopToken(), show=shown.append
+    )
+    matching = Matching(entries=entries(3, "abc"), aspects=aspects, draw=draw, seed=3)
+    compared = await compare_systems(matching, run)
+    assert len(compared.rows) == len(shown) == matching.comparisons == count
+    assert len(judge.seen) == 2 * count
+    assert {row.preference for row in compared.rows} == {A}
+    assert [row.aspect for row in compared.rows] == sorted(
+        (row.aspect for row in compared.rows), key=["consistency", "fluency"].index
+    )
+    keys = {(row.source, row.system_a, row.system_b, row.aspect) for row in compared.rows}
+    assert len(keys) == count
+    every = {*combinations("abc", 2)}
+    assert {(row.system_a, row.system_b) for row in compared.rows} == every
+
+
+def test_a_row_names_both_texts() -> None:
+    comparison = Comparison(pair=pair(), signature="judge", orders=(preferring(A),))
+    made = ComparisonRow.of(comparison, Match("s", pair()), ASPECT)
+    assert (made.id_a, made.id_b, made.judge, made.points_a) == ("a", "b", "judge", 1.0)

@@ -82,8 +82,8 @@ class PairReport:
     Raises
     ------
     ValueError
-        If there is a preference without the outcome `Outcome.SCORED` or the reverse, neither a
-        preference nor a reason, or a probability out of range.
+        If the preference is no `Preference`, there is one without the outcome `Outcome.SCORED` or
+        the reverse, neither a preference nor a reason, or a probability out of range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -97,6 +97,8 @@ class PairReport:
     usage: Usage = Usage()
 
     def __post_init__(self) -> None:
+        if self.preference is not None and not isinstance(self.preference, Preference):
+            raise ValueError(f"preference must be a Preference, got {self.preference!r}")
         if (self.outcome is Outcome.SCORED) != (self.preference is not None):
             raise ValueError(f"outcome {self.outcome.value!r} with {self.preference!r}")
         if self.preference is None and not self.reason:

@@ -35,13 +35,14 @@ def test_a_pair_has_the_same_inputs_and_task(changed: dict[str, object]) -> None
     "wrong",
     [
         {"preference": None},
+        {"preference": "A"},
         {"outcome": Outcome.REFUSED, "preference": A, "reason": "no"},
         {"outcome": Outcome.REFUSED},
         {"preference": A, "probability": 1.1},
     ],
 )
 def test_a_report_has_a_preference_or_a_reason(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"outcome|probability"):
+    with pytest.raises(ValueError, match=r"outcome|probability|must be a Preference"):
         PairReport(**wrong)  # type: ignore[arg-type]  # set by each case
 
 

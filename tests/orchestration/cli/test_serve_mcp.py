@@ -17,7 +17,8 @@ try:
     app(["{flag}"])
 except SystemExit:
     pass
-print("loaded:", *sorted({{"mcp", "mcp_types", "pydantic", "uvicorn"}} & sys.modules.keys()))
+loaded = {{"mcp", "mcp_types", "pydantic", "uvicorn"}} & sys.modules.keys()
+print("loaded:", *sorted(n for n in loaded if type(sys.modules[n]).__name__ != "_WaitingModule"))
 """
 
 

@@ -24,6 +24,7 @@ Head = Literal["sequence", "token"]
 Json: TypeAlias = Mapping[str, object]
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
+MARKS = "special_tokens_map.json"  # older tokenizers name their marks there
 WEIGHTS, SHARDS = "model.safetensors", "model.safetensors.index.json"
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
 _WORD_FILES = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "vocab.txt", "vocab.json")
@@ -114,6 +115,7 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         )
     head = _head(folder, config)
     tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
+    marks = _read_json(folder / MARKS) if _has(folder, MARKS) else {}
     graph = next((folder / name for name in _GRAPHS if _has(folder, name)), None)
     _check_tokenizer(folder, needs_whole=graph is not None)
     if graph is None:
@@ -133,7 +135,7 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         contradicted=numbers[1],
         longest=_longest(config, tokenizer),
         is_relative=config.get("position_biased_input") is False,
-        mark=_mark(tokenizer),
+        mark=_mark({**marks, **tokenizer}),
         padding=_number(config.get("pad_token_id"), 0),
     )
 

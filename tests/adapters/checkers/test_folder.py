@@ -214,6 +214,34 @@ def write_graph(folder: Path) -> None:
         )
 
 
+def test_weights_in_several_files_are_read_and_their_head_is_looked_for(tmp_path: Path) -> None:
+    folder = save_checker("bert", tmp_path, labels=NLI)
+    numbers = supported(open_folder(folder=str(folder)))
+    _, model = loaded(folder, BertForSequenceClassification)
+    (folder / "model.safetensors").unlink()
+    model.save_pretrained(folder, max_shard_size="10KB")
+    assert len(list(folder.glob("model-*.safetensors"))) > 1
+    assert supported(open_folder(folder=str(folder))) == numbers
+    index = folder / "model.safetensors.index.json"
+    index.write_text('{"weight_map": {"bert.pooler.dense.bias": "x"}}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="without the head"):
+        open_folder(folder=str(folder))
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json"])
+def test_an_end_mark_is_read_where_older_tokenizers_write_it(name: str, tmp_path: Path) -> None:
+    folder = save_checker("roberta", tmp_path)
+    numbers = supported(open_folder(folder=str(folder), form="joined", supported=1))
+    file = folder / "tokenizer_config.json"
+    settings = json.loads(file.read_text("utf-8"))
+    mark = {"__type": "AddedToken", "content": settings.pop("eos_token"), "special": True}
+    settings.pop("sep_token")
+    file.write_text(json.dumps(settings), encoding="utf-8")
+    older = {**settings, "eos_token": mark} if name == file.name else {"eos_token": mark}
+    (folder / name).write_text(json.dumps(older), encoding="utf-8")
+    assert supported(open_folder(folder=str(folder), form="joined", supported=1)) == numbers
+
+
 def change(folder: Path, **values: object) -> None:
     file = folder / "config.json"
     config = json.loads(file.read_text("utf-8"))

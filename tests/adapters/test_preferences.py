@@ -9,7 +9,7 @@ import pytest
 
 from spanjury import exams, read_segments
 from spanjury.adapters.files.annotations.preferences import read_judgebench, read_rewardbench
-from spanjury.judges.core import Aspect, DataError, PairReport, Preference, Segment, TextPair
+from spanjury.judges.core import Aspect, DataError, PairReport, Preference, TextPair
 
 PAIR = {
     "pair_id": "p1",
@@ -39,7 +39,6 @@ def write(path: Path, *rows: Mapping[str, object] | str) -> Path:
 
 
 def scored(path: Path) -> list[tuple[str, str, str, dict[str, float | None]]]:
-    segments = [row for row in read_segments(path) if isinstance(row, Segment)]
     return [
         (
             row.segment_id,
@@ -47,7 +46,7 @@ def scored(path: Path) -> list[tuple[str, str, str, dict[str, float | None]]]:
             row.output,
             {name: row.human_score(name) for name in row.human},
         )
-        for row in segments
+        for row in read_segments(path)
     ]
 
 

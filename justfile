@@ -39,7 +39,7 @@ test: lint layers
 # Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, frameworks, neighbours
 [parallel]
 test-all: set-up && types e2e frameworks neighbours
-    pytest -n auto --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
+    pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
 coverage: set-up

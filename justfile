@@ -36,7 +36,7 @@ layers: set-up
 test: lint layers
     pytest -n auto --dist loadfile
 
-# Run what `test` leaves: types, heavy tests, doctests, properties in full, the embedded model, Ray, frameworks, neighbours
+# Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours
 [parallel]
 test-all: set-up && types e2e frameworks neighbours
     pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}

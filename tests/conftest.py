@@ -117,7 +117,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tier",
         choices=("quick", "rest", "all"),
         help="quick: neither what is heavy nor more than 10 examples a property; rest: the"
-        " heavy tests, doctests, and properties in full; all: usual where files are named",
+        " heavy tests, doctests, and properties that ask for many examples; all: usual where files are named",
     )
 
 
@@ -165,12 +165,20 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def is_rest(item: pytest.Item) -> bool:
-    """Say whether `just test` leaves `item` out or tries fewer examples of it."""
-    return not isinstance(item, pytest.Function) or not is_quick(item) or is_property(item)
+    """Say whether `just test` leaves `item` out, or tries much fewer examples than it asks for."""
+    return not isinstance(item, pytest.Function) or not is_quick(item) or asks_for_more(item)
 
 
 def is_property(item: pytest.Item) -> bool:
     return is_hypothesis_test(getattr(item, "obj", None))
+
+
+def asks_for_more(item: pytest.Item) -> bool:
+    """Say whether a property itself asks for more examples than others try."""
+    if not is_property(item):
+        return False
+    usual = item.obj._hypothesis_internal_use_settings  # type: ignore[attr-defined]
+    return bool(usual.max_examples > settings.get_profile("spanjury").max_examples)
 
 
 def shorten(item: pytest.Item) -> None:

@@ -189,7 +189,7 @@ async def test_it_compares_two_texts_in_both_orders() -> None:
 
 async def test_it_checks_claims_and_comes_to_an_outcome() -> None:
     consistency = find_aspect("summarization", "consistency")
-    async with open_panel(judges=["claims:max_tokens=150"], models=[EMBEDDED], seed=1) as panel:
+    async with open_panel(judges=["claims:max_tokens=60"], models=[EMBEDDED], seed=1) as panel:
         (seat,) = (await panel.assess(SEGMENT, consistency)).seats
     holds_together(seat)
     assert seat.report.outcome in {Outcome.SCORED, Outcome.ABSTAINED, Outcome.TRUNCATED}

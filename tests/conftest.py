@@ -117,7 +117,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tier",
         choices=("quick", "rest", "all"),
         help="quick: neither what is heavy nor more than 10 examples a property; rest: the"
-        " heavy tests, doctests, and properties that ask for many examples; all: usual where files are named",
+        " heavy tests, doctests, and properties that ask for many examples; all: usual where"
+        " files are named",
     )
 
 

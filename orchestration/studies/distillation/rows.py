@@ -18,7 +18,7 @@ _LICENCE = ("licence", "license")
 _DATASET = "dataset"
 _NAMES_SHOWN = 3
 OURS = "Apache-2.0"
-"""Of reports that the rules of spanjury make."""
+"""Licence of reports that the rules of spanjury make."""
 
 # As SPDX and data-set cards write them. What forbids commercial use or changes is not among
 # them: whether it permits training is for a lawyer, and `accepted`, to say.

@@ -42,7 +42,7 @@ class ListOutcome(StrEnum):
 
 
 UNCHANGED = frozenset({ListOutcome.ERROR_FREE, ListOutcome.CLIPPED})
-"""Of reports whose list could not be changed, so that their score stands."""
+"""Outcomes of lists that could not be changed, so that the score stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ def severity_moved(severities: Iterable[int | None], *, by: int) -> int:
 
 
 _UNKNOWN = frozenset({ListOutcome.ABSENT, ListOutcome.FAILED})
-"""Of reports whose next score cannot be known."""
+"""Outcomes of lists after which the next score is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

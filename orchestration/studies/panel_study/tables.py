@@ -60,7 +60,7 @@ _PER_TEXTS = MappingProxyType(
     }
 )
 _MOST_UNEVEN = 5
-"""Of the panels that are not comparable, by name."""
+"""Number of panels that are named as not comparable."""
 _LEVELS = {
     "by-input": "within each input over its outputs",
     "pooled": "over all texts",
@@ -78,9 +78,9 @@ _WIDE = 12
 _FEW_LEFT = 4
 """Seats that are named as missing rather than all others as present, if fewer."""
 _MOST_PAIRS = 15
-"""Of seats in the terminal."""
+"""Number of pairs of seats that the terminal shows."""
 _MOST_SUBSETS = 12
-"""Of the best ones in the table of subsets."""
+"""Number of the best subsets that the table shows."""
 
 
 def frontier_blocks(

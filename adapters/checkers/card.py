@@ -7,12 +7,12 @@ loaded that could run code: no pickle, and no program that a configuration names
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from spanjury.adapters.model_files import OFFSET_POSITIONS, model_digest
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import Calibration, ConfigError
 
 Form = Literal["pair", "joined", "template"]
 """Form of a pair: two texts, one text with the tokenizer's end mark between passage and claim, or
@@ -25,8 +25,12 @@ Json: TypeAlias = Mapping[str, object]
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
 MARKS = "special_tokens_map.json"  # older tokenizers name their marks there
+CALIBRATION = "spanjury.json"
+"""File of constants that were fitted to a checker; models of others have none."""
+
 WEIGHTS, SHARDS = "model.safetensors", "model.safetensors.index.json"
-_GRAPHS = ("model.onnx", "onnx/model.onnx")
+GRAPH = "model.onnx"
+_GRAPHS = (GRAPH, f"onnx/{GRAPH}")
 _WORD_FILES = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "vocab.txt", "vocab.json")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".onnx", ".onnx_data"}
@@ -82,6 +86,8 @@ class CheckerCard:
         The tokenizer's end mark, which joins passage and claim in the form ``"joined"``.
     padding
         The token that fills a batch up; never read.
+    calibration
+        Constants that were fitted to it; None if the folder has none.
     """
 
     folder: Path
@@ -95,6 +101,7 @@ class CheckerCard:
     is_relative: bool
     mark: str
     padding: int
+    calibration: Calibration | None = None
 
 
 def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
@@ -108,11 +115,7 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
     ConfigError
         If the folder holds no checker that can be run safely, or its classes are unclear.
     """
-    config = _read_json(folder / CONFIG)
-    if "auto_map" in config:
-        raise ConfigError(
-            f"{folder / CONFIG} names code of the model's author (auto_map), which never runs here"
-        )
+    config = _safe_config(folder)
     head = _head(folder, config)
     tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
     marks = _read_json(folder / MARKS) if _has(folder, MARKS) else {}
@@ -137,7 +140,67 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         is_relative=config.get("position_biased_input") is False,
         mark=_mark({**marks, **tokenizer}),
         padding=_number(config.get("pad_token_id"), 0),
+        calibration=_calibration(folder),
     )
+
+
+def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCard:
+    """Return the card of a checker that is to be trained from the encoder in `folder`.
+
+    Its classes are `labels`, the first of which means *supported*.
+
+    Raises
+    ------
+    ConfigError
+        If the folder has no configuration or no tokenizer, or the configuration names code.
+    """
+    config = _safe_config(folder)
+    _check_tokenizer(folder, needs_whole=False)
+    tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
+    return CheckerCard(
+        folder=folder,
+        identity=folder.resolve().name,
+        head=head,
+        graph=None,
+        labels=labels,
+        supported=0,
+        contradicted=1 if len(labels) == _THREE else None,
+        longest=_longest(config, tokenizer),
+        is_relative=config.get("position_biased_input") is False,
+        mark=_mark(tokenizer),
+        padding=_number(config.get("pad_token_id"), 0),
+    )
+
+
+def class_names(folder: Path) -> tuple[str, ...]:
+    """Return the names of the classes of the model in `folder`; raise `ConfigError` as above."""
+    return _labels(_safe_config(folder))
+
+
+def write_calibration(folder: Path, calibration: Calibration) -> None:
+    """Write the constants that were fitted to the checker in `folder` beside it."""
+    text = json.dumps(asdict(calibration), indent=1)
+    (folder / CALIBRATION).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _calibration(folder: Path) -> Calibration | None:
+    if not _has(folder, CALIBRATION):
+        return None
+    values: dict[str, Any] = dict(_read_json(folder / CALIBRATION))
+    try:
+        return Calibration(**values)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{folder / CALIBRATION} does not fit: {error}") from error
+
+
+def _safe_config(folder: Path) -> Json:
+    """Read the configuration; refuse one that names code."""
+    config = _read_json(folder / CONFIG)
+    if "auto_map" in config:
+        raise ConfigError(
+            f"{folder / CONFIG} names code of the model's author (auto_map), which never runs here"
+        )
+    return config
 
 
 def _head(folder: Path, config: Json) -> Head:

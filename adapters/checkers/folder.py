@@ -13,6 +13,7 @@ from spanjury.adapters.checkers import inputs, onnx_model, torch_model
 from spanjury.adapters.checkers.card import CheckerCard, Form, read_card
 from spanjury.adapters.model_files import batches
 from spanjury.judges.core import (
+    Calibration,
     Checker,
     ClaimPair,
     ClaimSupport,
@@ -147,6 +148,12 @@ class FolderChecker(Checker):
         """Return "text" for a classifier of tokens: it reads an answer as a whole."""
         return "text" if self.card.head == "token" else "sentence"
 
+    @property
+    def judging(self) -> dict[str, float]:
+        """Return the options of the judge that were fitted to the model; empty if none were."""
+        fitted = self.card.calibration
+        return {"threshold": fitted.threshold, "vouched": fitted.vouched} if fitted else {}
+
     def room(self) -> int:
         """Return the most tokens that a passage and a claim have together; loads the model."""
         return self._ready().tokens.room
@@ -171,7 +178,7 @@ class FolderChecker(Checker):
         for batch in batches(lengths, size=_MOST_PAIRS, tokens=self.batch_tokens):
             logits = self._logits(loaded.model, [read[index] for index in batch])
             for index, row in zip(batch, logits, strict=True):
-                answers[index] = self._answer(read[index], row)
+                answers[index] = _calibrated(self._answer(read[index], row), self.card.calibration)
         return [answers[index] for index in range(len(pairs))]
 
     def _logits(self, model: _Classifier, rows: "Sequence[inputs.Tokens]") -> NDArray[np.float32]:
@@ -215,6 +222,24 @@ class FolderChecker(Checker):
             raise JudgeError(
                 f"the checker in {self.card.folder} cannot be loaded: {error}"
             ) from error
+
+
+def _calibrated(answer: ClaimSupport, fitted: Calibration | None) -> ClaimSupport:
+    """Return the answer with calibrated probabilities.
+
+    The classes that do not support a claim share what is left as they shared the model's own.
+    """
+    if fitted is None:
+        return answer
+    supported = 1.0 - fitted.calibrated(1.0 - answer.supported)
+    against = answer.contradicted
+    if against is not None and answer.supported < 1.0:
+        against = min(1.0, against * (1.0 - supported) / (1.0 - answer.supported))
+    words = tuple(
+        word._replace(supported=1.0 - fitted.calibrated(1.0 - word.supported))
+        for word in answer.words
+    )
+    return ClaimSupport(supported=supported, contradicted=against, words=words)
 
 
 def _load(card: CheckerCard, *, form: Form, template: str, device: str) -> _Loaded:

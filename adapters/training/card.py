@@ -87,6 +87,12 @@ class ModelCard:
         ]
 
 
+def add_to_card(folder: Path, section: str) -> None:
+    """Add a section in Markdown to the card in a folder."""
+    with (folder / CARD).open("a", encoding="utf-8") as file:
+        file.write(f"\n{section}")
+
+
 def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> list[str]:
     """Return the section about the data; `rows` are counts of examples by use."""
     lines = ["## Data", "", f"From {code_span(data.source)} (digest {data.digest}).", ""]

@@ -105,6 +105,35 @@ def claim_texts(
     return texts
 
 
+def claims_with_passages(
+    output: str,
+    inputs: Mapping[str, str],
+    *,
+    unit: ClaimUnit,
+    room: int,
+    count_tokens: Counting,
+    limit: int = 0,
+    passage_tokens: int = 0,
+) -> list[tuple[ClaimText, list[Passage]]]:
+    """Return what a checker reads as claims, each with its best `limit` passages; 0 for all.
+
+    A passage has at most `passage_tokens` tokens; 0 for as many as the longest claim leaves room
+    for.
+    """
+    texts = claim_texts(output, unit=unit, room=room, count_tokens=count_tokens)
+    if not texts:
+        return []
+    longest = max(count_tokens([output[text.start : text.end] for text in texts]))
+    most = max(1, room - longest)
+    passages = passages_of(
+        inputs, most=min(most, passage_tokens or most), count_tokens=count_tokens
+    )
+    return [
+        (text, best_passages(output[text.start : text.end], passages, limit=limit))
+        for text in texts
+    ]
+
+
 def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting) -> list[Passage]:
     """Cut the inputs into passages of at most `most` tokens, in order.
 

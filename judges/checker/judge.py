@@ -14,10 +14,8 @@ from spanjury.judges.checker.cutting import (
     ClaimText,
     Interval,
     Passage,
-    best_passages,
-    claim_texts,
+    claims_with_passages,
     content_stems,
-    passages_of,
     phrases,
 )
 from spanjury.judges.core import (
@@ -227,23 +225,17 @@ class CheckerJudge:
         count_tokens, room = self.checker.count_tokens, self.checker.room()
         if room < _LEAST_ROOM:
             raise JudgeError(f"{self.checker.signature} has room for {room!r} tokens only")
-        texts = claim_texts(output, unit=self.checker.unit, room=room, count_tokens=count_tokens)
-        if not texts:
-            return []
-        longest = max(count_tokens([output[text.start : text.end] for text in texts]))
-        most = max(1, room - longest)
-        most = min(most, self.passage_tokens or most)
-        passages = passages_of(inputs, most=most, count_tokens=count_tokens)
-        return [
-            _Reading(
-                text=text,
-                passages=best_passages(
-                    output[text.start : text.end], passages, limit=self.passages
-                ),
-                by_word=self.checker.unit == "text",
-            )
-            for text in texts
-        ]
+        cut = claims_with_passages(
+            output,
+            inputs,
+            unit=self.checker.unit,
+            room=room,
+            count_tokens=count_tokens,
+            limit=self.passages,
+            passage_tokens=self.passage_tokens,
+        )
+        by_word = self.checker.unit == "text"
+        return [_Reading(text=text, passages=passages, by_word=by_word) for text, passages in cut]
 
     def _check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
         answers = self.checker.check(pairs)

@@ -27,7 +27,14 @@ from spanjury.judges.core.chat import (
     effort_of,
     thought_tokens,
 )
-from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
+from spanjury.judges.core.checking import (
+    Calibration,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
+    LabelledPair,
+    WordSupport,
+)
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -156,6 +163,7 @@ __all__ = [
     "Aggregation",
     "Aspect",
     "BoundedModel",
+    "Calibration",
     "CallAccount",
     "ChatModel",
     "ChatRequest",
@@ -190,6 +198,7 @@ __all__ = [
     "KeyedJudge",
     "Kind",
     "Label",
+    "LabelledPair",
     "LabelledWindow",
     "Likelihoods",
     "LikelyToken",

@@ -1,7 +1,10 @@
 """Checking: what a checker is asked and what it answers (`spanjury.judges.core.ports.Checker`)."""
 
 from dataclasses import dataclass
+from math import exp, inf, log
 from typing import Literal, NamedTuple
+
+from spanjury.judges.core.reading import Label
 
 ClaimUnit = Literal["sentence", "text"]
 """Unit that a checker was trained to read as a claim: one sentence, or a whole text."""
@@ -53,3 +56,77 @@ class ClaimSupport:
         for probability in stated:
             if probability is not None and not 0.0 <= probability <= 1.0:
                 raise ValueError(f"a probability must be 0 to 1, got {probability!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """A pair to learn from.
+
+    Parameters
+    ----------
+    label
+        The label of the claim.
+    spans
+        The wrong parts of the claim: half-open offsets in code points, and their labels. None if
+        only the label of the whole claim is known.
+    group
+        Pairs of one group are learnt from together, as a right claim and its wrong twin.
+    """
+
+    pair: ClaimPair
+    label: Label
+    spans: tuple[tuple[int, int, Label], ...] | None
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The constants that were fitted to a checker on texts that it did not learn from.
+
+    Parameters
+    ----------
+    slope, intercept
+        The log odds of an error are multiplied by the slope, above 0, and the intercept is added
+        (Platt scaling [1]_; the inverse of the slope is called a temperature).
+    threshold, vouched
+        Calibrated probability of an error, above 0 and at most 1, from which a claim is an error,
+        and from which it is not vouched for.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    .. [1] Platt (1999), Probabilistic outputs for support vector machines, Advances in Large
+       Margin Classifiers
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    threshold: float = 0.5
+    vouched: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.slope < inf and -inf < self.intercept < inf):
+            raise ValueError(
+                "slope must be positive and intercept finite, got "
+                f"{self.slope!r} and {self.intercept!r}"
+            )
+        for name in ("threshold", "vouched"):
+            if not 0.0 < (value := getattr(self, name)) <= 1.0:
+                raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
+
+    def calibrated(self, probability: float) -> float:
+        """Return the calibrated probability of an error; 0 and 1 stay as they are.
+
+        Examples
+        --------
+        >>> round(Calibration(slope=0.5).calibrated(0.9), 3)
+        0.75
+        """
+        if probability <= 0.0 or probability >= 1.0:
+            return probability
+        odds = self.slope * log(probability / (1.0 - probability)) + self.intercept
+        return 1.0 / (1.0 + exp(-max(-700.0, min(700.0, odds))))

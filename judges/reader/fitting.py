@@ -84,7 +84,7 @@ def fitted(encoder: WindowReader, texts: Sequence[CheckedText]) -> Tuning:
     clean = [text for text in read if not text.text.faulty]
     if min(len(faulty), len(clean)) < LEAST:
         return Tuning()
-    slope, intercept = _logistic(_points(faulty, label=1.0) + _points(clean, label=0.0))
+    slope, intercept = logistic(_points(faulty, label=1.0) + _points(clean, label=0.0))
     slope = max(_LEAST_SLOPE, slope)
     gates = {threshold: _gate(clean, threshold) for threshold in _THRESHOLDS}
     best = max(_THRESHOLDS, key=lambda threshold: _f1(faulty, threshold, gate=gates[threshold]))
@@ -125,7 +125,7 @@ def _missed(faulty: Sequence[_Read]) -> float:
     return lowest_first[-1][0]
 
 
-def _logistic(points: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+def logistic(points: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
     """Return slope and intercept of a logistic regression on value, label and weight."""
     total = fsum(weight for _, _, weight in points)
     points = [(value, label, weight / total) for value, label, weight in points]

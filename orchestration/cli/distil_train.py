@@ -18,7 +18,7 @@ from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.run import LogFlags
 
 with lazily():
-    from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.cli import console, logging
     from spanjury.orchestration.services.training import token_set
     from spanjury.orchestration.services.training import train as service
     from spanjury.orchestration.studies.distillation.tokens import example
@@ -45,6 +45,30 @@ class ModelFlags(Flags, title="Model"):
     output: Annotated[
         Path, Flag("Folder for the model; the same command resumes from it.", "FOLDER", also="-o")
     ]
+    checker: Annotated[
+        Literal["pair", "token"] | None,
+        Flag(
+            "With data of the token form: train a classifier of pairs or of tokens for the judge "
+            "'checker'; a model for the judge 'reader' by default.",
+        ),
+    ] = None
+    classes: Annotated[
+        int,
+        Flag(
+            "With --checker pair: 3 tells claims that the source contradicts from those that are "
+            "not in it.",
+            min=2,
+            max=3,
+            rare=True,
+        ),
+    ] = 2
+
+    @property
+    def form(self) -> "wiring.CheckerForm | None":
+        """The form of a checker; None if none is to be trained."""
+        if self.checker is None:
+            return None
+        return wiring.CheckerForm(head=self.checker, classes=self.classes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +222,15 @@ def train(
     wiring.require(wiring.training)
     reporter = _Reporter(quiet=show.no_progress)
     is_tokens = example.is_token_set(model.data)
+    if model.checker is None and model.classes != 2:  # noqa: PLR2004
+        raise ConfigError("--classes needs --checker pair")
+    if model.checker is not None and not is_tokens:
+        raise ConfigError(
+            f"--checker needs data of the token form, and {model.data} is none: build it with "
+            "--form tokens"
+        )
+    if model.checker is not None and tokens.kind_dropout:
+        raise ConfigError("--kind-dropout is for readers: a checker knows no lexical kinds")
     train_form = _train_tokens if is_tokens else _train_generative
     try:
         with _stopping() as stop:
@@ -241,13 +274,21 @@ def _train_tokens(
     stop: "_Stop",
 ) -> "wiring.Trained":
     job = token_set.token_training_job(
-        model.data, base=model.base, folder=model.output, options=tokens.options(training)
+        model.data,
+        base=model.base,
+        folder=model.output,
+        options=tokens.options(training),
+        checker=model.form,
     )
-    say(f"{len(job.windows)} sentences to learn from, {len(job.validation)} to validate on")
+    unit = "sentences" if job.checker is None else "pairs of passage and claim"
+    say(f"{len(job.windows)} {unit} to learn from, {len(job.validation)} to validate on")
     trained = wiring.token_training.train(job, tell=reporter.report, stopped=stop.requested)
-    if trained.finished:
+    if trained.finished and job.checker is None:
         texts = token_set.fit_to_validation(model.data, model.output)
         say(f"the judge's constants were fitted to the model on {texts} texts")
+    elif trained.finished:
+        say("judging the texts for validation")
+        console.print_report(token_set.fit_checker_to_validation(model.data, model.output))
     return trained
 
 

@@ -1,10 +1,16 @@
 """Judges that have a checker check for them are handed it."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import Calibration, ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
+
+with lazily():
+    from spanjury.adapters.checkers import card, folder
+    from spanjury.judges.checker import judge
 
 CHECKER, FOLDER = "checker", "folder"
 """Parameter of a judge that is handed a checker, and name of the plugin that opens a folder, whose
@@ -19,7 +25,8 @@ def with_checker(
 ) -> dict[str, object]:
     """Return the options of a judge, with the checker that it asks for in place of its options.
 
-    Options that the judge does not have are the checker's.
+    Options that the judge does not have are the checker's. Thresholds that were fitted to a checker
+    hold unless others are given.
 
     Raise `ConfigError` if neither has an option, or there is no such checker; `PluginError` if it
     is none.
@@ -36,4 +43,19 @@ def with_checker(
         choices = ", ".join(sorted({*of_judge, *of_checker, _KIND}))
         raise ConfigError(f"judge 'checker' has no option {option!r}; it has: {choices}")
     checker = checked_checker(built(opener, kind, rest), kind)
-    return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}
+    own = {name: options[name] for name in options if name in of_judge}
+    # A checker may bring options that were fitted to it; the port does not ask for them.
+    return {**getattr(checker, "judging", {}), **own, CHECKER: checker}
+
+
+def checker_in(path: Path) -> "judge.CheckerJudge":
+    """Return the judge that has the checker in the folder `path` check.
+
+    Raise `ConfigError` if there is none.
+    """
+    return judge.CheckerJudge(checker=folder.open_folder(folder=str(path)))
+
+
+def set_calibration(path: Path, calibration: Calibration) -> None:
+    """Write the constants that were fitted to the checker in `path` beside it."""
+    card.write_calibration(path, calibration)

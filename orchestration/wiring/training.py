@@ -4,6 +4,7 @@ from pathlib import Path
 
 from spanjury.adapters.files.line_writer import SealedFiles
 from spanjury.adapters.training import training
+from spanjury.adapters.training.card import add_to_card
 from spanjury.adapters.training.job import (
     AttentionName,
     DataStatistics,
@@ -16,13 +17,19 @@ from spanjury.adapters.training.job import (
     pairs_digest,
 )
 from spanjury.adapters.training.tokens import training as token_training
-from spanjury.adapters.training.tokens.job import TokenJob, TokenOptions, windows_digest
+from spanjury.adapters.training.tokens.job import (
+    CheckerForm,
+    TokenJob,
+    TokenOptions,
+    windows_digest,
+)
 from spanjury.judges.core.lazy import require
 from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
 
 __all__ = [
     "AttentionName",
+    "CheckerForm",
     "DataStatistics",
     "Progress",
     "TokenJob",
@@ -32,6 +39,7 @@ __all__ = [
     "TrainingOptions",
     "TrainingPair",
     "VerdictWords",
+    "add_to_card",
     "open_training_files",
     "pairs_digest",
     "require",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from spanjury.adapters.training.job import DataStatistics
-from spanjury.judges.core import LabelledWindow
+from spanjury.judges.core import LabelledPair, LabelledWindow
 
 _COUNTS = ("batch_tokens", "epochs", "max_steps", "max_length", "checkpoint_every", "patience")
 
@@ -97,26 +97,63 @@ class TokenOptions:
             raise ValueError(f"seed must not be negative, got {self.seed!r}")
 
 
+CheckerHead = Literal["pair", "token"]
+"""Object that a checker classifies: a pair of passage and claim, or each token of a claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckerForm:
+    """The form of a checker to train, as the judge `checker` reads it.
+
+    Parameters
+    ----------
+    head
+        Object that it classifies.
+    classes
+        2 for supported and not supported; 3 parts the latter into contradicted and not in the
+        source, for a classifier of pairs.
+
+    Raises
+    ------
+    ValueError
+        If there are other classes.
+    """
+
+    head: CheckerHead
+    classes: int = 2
+
+    def __post_init__(self) -> None:
+        if self.classes not in {2, 3}:
+            raise ValueError(f"a checker has 2 or 3 classes, got {self.classes!r}")
+        if self.head == "token" and self.classes != 2:  # noqa: PLR2004
+            raise ValueError("a classifier of tokens has 2 classes")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenJob:
     """A training to do, of the encoder that `find_encoder` finds by its name, into a folder.
 
-    There is at least one window to learn from. Training ends early, and the best weights are
-    kept, by the loss on those of `validation`. `data` is for the card.
+    There is at least one window to learn from, or pair, if `checker` is the form of what is
+    trained. Training ends early, and the best weights are kept, by the loss on those of
+    `validation`. `data` is for the card.
     """
 
-    windows: Sequence[LabelledWindow]
-    validation: Sequence[LabelledWindow] = ()
+    windows: Sequence[LabelledWindow] | Sequence[LabelledPair]
+    validation: Sequence[LabelledWindow] | Sequence[LabelledPair] = ()
     kinds: int
     base: str
     folder: Path
     options: TokenOptions
     data: DataStatistics
+    checker: CheckerForm | None = None
 
 
-def windows_digest(windows: Iterable[LabelledWindow]) -> str:
+def windows_digest(windows: Iterable[LabelledWindow | LabelledPair]) -> str:
     """Return 12 hexadecimal digits that change with the windows, their labels or their order."""
     digest = hashlib.sha256()
     for window in windows:
+        if isinstance(window, LabelledPair):
+            digest.update(repr(window).encode())
+            continue
         digest.update(repr((window.window, window.words, window.sentence, window.group)).encode())
     return digest.hexdigest()[:12]

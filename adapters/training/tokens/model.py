@@ -8,6 +8,7 @@ hold.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,9 @@ def window_loss(
     The words of a window count as one, however many they are. A *bag* is a sentence of which only
     is known that it has an error: its likeliest words have to carry it [1]_. Within a group, each
     sentence with an error should have more evidence of one than each without: the loss of a pair
-    is that of RankNet [2]_, and `order_weight` is its weight.
+    is that of RankNet [2]_, and `order_weight` is its weight. A model gives logits of tokens and of
+    sentences; None for those that it has no head for. The first class is *supported*; a model with
+    two classes does not tell sorts of errors apart.
 
     References
     ----------
@@ -109,34 +112,50 @@ def window_loss(
     .. [2] Burges et al. (2005), Learning to rank using gradient descent, ICML, section 3
     """
     tokens, sentences = model(batch.ids, batch.mask, batch.kinds)
-    by_word, by_sentence = log_softmax(tokens, -1), log_softmax(sentences, -1)
+    losses = [] if tokens is None else _token_losses(tokens, batch, error_weight=error_weight)
+    if sentences is not None:
+        losses.insert(0, -_chosen(log_softmax(sentences, -1), batch.sentences).mean())
+    if order_weight:
+        losses.append(order_weight * _order_loss(tokens, sentences, batch))
+    return reduce(torch.add, losses)
+
+
+def _token_losses(
+    tokens: torch.Tensor, batch: WindowBatch, *, error_weight: float
+) -> list[torch.Tensor]:
+    """Return the losses of labelled words and of bags, if there are any."""
+    by_word = log_softmax(tokens, -1)
     labelled = batch.labels >= 0
     bags = (batch.sentences > 0) & ~labelled.any(dim=1)
-    loss = -_chosen(by_sentence, batch.sentences).mean()
+    losses = []
     if labelled.any():
-        loss = loss + _word_loss(by_word, batch.labels, labelled, error_weight=error_weight)
+        losses.append(_word_loss(by_word, batch.labels, labelled, error_weight=error_weight))
     if bags.any():
         carried = _chosen(by_word[bags], batch.sentences[bags, None].expand_as(batch.ids[bags]))
         carried = carried.masked_fill(~batch.words[bags], _NEVER)
         best = carried.topk(min(len(_BAG_SHARES), carried.shape[1]), dim=1).values
         shares = best.new_tensor(_BAG_SHARES[: best.shape[1]])
-        loss = loss - _BAG_WEIGHT * (best * shares).sum(dim=1).mean()
-    if order_weight:
-        loss = loss + order_weight * _order_loss(tokens, sentences, batch)
-    return loss
+        losses.append(-_BAG_WEIGHT * (best * shares).sum(dim=1).mean())
+    return losses
 
 
-def _order_loss(tokens: torch.Tensor, sentences: torch.Tensor, batch: WindowBatch) -> torch.Tensor:
+def _order_loss(
+    tokens: torch.Tensor | None, sentences: torch.Tensor | None, batch: WindowBatch
+) -> torch.Tensor:
     """Return the mean loss of all pairs of one group of which one sentence has an error."""
     wrong = batch.sentences > 0
     same = batch.groups[:, None] == batch.groups[None, :]
     pairs = same & wrong[:, None] & ~wrong[None, :]
     if not pairs.any():
-        return tokens.new_zeros(())
-    worst = _log_odds(tokens).masked_fill(~batch.words, _NEVER).amax(dim=1)
-    # The evidence by which the judge compares texts: judges/reader/tuning.py.
-    evidence = 0.5 * _log_odds(sentences) + 0.5 * worst
-    return softplus(evidence[None, :] - evidence[:, None])[pairs].mean()
+        return torch.zeros((), device=batch.ids.device)
+    evidence = []
+    if sentences is not None:
+        evidence.append(_log_odds(sentences))
+    if tokens is not None:
+        evidence.append(_log_odds(tokens).masked_fill(~batch.words, _NEVER).amax(dim=1))
+    # The evidence by which a judge compares texts, as judges/reader/tuning.py has it for a reader.
+    of_both = torch.stack(evidence).mean(dim=0)
+    return softplus(of_both[None, :] - of_both[:, None])[pairs].mean()
 
 
 def _log_odds(logits: torch.Tensor) -> torch.Tensor:
@@ -156,7 +175,7 @@ def _word_loss(
 
 def _chosen(log_p: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the log probability of each label; of an error of either sort, their sum's."""
-    plain = log_p.gather(-1, labels.clamp(0, LABELS - 1).unsqueeze(-1)).squeeze(-1)
+    plain = log_p.gather(-1, labels.clamp(0, log_p.shape[-1] - 1).unsqueeze(-1)).squeeze(-1)
     return torch.where(labels == Label.ERROR, log_p[..., 1:].logsumexp(-1), plain)
 
 

@@ -6,7 +6,7 @@ onnxruntime, the weights for training on, and a card.
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -25,13 +25,14 @@ from spanjury.adapters.training.card import (
 )
 from spanjury.adapters.training.checkpoint import CheckpointFile
 from spanjury.adapters.training.job import Progress, Trained
+from spanjury.adapters.training.tokens.checker import find_checker_base
 from spanjury.adapters.training.tokens.decoder import DecoderBase
 from spanjury.adapters.training.tokens.encoding import EncodedWindow
-from spanjury.adapters.training.tokens.job import TokenJob, windows_digest
-from spanjury.adapters.training.tokens.model import find_encoder
+from spanjury.adapters.training.tokens.job import CheckerForm, TokenJob, windows_digest
+from spanjury.adapters.training.tokens.model import EncoderBase, find_encoder
 from spanjury.adapters.training.tokens.trainer import TokenTrainer
 from spanjury.adapters.training.trainer import fixed_seed
-from spanjury.judges.core import VERSION, ConfigError, LabelledWindow, StoreError, markdown
+from spanjury.judges.core import VERSION, ConfigError, StoreError, markdown
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -39,19 +40,19 @@ BEST = "best.safetensors"
 
 RECORD = "training.json"
 
-_LAST = "reader.json"  # without it the folder is not a judge
+_READER, _CHECKER = "reader.json", "config.json"  # without it the folder is not a judge's
 
 _CHANGES_NO_WEIGHT = {"checkpoint_every", "threads"}
 
 _LIMITS = (
-    "It reads a sentence at a time, beside the passages of the source that share words with it."
-    " What follows from arithmetic, from many places together or from knowledge of the world it"
-    " cannot know. `spanjury bench spans` says what it is worth on marked texts."
+    "It reads a claim beside the passages of the source that share words with it. What follows from"
+    " arithmetic, from many places together or from knowledge of the world it cannot know."
+    " `spanjury bench spans` says what it is worth on marked texts."
 )
 
 
 class TokenBase(Protocol):
-    """A base of the token form, as an encoder or a decoder is one."""
+    """A base of the token form: of a reader an encoder or a decoder, of a checker an encoder."""
 
     @property
     def identity(self) -> str:
@@ -59,21 +60,16 @@ class TokenBase(Protocol):
         ...
 
     @property
-    def room(self) -> int:
-        """The most words and marks of a window, on both sides."""
-        ...
-
-    @property
     def max_length(self) -> int:
         """The most pieces of a window, unless the options say otherwise."""
         ...
 
-    def load(self, *, kinds: int, device: torch.device) -> Any:  # noqa: ANN401 - either's model
+    def load(self, *, kinds: int, device: torch.device) -> Any:  # noqa: ANN401 - its own model
         """Load the model that learns; raise `ConfigError` if it is no such base."""
         ...
 
-    def encode(self, windows: Sequence[LabelledWindow], *, limit: int) -> list[EncodedWindow]:
-        """Cut windows into at most `limit` pieces each."""
+    def encode(self, windows: Any, *, limit: int) -> list[EncodedWindow]:  # noqa: ANN401
+        """Cut windows, or pairs, into at most `limit` pieces each."""
         ...
 
     def write(self, model: Any, folder: Path, *, max_length: int) -> None:  # noqa: ANN401
@@ -81,8 +77,8 @@ class TokenBase(Protocol):
         ...
 
 
-def find_token_base(name: str) -> TokenBase:
-    """Find the base of this name; raise `ConfigError` if there is none."""
+def find_token_base(name: str) -> DecoderBase | EncoderBase:
+    """Find the base of a reader by its name; raise `ConfigError` if there is none."""
     return DecoderBase(base=find_base(name)) if name == EMBEDDED else find_encoder(name)
 
 
@@ -101,7 +97,7 @@ def train(
     """
     if not job.windows:
         raise ConfigError("there is nothing to learn from: no labelled sentence")
-    base, device = find_token_base(job.base), find_device(job.options.device)
+    base, device = _base(job), find_device(job.options.device)
     checkpoints = _checkpoints(job, base)
     limit = job.options.max_length or base.max_length
     if job.options.threads:
@@ -128,9 +124,20 @@ def train(
     return outcome
 
 
+def _base(job: TokenJob) -> TokenBase:
+    if job.checker is None:
+        return find_token_base(job.base)
+    return find_checker_base(job.base, job.checker, max_length=job.options.max_length)
+
+
+def _last(job: TokenJob) -> str:
+    """Return the name of the file that is written last."""
+    return _READER if job.checker is None else _CHECKER
+
+
 def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
     """Return where checkpoints are kept; refuse a folder in which a model is."""
-    if (job.folder / _LAST).exists():
+    if (job.folder / _last(job)).exists():
         raise ConfigError(f"{job.folder} holds a model already: name another folder")
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
@@ -143,8 +150,10 @@ def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
         "data": windows_digest(job.windows),
         "validation data": windows_digest(job.validation),
     }
+    form = {} if job.checker is None else {"checker": asdict(job.checker)}
     return CheckpointFile(
-        path=job.folder / CHECKPOINT, belongs_to={"base": base.identity, **digests, **options}
+        path=job.folder / CHECKPOINT,
+        belongs_to={"base": base.identity, **form, **digests, **options},
     )
 
 
@@ -178,23 +187,48 @@ class _TokenCard:
         (folder / CARD).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
     def _front(self) -> list[str]:
+        classifies, made, use = _texts(self.job.checker)
         return [
             "---",
-            "pipeline_tag: token-classification",
+            *([] if self.job.checker is None else ["library_name: transformers"]),
+            f"pipeline_tag: {classifies}",
             "language: en",
             "tags: [spanjury, error-spans, evaluation]",
             "---",
             "",
-            "# A judge that reads each sentence beside its source",
+            "# A judge that reads each claim beside its source",
             "",
-            (
-                f"Trained by spanjury {VERSION} from {markdown(self.base)}: a head labels each word"
-                " as supported, contradicted or not in the source, another the whole sentence."
-            ),
+            f"Trained by spanjury {VERSION} from {markdown(self.base)}: {made}",
             "",
-            "`--judge reader:weights=FOLDER` judges with it. It knows English.",
+            use,
             "",
         ]
+
+
+def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
+    """Return the task of a model in the hub's words, what it does, and how it is used."""
+    if form is None:
+        return (
+            "token-classification",
+            (
+                "one head labels each word as supported, contradicted or not in the source, another"
+                " the whole sentence."
+            ),
+            "`--judge reader:weights=FOLDER` judges with it. It knows English.",
+        )
+    use = "`--judge checker:FOLDER` judges with it, by the constants in `spanjury.json`."
+    if form.head == "token":
+        return (
+            "token-classification",
+            "it labels each token of a text as supported by the passages before it or not.",
+            use,
+        )
+    classes = "supported or not" if form.classes == 2 else "supported, contradicted or not in it"  # noqa: PLR2004
+    return (
+        "text-classification",
+        f"it says whether the claim after a passage is {classes}.",
+        use,
+    )
 
 
 def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) -> None:  # noqa: ANN401
@@ -207,7 +241,7 @@ def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) ->
             card.write(aside)
             record = json.dumps(_record(card), indent=1)
             (aside / RECORD).write_text(record, encoding="utf-8")
-            for file in sorted(aside.iterdir(), key=lambda file: file.name == _LAST):
+            for file in sorted(aside.iterdir(), key=lambda file: file.name == _last(card.job)):
                 file.replace(folder / file.name)
         finally:
             shutil.rmtree(aside)
@@ -219,6 +253,7 @@ def _record(card: _TokenCard) -> dict[str, object]:
     """Return what the card says, for programs."""
     return {
         "base": card.job.base,
+        **({} if card.job.checker is None else {"checker": asdict(card.job.checker)}),
         "base_identity": card.base,
         "device": card.device,
         "data": asdict(card.job.data),

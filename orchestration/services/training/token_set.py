@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spanjury.judges.core import (
     VERSION,
     ConfigError,
     DataError,
+    Label,
+    LabelledPair,
     LabelledWindow,
     Result,
     Segment,
@@ -20,7 +23,10 @@ from spanjury.judges.reader.fitting import CheckedText
 from spanjury.judges.reader.windows import Kind
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.services.training.distil import DistilJob, Material, harms_of, judged
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import (
@@ -30,6 +36,7 @@ from spanjury.orchestration.studies.distillation.rows import (
     rows_of,
 )
 from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
+from spanjury.orchestration.studies.distillation.tokens.claims import labelled_pairs
 from spanjury.orchestration.studies.distillation.tokens.example import (
     FORM,
     TokenExample,
@@ -47,17 +54,26 @@ from spanjury.orchestration.studies.distillation.tokens.people import (
 )
 from spanjury.orchestration.studies.distillation.tokens.records import record_examples
 from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
+from spanjury.orchestration.studies.distillation.tokens.verdicts import (
+    deciding,
+    fitted_to,
+    verdict_report,
+    verdicts_of,
+)
 from spanjury.orchestration.studies.distillation.training_set import (
     FORMAT,
     require_whole,
     split_file,
 )
+from spanjury.orchestration.wiring.checking import checker_in, set_calibration
 from spanjury.orchestration.wiring.reading import fit_constants
 from spanjury.orchestration.wiring.sources import read_texts
 from spanjury.orchestration.wiring.training import (
+    CheckerForm,
     DataStatistics,
     TokenJob,
     TokenOptions,
+    add_to_card,
     open_training_files,
     token_training,
     windows_digest,
@@ -249,27 +265,44 @@ def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
     )
 
 
-def training_examples(examples: Sequence[TokenExample]) -> Iterator[TokenExample]:
-    """Yield each example as often as an epoch shows it, its copies far apart."""
-    for turn in range(max((example.copies for example in examples), default=0)):
-        yield from (example for example in examples if example.copies > turn)
-
-
-def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOptions) -> TokenJob:
+def token_training_job(
+    data: Path,
+    *,
+    base: str,
+    folder: Path,
+    options: TokenOptions,
+    checker: CheckerForm | None = None,
+) -> TokenJob:
     """Read a folder of examples, as `distil build --form tokens` writes it.
+
+    A checker is validated on the data sets that it does not learn from, if both kinds of text occur
+    there.
 
     Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
     the set is not whole, or a line is not an example.
+
+    Parameters
+    ----------
+    checker
+        Form of the checker to train; None for a reader.
     """
     require_whole(data)
     examples = list(read_token_split(data, "train"))
-    room = token_training.find_token_base(base).room
-    windows = list(_windows(training_examples(examples), room=room))
+    validation = list(read_token_split(data, "validation"))
+    if checker is None:
+        cut = _window_cutter(base)
+    else:
+        cut = _pair_cutter(base, checker, max_length=options.max_length)
+        validation = deciding(validation, learnt=_datasets(examples))
+    windows = list(_in_copies(examples, cut))
     if not windows:
         raise ConfigError(f"{data / split_file('train')} holds no sentence to learn from")
+    if checker is not None:
+        _require_classes(examples, classes=checker.classes)
     return TokenJob(
         windows=windows,
-        validation=list(_windows(read_token_split(data, "validation"), room=room)),
+        validation=[window for example in validation for window in cut(example)],
+        checker=checker,
         kinds=len(Kind),
         base=base,
         folder=folder,
@@ -281,6 +314,25 @@ def token_training_job(data: Path, *, base: str, folder: Path, options: TokenOpt
             licences=sorted({example.licence for example in examples if example.licence}),
         ),
     )
+
+
+def fit_checker_to_validation(data: Path, folder: Path) -> Report:
+    """Fit the constants of the judge `checker` to the model in `folder`; return its verdicts.
+
+    The texts are the examples for validation. Raise `DataError` as `token_training_job` does, and
+    `JudgeError` if the checker cannot be run.
+    """
+    judge = checker_in(folder)
+    learnt = _datasets(read_token_split(data, "train"))
+    verdicts = run_synchronously(
+        lambda: verdicts_of(judge, read_token_split(data, "validation"), learnt=learnt)
+    )
+    fitted = fitted_to(verdicts)
+    if fitted is not None:
+        set_calibration(folder, fitted)
+    report = verdict_report(verdicts)
+    add_to_card(folder, report_markdown(report))
+    return report
 
 
 def fit_to_validation(data: Path, folder: Path) -> int:
@@ -305,9 +357,46 @@ def fit_to_validation(data: Path, folder: Path) -> int:
     return len(texts)
 
 
-def _windows(examples: Iterable[TokenExample], *, room: int) -> Iterator[LabelledWindow]:
-    for example in examples:
-        yield from labelled_windows(example, room=room)
+Cutter = Callable[[TokenExample], Iterable[LabelledWindow] | Iterable[LabelledPair]]
+
+
+def _window_cutter(base: str) -> Cutter:
+    room = token_training.find_token_base(base).room
+    return lambda example: labelled_windows(example, room=room)
+
+
+def _pair_cutter(base: str, checker: CheckerForm, *, max_length: int | None) -> Cutter:
+    reads = token_training.find_checker_base(base, checker, max_length=max_length)
+    return partial(
+        labelled_pairs, unit=reads.unit, room=reads.room, count_tokens=reads.count_tokens
+    )
+
+
+def _in_copies(examples: Sequence[TokenExample], cut: Cutter) -> Iterator[Any]:
+    """Yield what is cut from each example as often as an epoch shows it, its copies far apart."""
+    cuts = [list(cut(example)) for example in examples]
+    for turn in range(max((example.copies for example in examples), default=0)):
+        for example, windows in zip(examples, cuts, strict=True):
+            if example.copies > turn:
+                yield from windows
+
+
+def _require_classes(examples: Iterable[TokenExample], *, classes: int) -> None:
+    """Raise `ConfigError` unless there is something of each class to learn from."""
+    labels = {example.label for example in examples}
+    labels |= {span.label for example in examples for span in example.spans}
+    if Label.SUPPORTED not in labels or labels == {Label.SUPPORTED}:
+        raise ConfigError(
+            "a checker learns from texts with and without errors, and one kind is lacking"
+        )
+    if classes > 2 and not {Label.CONTRADICTED, Label.ABSENT} <= labels:  # noqa: PLR2004
+        raise ConfigError(
+            "no row says which errors contradict the source, and which are not in it: 2 classes only"
+        )
+
+
+def _datasets(examples: Iterable[TokenExample]) -> frozenset[str]:
+    return frozenset(example.dataset for example in examples)
 
 
 def _counts(examples: Iterable[TokenExample]) -> dict[str, Counter[str]]:

@@ -86,9 +86,9 @@ def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[Lab
     for window in windows:
         labels = _word_labels(window, example.spans)
         errors = {label for label in labels if label > 0}
-        sentence = example.label if is_bag else _joint(errors)
+        sentence = example.label if is_bag else joint_label(errors)
         share = sum(label > 0 for label in labels) / len(labels)
-        if is_bag or (share > _WHOLE and example.made_of != "damage"):
+        if is_bag or says_of_whole(example, share=share):
             labels = (Label.UNKNOWN,) * len(labels)
         yield LabelledWindow(
             window=window.window, words=labels, sentence=sentence, group=example.group
@@ -105,7 +105,13 @@ def _word_labels(window: SentenceWindow, spans: Sequence[LabelledSpan]) -> tuple
     )
 
 
-def _joint(errors: set[Label]) -> Label:
+def says_of_whole(example: TokenExample, *, share: float) -> bool:
+    """Say whether spans on a share of a sentence say that it is wrong, not which words are."""
+    return share > _WHOLE and example.made_of != "damage"
+
+
+def joint_label(errors: set[Label]) -> Label:
+    """Return the label of a sentence by those of its errors."""
     if not errors:
         return Label.SUPPORTED
     return errors.pop() if len(errors) == 1 else Label.ERROR

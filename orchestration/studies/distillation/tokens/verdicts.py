@@ -1,0 +1,207 @@
+"""The verdicts of a trained checker: constants fitted to them, and how they hold elsewhere.
+
+A model knows the writers that it learnt from. Constants that are to hold for others are fitted to
+data sets of which it learnt nothing. The figures of each such set are those of constants that were
+fitted to the others.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import fsum, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanjury.judges.core import Calibration, Judge, Segment
+from spanjury.judges.reader.fitting import LEAST, logistic
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.report import Cell, Paragraph, Report, Row, numeric, row, table
+from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.stats import auroc
+from spanjury.stats.calibration_error import calibration_error
+
+MOST = 0.1
+"""Share of right texts that are flagged, and of wrong ones that are vouched for, at most."""
+
+_LEAST_SLOPE = 0.05
+_ASPECT = "summarization", "consistency"
+_ABOVE = 1e-9  # keeps log odds finite, and a threshold above the text that it spares
+_OTHER, _SAME = "other writers", "same writers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict on a text of which is known whether it has an error.
+
+    Parameters
+    ----------
+    probability
+        Probability of an error, 0 to 1, as the checker itself gives it.
+    learnt
+        Whether the checker learnt from other texts of the data set.
+    """
+
+    dataset: str
+    faulty: bool
+    probability: float
+    learnt: bool
+
+
+def deciding(examples: Sequence[TokenExample], *, learnt: Collection[str]) -> list[TokenExample]:
+    """Return the examples of data sets that are not learnt from; all, if one kind is lacking there.
+
+    The kinds are texts with and without an error.
+    """
+    others = [example for example in examples if example.dataset not in learnt]
+    return others if len({example.label > 0 for example in others}) > 1 else list(examples)
+
+
+async def verdicts_of(
+    judge: Judge, examples: Iterable[TokenExample], *, learnt: Collection[str]
+) -> list[Verdict]:
+    """Have `judge` assess the examples; texts that it abstains on are left out.
+
+    Raises
+    ------
+    JudgeError
+        If it cannot be run.
+    """
+    aspect = replace(Catalogue.load().aspect(*_ASPECT), inputs=None)
+    verdicts = []
+    for example in examples:
+        segment = Segment(segment_id=example.row, output=example.output, inputs=example.inputs)
+        probability = (await judge.assess(segment, aspect)).error_probability
+        if probability is not None:
+            verdicts.append(
+                Verdict(
+                    dataset=example.dataset,
+                    faulty=example.label > 0,
+                    probability=probability,
+                    learnt=example.dataset in learnt,
+                )
+            )
+    return verdicts
+
+
+def fitted_to(verdicts: Sequence[Verdict]) -> Calibration | None:
+    """Return the constants that fit verdicts on data sets that were not learnt from.
+
+    All verdicts are taken if these are fewer than `LEAST` of either kind; None if all are too few.
+    """
+    others = [verdict for verdict in verdicts if not verdict.learnt]
+    return _fitted(others) or _fitted(verdicts)
+
+
+def _fitted(verdicts: Sequence[Verdict]) -> Calibration | None:
+    """Return the constants that are right if half of the texts of each data set have an error.
+
+    At most `MOST` of the right texts reach the threshold, and at most `MOST` of the wrong ones are
+    below that of vouching. Each data set weighs the same.
+    """
+    kinds = Counter(verdict.faulty for verdict in verdicts)
+    if min(kinds[True], kinds[False]) < LEAST:
+        return None
+    counts = Counter((verdict.dataset, verdict.faulty) for verdict in verdicts)
+    weights = [1.0 / counts[verdict.dataset, verdict.faulty] for verdict in verdicts]
+    slope, intercept = logistic(
+        [
+            (_log_odds(verdict.probability), float(verdict.faulty), weight)
+            for verdict, weight in zip(verdicts, weights, strict=True)
+        ]
+    )
+    scaled = Calibration(slope=max(_LEAST_SLOPE, slope), intercept=intercept)
+    points = [
+        (scaled.calibrated(verdict.probability), verdict.faulty, weight)
+        for verdict, weight in zip(verdicts, weights, strict=True)
+    ]
+    right = sorted(((p, weight) for p, faulty, weight in points if not faulty), reverse=True)
+    wrong = sorted((p, weight) for p, faulty, weight in points if faulty)
+    threshold = min(1.0, _edge(right) + _ABOVE)
+    return replace(scaled, threshold=threshold, vouched=min(threshold, max(_ABOVE, _edge(wrong))))
+
+
+def _edge(points: Sequence[tuple[float, float]]) -> float:
+    """Return the first value with which more than `MOST` of the weight is passed."""
+    rest = MOST * fsum(weight for _, weight in points) + _ABOVE
+    for value, weight in points:
+        rest -= weight
+        if rest < 0.0:
+            return value
+    return points[-1][0]
+
+
+def _log_odds(probability: float) -> float:
+    held = min(1.0 - _ABOVE, max(_ABOVE, probability))
+    return log(held / (1.0 - held))
+
+
+def verdict_report(verdicts: Sequence[Verdict]) -> Report:
+    """Return the table of what the verdicts are worth, by data set and on average.
+
+    Data sets without texts of both kinds are left out.
+    """
+    by_set: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_set.setdefault(verdict.dataset, []).append(verdict)
+    figures = {
+        name: _figures(own, _for_set(name, verdicts))
+        for name, own in by_set.items()
+        if len({verdict.faulty for verdict in own}) > 1
+    }
+    rows: list[Row] = []
+    for writers, learnt in ((_OTHER, False), (_SAME, True)):
+        own = {name: figures[name] for name in figures if by_set[name][0].learnt == learnt}
+        rows += [row(name, writers, *_cells(values)) for name, values in own.items()]
+        if own:
+            mean = np.mean(list(own.values()), axis=0)
+            rows.append(row("mean", writers, *_cells(mean), ruled=True))
+    return Report(
+        title="Verdicts on texts for validation",
+        sections=[
+            table(["data set", "by", *numeric(*_HEADINGS)], rows),
+            Paragraph(_NOTE),
+            *([] if any(not verdict.learnt for verdict in verdicts) else [Paragraph(_CAUTION)]),
+        ],
+    )
+
+
+_HEADINGS = ("right", "wrong", "AUROC", "ECE", "false alarms", "caught", "vouched for")
+_NOTE = (
+    "Nothing was learnt from data sets by other writers, and the thresholds of each were fitted to "
+    "the others. False alarms: share of the right texts that are called wrong. Caught: share of the "
+    "wrong texts that are. Vouched for: share of the wrong texts that are called right."
+)
+_CAUTION = (
+    "No data set was held out (distil build --held-out FILE): the thresholds are those for writers "
+    "that the model knows, and may not hold for others."
+)
+
+
+def _for_set(name: str, verdicts: Sequence[Verdict]) -> Calibration:
+    """Return constants that were not fitted to the data set `name`, if there is enough else."""
+    apart = [verdict for verdict in verdicts if verdict.dataset != name and not verdict.learnt]
+    return _fitted(apart) or fitted_to(verdicts) or Calibration()
+
+
+def _figures(verdicts: Sequence[Verdict], constants: Calibration) -> NDArray[np.float64]:
+    faulty = np.array([verdict.faulty for verdict in verdicts])
+    likely = np.array([constants.calibrated(verdict.probability) for verdict in verdicts])
+    return np.array(
+        [
+            (~faulty).sum(),
+            faulty.sum(),
+            auroc(likely, faulty),
+            calibration_error(likely, faulty, balanced=True),
+            (likely[~faulty] >= constants.threshold).mean(),
+            (likely[faulty] >= constants.threshold).mean(),
+            (likely[faulty] < constants.vouched).mean(),
+        ]
+    )
+
+
+def _cells(values: Iterable[float]) -> list[Cell]:
+    return [Cell(float(value), spec) for value, spec in zip(values, _SPECS, strict=True)]
+
+
+_SPECS = (",.0f", ",.0f", ".2f", ".2f", ".0%", ".0%", ".0%")

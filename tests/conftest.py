@@ -77,6 +77,7 @@ HEAVY = {
     "orchestration/cli/test_cascade_crashes.py": "kills processes",
     "orchestration/cli/test_crashes.py": "kills processes",
     "orchestration/cli/test_damage_model.py": "examines judges",
+    "orchestration/cli/test_distil_checkers.py": "trains",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
     "orchestration/cli/test_distil_road.py": "trains",
     "orchestration/cli/test_distil_tokens.py": "trains",

@@ -7,6 +7,8 @@ from types import ModuleType
 
 from spanjury.judges.core.lazy import lazy_module
 
+_EXTRAS = {"export": "train", "torch_model": "neural"}
+
 
 def __getattr__(name: str) -> ModuleType:
-    return lazy_module(__name__, name, extra="neural" if name == "torch_model" else "")
+    return lazy_module(__name__, name, extra=_EXTRAS.get(name, ""))

@@ -11,7 +11,7 @@ from spanjury.adapters.checkers.card import TOKENIZER, CheckerCard
 from spanjury.judges.core import ConfigError
 
 _ERRORS_ONLY = 3  # onnxruntime's number for what it logs
-_LOGITS = "logits"
+LOGITS = "logits"
 _ANY: Any = onnxruntime  # it has no types
 
 
@@ -42,11 +42,7 @@ class OnnxModel:
         self._taken = [tensor.name for tensor in self._session.get_inputs()]
         given = [tensor.name for tensor in self._session.get_outputs()]
         known_inputs = {"input_ids", "attention_mask", "token_type_ids"}
-        if (
-            "input_ids" not in self._taken
-            or set(self._taken) - known_inputs
-            or _LOGITS not in given
-        ):
+        if "input_ids" not in self._taken or set(self._taken) - known_inputs or LOGITS not in given:
             raise ConfigError(f"{card.graph} takes {self._taken} and gives {given}: no classifier")
 
     def logits(
@@ -58,5 +54,5 @@ class OnnxModel:
         """
         tensors = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         logits: NDArray[np.float32]
-        (logits,) = self._session.run([_LOGITS], {name: tensors[name] for name in self._taken})
+        (logits,) = self._session.run([LOGITS], {name: tensors[name] for name in self._taken})
         return logits

@@ -35,6 +35,8 @@ def load_words(card: CheckerCard) -> Tokenizer:
 class TorchModel:
     """A model on its device, in 32-bit floats.
 
+    `network` is the module of torch, and `inputs` are the names of the tensors that it takes.
+
     Raises
     ------
     ConfigError
@@ -54,9 +56,10 @@ class TorchModel:
             raise ConfigError(
                 f"{card.folder} is not a whole checker: its weights lack {lacking[0]!r}"
             )
-        self._model: Any = model.to(where)  # type: ignore[arg-type]  # transformers hides the signature
+        self.network: Any = model.to(where)  # type: ignore[arg-type]  # transformers hides the signature
         self._device = where
-        self._takes_types = bool(getattr(model.config, "type_vocab_size", 0))
+        takes_types = bool(getattr(model.config, "type_vocab_size", 0))
+        self.inputs = ("input_ids", "attention_mask", *["token_type_ids"] * takes_types)
 
     def logits(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
@@ -65,15 +68,10 @@ class TorchModel:
 
         The arrays are ``(pairs, tokens)``.
         """
-        tensors = {"input_ids": ids, "attention_mask": mask}
-        if self._takes_types:
-            tensors["token_type_ids"] = types
+        tensors = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         with torch.inference_mode():
-            output = self._model(
-                **{
-                    name: torch.from_numpy(array).to(self._device)
-                    for name, array in tensors.items()
-                }
+            output = self.network(
+                **{name: torch.from_numpy(tensors[name]).to(self._device) for name in self.inputs}
             )
         logits: NDArray[np.float32] = output.logits.float().cpu().numpy()
         return logits

@@ -8,8 +8,9 @@ goes with all that was computed for it. The last layer is computed only for the 
 weights, whether they are floats or whole numbers.
 """
 
+import logging
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +39,8 @@ from spanjury.adapters.reading.card import (
 from spanjury.judges.core import VERSION, ConfigError
 
 _OPSET = 17
+
+_AXES = {OUTPUTS[0]: {0: "windows", 1: "pieces"}, OUTPUTS[1]: {0: "windows"}}
 
 _SAMPLE = (2, 16)  # windows and pieces of the tensors that the model is traced with
 
@@ -107,7 +110,7 @@ def export(
         write_graph(model, exact)
         has_form = _has_known_form(onnx.load(exact), words=plain.get_vocab_size())
         if quantised:
-            _quantise(exact, folder / MODEL)
+            quantise(exact, folder / MODEL)
         else:
             (folder / MODEL).write_bytes(exact.read_bytes())
     if has_form:
@@ -135,11 +138,25 @@ def _plain(tokenizer: Tokenizer | PreTrainedTokenizerBase) -> Tokenizer:
     return copy
 
 
-def write_graph(model: torch.nn.Module, file: Path) -> None:
-    """Write `model` as a graph of ONNX, in 32-bit floats."""
+def write_graph(
+    model: torch.nn.Module,
+    file: Path,
+    *,
+    inputs: Sequence[str] = INPUTS,
+    outputs: Mapping[str, Mapping[int, str]] = _AXES,
+) -> None:
+    """Write `model` as a graph of ONNX, in 32-bit floats.
+
+    Parameters
+    ----------
+    inputs
+        Those of `INPUTS` that it takes, by name.
+    outputs
+        Names of what it gives, in order, and of their axes that vary.
+    """
     ids = torch.ones(_SAMPLE, dtype=torch.int64)
-    sample = {"input_ids": ids, "attention_mask": ids, "token_type_ids": torch.zeros_like(ids)}
-    axes = {tensor: {0: "windows", 1: "pieces"} for tensor in (*INPUTS, OUTPUTS[0])}
+    sample = {name: torch.zeros_like(ids) if name == INPUTS[-1] else ids for name in inputs}
+    axes = {**dict.fromkeys(inputs, _AXES[OUTPUTS[0]]), **outputs}
     training = model.training
     write: Callable[..., object] = torch.onnx.export
     with warnings.catch_warnings():
@@ -149,9 +166,9 @@ def write_graph(model: torch.nn.Module, file: Path) -> None:
             model.eval(),
             kwargs=sample,
             f=str(file),
-            input_names=list(INPUTS),
-            output_names=list(OUTPUTS),
-            dynamic_axes={**axes, OUTPUTS[1]: {0: "windows"}},
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_axes=axes,
             opset_version=_OPSET,
             dynamo=False,
         )
@@ -181,20 +198,25 @@ def _says(model: onnx.ModelProto, tensors: Mapping[str, NDArray[np.int64]]) -> l
     return logits
 
 
-def _quantise(exact: Path, quantised: Path) -> None:
-    """Round the weights of products and embeddings to whole numbers.
+def quantise(exact: Path, quantised: Path) -> None:
+    """Round the weights of products and embeddings in a graph to whole numbers.
 
     To 7 bits: products of 8 overflow on processors without instructions for them, where the
     same model would say something else. Each column has its own step: of all-MiniLM-L6-v2 the
     logits are then off by .16 of their deviation, with one step a matrix by .59.
     """
-    _RUNTIME.quantization.quantize_dynamic(
-        exact,
-        quantised,
-        weight_type=_RUNTIME.quantization.QuantType.QInt8,
-        per_channel=True,
-        reduce_range=True,
-    )
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # it advises a step that changes nothing here
+    try:
+        _RUNTIME.quantization.quantize_dynamic(
+            exact,
+            quantised,
+            weight_type=_RUNTIME.quantization.QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+        )
+    finally:
+        logging.disable(disabled)
 
 
 def slim(model: ModelProto) -> ModelProto:

@@ -20,6 +20,7 @@ with lazily():
         align,
         bench_spans,
         distil_build,
+        distil_export,
         distil_gate,
         distil_train,
         doctor,
@@ -90,6 +91,7 @@ class _Distil(CommandGroup):
         "build": lambda: distil_build.build,
         "train": lambda: distil_train.train,
         "gate": lambda: distil_gate.gate,
+        "export": lambda: distil_export.export,
     }
 
 

@@ -222,7 +222,15 @@ def _judges(
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
     _, given = specs.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
     if trained.marks_words:
-        yield gates.DISTILLED, gates.reader_in(model.folder, name=gates.DISTILLED, options=given)
+        yield (
+            gates.DISTILLED,
+            gates.encoder_in(
+                model.folder,
+                name=gates.DISTILLED,
+                options=given,
+                is_checker=trained.checker is not None,
+            ),
+        )
         if teacher.is_named:
             yield gates.TEACHER, teacher.panel_config(seed=model.seed)
         return

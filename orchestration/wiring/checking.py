@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spanjury.judges.core import Calibration, ConfigError
-from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
 
 with lazily():
-    from spanjury.adapters.checkers import card, folder
+    from spanjury.adapters.checkers import card, export, folder
     from spanjury.judges.checker import judge
 
 CHECKER, FOLDER = "checker", "folder"
@@ -59,3 +59,13 @@ def checker_in(path: Path) -> "judge.CheckerJudge":
 def set_calibration(path: Path, calibration: Calibration) -> None:
     """Write the constants that were fitted to the checker in `path` beside it."""
     card.write_calibration(path, calibration)
+
+
+def export_onnx(path: Path, target: Path, *, int8: bool) -> float:
+    """Write the checker in `path` for onnxruntime into `target`.
+
+    Returns the largest difference of a probability. Raise `ConfigError` if it cannot be exported or
+    a library is missing, and `StoreError` if it cannot be written.
+    """
+    require(export)
+    return export.export_onnx(path, target, int8=int8)

@@ -144,7 +144,9 @@ class CheckerBase:
             raise ConfigError(f"{name!r} is not an encoder: its files lack {strange[0]!r}")
         if class_names(folder) != self.card.labels:
             # The head of another classifier may mean anything by its classes.
-            loose.classifier.apply(loose._init_weights)  # noqa: SLF001 - transformers has no other
+            for layer in loose.classifier.modules():
+                if isinstance(layer, nn.Linear):
+                    layer.reset_parameters()
             weights = (weight for weight, _ in model.named_parameters())
             lacking += [weight for weight in weights if weight.startswith("classifier.")]
         return CheckerModel(model, form=self.form, fresh_names=lacking).to(device)

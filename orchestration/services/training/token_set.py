@@ -391,7 +391,8 @@ def _require_classes(examples: Iterable[TokenExample], *, classes: int) -> None:
         )
     if classes > 2 and not {Label.CONTRADICTED, Label.ABSENT} <= labels:  # noqa: PLR2004
         raise ConfigError(
-            "no row says which errors contradict the source, and which are not in it: 2 classes only"
+            "no row tells errors that contradict the source from those that are not in it: use"
+            " --classes 2"
         )
 
 

@@ -52,8 +52,8 @@ BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
 JUDGE = "distilled"
 """Name of the judge that asks by the short prompt."""
-READER = "reader"
-"""Name of the judge that has an encoder mark words."""
+READER, CHECKER = "reader", "checker"
+"""Names of the judges that have an encoder mark words, or check claims."""
 _LOCAL = "local"
 _FOLDER = "gate"
 
@@ -339,10 +339,13 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
     return PanelConfig(seats=(seat,))
 
 
-def reader_in(folder: Path, *, name: str, options: Mapping[str, object]) -> PanelConfig:
-    """Return the panel of one seat that has the encoder in `folder` mark words."""
-    given = {"weights": str(folder), **options}
-    return PanelConfig(seats=(SeatConfig(judge=READER, name=name, options=given),))
+def encoder_in(
+    folder: Path, *, name: str, options: Mapping[str, object], is_checker: bool
+) -> PanelConfig:
+    """Return the panel of one seat that has the encoder in `folder`, reader or checker, judge."""
+    judge, option = (CHECKER, "folder") if is_checker else (READER, "weights")
+    given = {option: str(folder), **options}
+    return PanelConfig(seats=(SeatConfig(judge=judge, name=name, options=given),))
 
 
 def plan_gate(job: GateJob) -> ExamPlan:

@@ -59,6 +59,8 @@ class TrainedModel(BaseModel):
         Layout of its replies; older versions knew one only.
     marks_words
         Whether it is of the token form: an encoder, which replies nothing.
+    checker
+        Form of a checker; None for any other model.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -68,6 +70,7 @@ class TrainedModel(BaseModel):
     data: _Data
     judging: _Judging = _Judging(layout="score-last")
     marks_words: bool = False
+    checker: Mapping[str, object] | None = None
 
 
 def read_trained_model(folder: Path) -> TrainedModel:
@@ -84,7 +87,8 @@ def read_trained_model(folder: Path) -> TrainedModel:
     path = folder / _RECORD
     try:
         trained = TrainedModel.model_validate_json(path.read_bytes())
-        return trained.model_copy(update={"marks_words": marks_words})
+        is_encoder = marks_words or trained.checker is not None
+        return trained.model_copy(update={"marks_words": is_encoder})
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read: {error.strerror}; `distil train` writes it beside a model"

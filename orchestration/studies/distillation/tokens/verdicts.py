@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Calibration, Judge, Segment
 from spanjury.judges.reader.fitting import LEAST, logistic
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.report import Cell, Paragraph, Report, Row, numeric, row, table
+from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, row, table
 from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
 from spanjury.stats import auroc
 from spanjury.stats.calibration_error import calibration_error
@@ -27,7 +27,6 @@ MOST = 0.1
 _LEAST_SLOPE = 0.05
 _ASPECT = "summarization", "consistency"
 _ABOVE = 1e-9  # keeps log odds finite, and a threshold above the text that it spares
-_OTHER, _SAME = "other writers", "same writers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,28 +148,28 @@ def verdict_report(verdicts: Sequence[Verdict]) -> Report:
         for name, own in by_set.items()
         if len({verdict.faulty for verdict in own}) > 1
     }
-    rows: list[Row] = []
-    for writers, learnt in ((_OTHER, False), (_SAME, True)):
+    tables = []
+    for learnt, title in ((False, _OTHERS), (True, _SAME)):
         own = {name: figures[name] for name in figures if by_set[name][0].learnt == learnt}
-        rows += [row(name, writers, *_cells(values)) for name, values in own.items()]
         if own:
+            rows = [row(name, *_cells(values)) for name, values in own.items()]
             mean = np.mean(list(own.values()), axis=0)
-            rows.append(row("mean", writers, *_cells(mean), ruled=True))
+            rows.append(row("mean", *_cells(mean), ruled=True))
+            tables.append(table(["data set", *numeric(*_HEADINGS)], rows, title=title))
+    is_alone = all(verdict.learnt for verdict in verdicts)
     return Report(
         title="Verdicts on texts for validation",
-        sections=[
-            table(["data set", "by", *numeric(*_HEADINGS)], rows),
-            Paragraph(_NOTE),
-            *([] if any(not verdict.learnt for verdict in verdicts) else [Paragraph(_CAUTION)]),
-        ],
+        sections=[*tables, Paragraph(_NOTE), *([Paragraph(_CAUTION)] if is_alone else [])],
     )
 
 
-_HEADINGS = ("right", "wrong", "AUROC", "ECE", "false alarms", "caught", "vouched for")
+_OTHERS = "Other writers: data sets of which nothing was learnt"
+_SAME = "Same writers: data sets of which other texts were learnt"
+_HEADINGS = ("right", "wrong", "AUROC", "ECE", "alarms", "caught", "missed")
 _NOTE = (
-    "Nothing was learnt from data sets by other writers, and the thresholds of each were fitted to "
-    "the others. False alarms: share of the right texts that are called wrong. Caught: share of the "
-    "wrong texts that are. Vouched for: share of the wrong texts that are called right."
+    "Alarms: share of the right texts that are called wrong. Caught and missed: shares of the "
+    "wrong texts that are called wrong, and vouched for. The thresholds for a set by other writers "
+    "were fitted to the other such sets, if these are large enough."
 )
 _CAUTION = (
     "No data set was held out (distil build --held-out FILE): the thresholds are those for writers "

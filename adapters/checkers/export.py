@@ -1,0 +1,142 @@
+"""Export: the checker in a folder as a graph for onnxruntime, which needs no torch to run."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from torch import nn
+
+from spanjury.adapters.checkers.card import (
+    CALIBRATION,
+    CONFIG,
+    GRAPH,
+    MARKS,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    CheckerCard,
+    read_card,
+)
+from spanjury.adapters.checkers.folder import open_folder
+from spanjury.adapters.checkers.onnx_model import LOGITS
+from spanjury.adapters.checkers.torch_model import TorchModel, load_words
+from spanjury.adapters.reading.export import quantise, write_graph
+from spanjury.adapters.torch_models import quietly
+from spanjury.judges.core import ClaimPair, ClaimSupport, ConfigError, StoreError
+
+_COPIED = (CONFIG, TOKENIZER_CONFIG, MARKS, CALIBRATION)
+_ALIKE = 1e-4
+"""Difference of probabilities, at most, between torch and a graph of 32-bit floats."""
+
+_PAIRS = (
+    ClaimPair("The ferry leaves at six. Dogs travel free.", "The ferry leaves at six."),
+    ClaimPair("The ferry leaves at six. Dogs travel free.", "The ferry leaves at nine."),
+    ClaimPair(
+        "The mill was closed in May after a flood. Its owner, Ida Brandt, sold the two wheels to a"
+        " museum in the next valley and kept the house, where her son now repairs clocks.",
+        "Ida Brandt gave the house to a museum. Her son repairs clocks there.",
+    ),
+    ClaimPair("Rain is likely in the north.", "It will rain."),
+)
+"""Pairs on which an exported model is compared with its weights."""
+
+
+class _Logits(nn.Module):
+    """A classifier that returns its logits alone."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        token_type_ids: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        types = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        logits: torch.Tensor = self.network(
+            input_ids=input_ids, attention_mask=attention_mask, **types
+        ).logits
+        return logits
+
+
+def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
+    """Write the checker in `folder` as ``model.onnx`` into `target`, with all that reads it.
+
+    Parameters
+    ----------
+    target
+        It may be `folder`: the graph is then run in place of the weights.
+    int8
+        Whether weights are rounded to whole numbers: a quarter of the size.
+
+    Returns
+    -------
+    float
+        The largest difference between its probabilities and those of torch, on a few pairs.
+
+    Raises
+    ------
+    ConfigError
+        If `folder` holds no checker with weights, there is a graph in `target`, or torch cannot
+        write one that gives the same probabilities.
+    StoreError
+        If it cannot be written.
+    """
+    card = read_card(folder)
+    if card.graph is not None or (target / GRAPH).exists():
+        raise ConfigError(f"{card.graph or target / GRAPH} exists: the model is exported already")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".unfinished-", dir=target) as scratch:
+            aside = Path(scratch)
+            _write(card, aside)
+            difference = _difference(folder, aside)
+            if difference > _ALIKE:
+                raise ConfigError(
+                    f"{folder} cannot be exported: the probabilities of the graph and of torch "
+                    f"differ by {difference:.2g}"
+                )
+            if int8:
+                quantise(aside / GRAPH, aside / GRAPH)
+                difference = _difference(folder, aside)
+            for file in sorted(aside.iterdir(), key=lambda file: file.name == GRAPH):
+                file.replace(target / file.name)
+    except OSError as error:
+        raise StoreError(f"the model cannot be written into {target}: {error}") from error
+    return difference
+
+
+def _write(card: CheckerCard, folder: Path) -> None:
+    """Write a graph into `folder`, and what a checker needs beside it."""
+    for name in _COPIED:
+        if (card.folder / name).is_file():
+            shutil.copyfile(card.folder / name, folder / name)
+    load_words(card).save(str(folder / TOKENIZER))
+    model = TorchModel(card, device="cpu")
+    axes = {0: "windows"} if card.head == "sequence" else {0: "windows", 1: "pieces"}
+    try:
+        with quietly():
+            write_graph(
+                _Logits(model.network).eval(),
+                folder / GRAPH,
+                inputs=model.inputs,
+                outputs={LOGITS: axes},
+            )
+    except (RuntimeError, ValueError, TypeError, NotImplementedError) as error:
+        raise ConfigError(f"torch cannot export {card.folder}: {error}") from error
+
+
+def _difference(folder: Path, exported: Path) -> float:
+    """Return the largest difference between the probabilities of two checkers."""
+    answers = [open_folder(folder=str(path)).check(_PAIRS) for path in (folder, exported)]
+    return max(
+        abs(left - right)
+        for pair in zip(*answers, strict=True)
+        for left, right in zip(*map(_probabilities, pair), strict=True)
+    )
+
+
+def _probabilities(answer: ClaimSupport) -> tuple[float, ...]:
+    return answer.supported, *(word.supported for word in answer.words)

@@ -223,13 +223,14 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     gates = known_gates(given.exam.require, plan.measures)
     if plan.scope:
         say(plan.scope)
-    report = session.run_exam(
+    finished = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,
         memory=memory,
         quiet=given.show.no_progress or not plan.total,
     )
+    report = finished.result
     console.print_report(report.document)
     written = target.write(report.write)
     if study.has_pictures:
@@ -237,6 +238,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     else:
         for path in written:
             say(f"written: {path}")
+    finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()))
 
 

@@ -28,6 +28,7 @@ from spanjury.judges.core.chat import (
     thought_tokens,
 )
 from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
+from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -263,6 +264,7 @@ __all__ = [
     "address_of",
     "bind_values",
     "check_address",
+    "choices_for",
     "code_span",
     "effort_of",
     "fingerprint",

@@ -456,13 +456,13 @@ def _unverified(finding: _Finding, *, reason: str, output: str) -> Unverified:
 
 
 def _rationale(counts: Mapping[str, int]) -> str:
-    said = {
+    words = {
         "supported": "supported",
         "contradicted": "contradicted",
         "missing": "not in the source",
         "unclear": "not verified",
     }
-    parts = [f"{count} {said[verdict]}" for verdict, count in counts.items() if count]
+    parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count]
     total = sum(counts.values())
     return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from spanjury.judges.core import Calibration, ConfigError
+from spanjury.judges.core import Calibration, ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
@@ -40,12 +40,12 @@ def with_checker(
     opener = CHECKERS.get(kind)
     of_checker = set(parameters(opener))
     for option in rest.keys() - of_checker:
-        choices = ", ".join(sorted({*of_judge, *of_checker, _KIND}))
-        raise ConfigError(f"judge 'checker' has no option {option!r}; it has: {choices}")
+        choices = choices_for(option, sorted({*of_judge, *of_checker, _KIND}))
+        raise ConfigError(f"judge 'checker' has no option {option!r}; {choices}")
     checker = checked_checker(built(opener, kind, rest), kind)
-    own = {name: options[name] for name in options if name in of_judge}
     # A checker may bring options that were fitted to it; the port does not ask for them.
-    return {**getattr(checker, "judging", {}), **own, CHECKER: checker}
+    of_both = {**getattr(checker, "judging", {}), **options}
+    return {**{name: of_both[name] for name in of_both if name in of_judge}, CHECKER: checker}
 
 
 def checker_in(path: Path) -> "judge.CheckerJudge":

@@ -1,10 +1,8 @@
 """Window readers: what is exported runs in onnxruntime, and says the same."""
 
 import json
-import logging
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -368,13 +366,6 @@ def test_another_file_than_the_cards_is_not_run(folder: Path, damage: str) -> No
 def test_a_tokenizer_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="does not know"):
         Pieces(Tokenizer(WordPiece({"[UNK]": 0})), max_length=LENGTH)
-
-
-@pytest.fixture(autouse=True)
-def _no_advice_of_the_quantiser() -> Iterator[None]:
-    logging.disable(logging.WARNING)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def test_a_panel_with_a_reader_loads_onnxruntime_only_when_it_reads(folder: Path) -> None:

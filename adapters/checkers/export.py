@@ -130,11 +130,12 @@ def _write(card: CheckerCard, folder: Path) -> None:
 
 def _difference(folder: Path, exported: Path) -> float:
     """Return the largest difference between the probabilities of two checkers."""
-    answers = [open_folder(folder=str(path)).check(_PAIRS) for path in (folder, exported)]
+    own = open_folder(folder=str(folder)).check(_PAIRS)
+    other = open_folder(folder=str(exported)).check(_PAIRS)
     return max(
         abs(left - right)
-        for pair in zip(*answers, strict=True)
-        for left, right in zip(*map(_probabilities, pair), strict=True)
+        for before, after in zip(own, other, strict=True)
+        for left, right in zip(_probabilities(before), _probabilities(after), strict=True)
     )
 
 

@@ -16,6 +16,7 @@ from spanjury.adapters.training.job import (
     VerdictWords,
     pairs_digest,
 )
+from spanjury.adapters.training.tokens import checker as checker_training
 from spanjury.adapters.training.tokens import training as token_training
 from spanjury.adapters.training.tokens.job import (
     CheckerForm,
@@ -40,6 +41,7 @@ __all__ = [
     "TrainingPair",
     "VerdictWords",
     "add_to_card",
+    "checker_training",
     "open_training_files",
     "pairs_digest",
     "require",

@@ -206,7 +206,8 @@ def find_checker_base(name: str, form: CheckerForm, *, max_length: int | None) -
 
 def _labels(tokens: Tokens, labelled: LabelledPair) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the positions of a claim's tokens, and the label of each."""
-    positions, labels = [], []
+    positions: list[int] = []
+    labels: list[int] = []
     for start, end, of_word in tokens.words:
         label = Label.UNKNOWN
         if labelled.spans is not None:

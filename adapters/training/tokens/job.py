@@ -138,8 +138,8 @@ class TokenJob:
     `validation`. `data` is for the card.
     """
 
-    windows: Sequence[LabelledWindow] | Sequence[LabelledPair]
-    validation: Sequence[LabelledWindow] | Sequence[LabelledPair] = ()
+    windows: Sequence[LabelledWindow | LabelledPair]
+    validation: Sequence[LabelledWindow | LabelledPair] = ()
     kinds: int
     base: str
     folder: Path

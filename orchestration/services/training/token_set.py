@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spanjury.judges.core import (
     VERSION,
@@ -74,6 +74,7 @@ from spanjury.orchestration.wiring.training import (
     TokenJob,
     TokenOptions,
     add_to_card,
+    checker_training,
     open_training_files,
     token_training,
     windows_digest,
@@ -357,7 +358,7 @@ def fit_to_validation(data: Path, folder: Path) -> int:
     return len(texts)
 
 
-Cutter = Callable[[TokenExample], Iterable[LabelledWindow] | Iterable[LabelledPair]]
+Cutter = Callable[[TokenExample], Iterable[LabelledWindow | LabelledPair]]
 
 
 def _window_cutter(base: str) -> Cutter:
@@ -366,13 +367,15 @@ def _window_cutter(base: str) -> Cutter:
 
 
 def _pair_cutter(base: str, checker: CheckerForm, *, max_length: int | None) -> Cutter:
-    reads = token_training.find_checker_base(base, checker, max_length=max_length)
+    reads = checker_training.find_checker_base(base, checker, max_length=max_length)
     return partial(
         labelled_pairs, unit=reads.unit, room=reads.room, count_tokens=reads.count_tokens
     )
 
 
-def _in_copies(examples: Sequence[TokenExample], cut: Cutter) -> Iterator[Any]:
+def _in_copies(
+    examples: Sequence[TokenExample], cut: Cutter
+) -> Iterator[LabelledWindow | LabelledPair]:
     """Yield what is cut from each example as often as an epoch shows it, its copies far apart."""
     cuts = [list(cut(example)) for example in examples]
     for turn in range(max((example.copies for example in examples), default=0)):

@@ -82,7 +82,7 @@ def test_the_head_of_another_classifier_is_not_taken_over(tmp_path: Path) -> Non
     again = find_checker_base(str(tmp_path / "own"), base.form, max_length=None)
     kept = again.load(kinds=1, device=CPU)
     assert not kept.fresh()
-    assert torch.equal(kept.get_submodule("classifier.classifier").weight, model.fresh()[0])
+    assert torch.equal(kept.state_dict()["classifier.classifier.weight"], model.fresh()[0])
 
 
 def test_a_base_that_cannot_check_is_refused(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def test_a_tenth_of_the_right_texts_reach_the_threshold_and_of_the_wrong_ones_ar
     assert sum(value >= fitted.threshold for value in right) == 10
     assert sum(value < fitted.vouched for value in wrong) <= 10
     assert fitted.vouched <= fitted.threshold
-    assert (right[0], wrong[-1]) == (pytest.approx(0, abs=0.1), pytest.approx(1, abs=0.1))
+    assert right[0] < 0.1
+    assert wrong[-1] > 0.9
 
 
 def test_a_data_set_weighs_the_same_however_many_texts_it_has() -> None:
@@ -121,7 +122,10 @@ def test_the_figures_of_a_data_set_are_those_of_constants_fitted_to_others() -> 
     shifted = verdicts("b", [0.5] * 20, [0.99] * 20)
     report = verdict_report([*alike, *shifted, *verdicts("c", RIGHT, WRONG, learnt=True)])
     others, same = (block for block in report.sections if hasattr(block, "rows"))
-    rows = {row.cells[0].value: [cell.value for cell in row.cells[1:]] for row in others.rows}
+    rows = {
+        row.cells[0].value: [float(str(cell.value)) for cell in row.cells[1:]]
+        for row in others.rows
+    }
     # The right texts of b are above the threshold that a's set.
     assert rows["b"] == pytest.approx([20, 20, 1.0, rows["b"][3], 1.0, 1.0, 0.0])
     assert rows["a"][4] < 0.2

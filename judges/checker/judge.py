@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
-from typing import ClassVar, TypeGuard
+from typing import ClassVar
 
 from spanjury.judges.checker.cutting import (
     ClaimText,
@@ -177,7 +177,7 @@ class CheckerJudge:
 
     def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
         """Return the inputs that passages are made of."""
-        apart = self.checker.apart if _asks_model(self.checker) else ()
+        apart = self.checker.apart if isinstance(self.checker, AskedChecker) else ()
         return {
             header: text
             for header, text in aspect.view(segment.inputs).items()
@@ -220,7 +220,7 @@ class CheckerJudge:
         self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
     ) -> CheckedPairs:
         """Ask about all pairs; in a thread a batch at a time, cancellable between the batches."""
-        if _asks_model(self.checker):
+        if isinstance(self.checker, AskedChecker):
             return await self.checker.ask(pairs, segment=segment, aspect=aspect)
         answers: list[ClaimSupport] = []
         for start in range(0, len(pairs), _BATCH):
@@ -330,10 +330,6 @@ class CheckerJudge:
             rationale=_rationale(len(findings), wrong=wrong, unverified=len(unverified)),
             error_probability=probability if is_stated else None,
         )
-
-
-def _asks_model(checker: Checker | AskedChecker) -> TypeGuard[AskedChecker]:
-    return hasattr(checker, "ask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -468,7 +464,7 @@ def _span(
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
         category = _CONTRADICTED if is_contradicted else _MISSING
         passage = opposing if is_contradicted else passage
-    evidence = _nearest(_sentences_at(start, end, finding, of.output), passage, inputs)
+    evidence = _nearest(_sentences_at((start, end), finding, of.output), passage, inputs)
     stated = probability if finding.is_stated else None
     return ErrorSpan(
         text=of.output[start:end],
@@ -486,11 +482,11 @@ def _span(
     )
 
 
-def _sentences_at(start: int, end: int, finding: _Finding, output: str) -> str:
+def _sentences_at(marked: Interval, finding: _Finding, output: str) -> str:
     """Return the sentences of a claim that hold a part of what is marked in it."""
     claim = output[finding.start : finding.end]
-    first, last = start - finding.start, end - finding.start
-    touched = [at for at in sentence_intervals(claim) if at[0] < last and first < at[1]]
+    start, end = marked[0] - finding.start, marked[1] - finding.start
+    touched = [at for at in sentence_intervals(claim) if at[0] < end and start < at[1]]
     return claim[touched[0][0] : touched[-1][1]] if touched else claim
 
 

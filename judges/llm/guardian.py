@@ -367,12 +367,9 @@ class Guardian:
         return words(self._form.system, self.system, places=frozenset())
 
     def _decoding(self) -> Decoding:
-        thought = _THOUGHT_TOKENS if self.think else 0
-        return Decoding(
-            seed=self.seed,
-            max_tokens=self.max_tokens or self._form.max_tokens + thought,
-            logprobs=_RIVALS,
-        )
+        usual = self._form.max_tokens + (_THOUGHT_TOKENS if self.think else 0)
+        most = usual if self.max_tokens is None else self.max_tokens
+        return Decoding(seed=self.seed, max_tokens=most, logprobs=_RIVALS)
 
 
 def _reasons(reply: Reply, text: str) -> str:

@@ -334,11 +334,11 @@ class Guardian:
     def _read(self, reply: Reply) -> _Verdict:
         text = without_reasoning(reply.text)
         if text is None:
-            return _Verdict(problem="its reasoning does not end")
+            return _Verdict(problem="the reasoning of the reply does not end")
         value = agreed(self._form.value, text)
         if value is None:
-            form = self._form
-            return _Verdict(problem=f"it does not answer {form.right} or {form.wrong}")
+            choices = " or ".join(sorted((self._form.right, self._form.wrong), reverse=True))
+            return _Verdict(problem=f"the reply has no clear answer ({choices})")
         return _Verdict(value=value, reasons=_reasons(reply, text))
 
     def _support(self, pair: ClaimPair, answer: "Answer[_Verdict]") -> ClaimSupport:

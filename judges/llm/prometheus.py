@@ -184,10 +184,10 @@ def _on(scale: Scale, score: float) -> float:
 def _read(reply: Reply) -> _Grade:
     text = without_reasoning(reply.text)
     if text is None:
-        return _Grade(problem="its reasoning does not end")
+        return _Grade(problem="the reasoning of the reply does not end")
     score = agreed(_VALUE, text)
     if score is None:
-        return _Grade(problem="it does not end with [RESULT] and a whole number from 1 to 5")
+        return _Grade(problem="the reply has no clear [RESULT] with a whole number from 1 to 5")
     *_, last = _VALUE.finditer(text)
     feedback = " ".join(text[: last.start()].split())
     return _Grade(score=score, feedback=feedback.removeprefix("Feedback:").strip())

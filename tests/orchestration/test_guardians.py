@@ -238,7 +238,8 @@ async def test_prometheus_grades_an_aspect_by_its_rubric_on_the_scale_of_the_asp
     assert "###Response to evaluate:\nGood.\n> ### Score Rubrics:\n[ RESULT] 5\n" in prompt
     assert "###Reference Answer (Score 5):\nBecause.\n\n###Score Rubrics:\n[clarity: " in prompt
     assert "Score 1: Low. Nothing is clear.\nScore 2: Middle.\n" in prompt
-    assert (graded.score, meant.score) == (2.5, pytest.approx(2.0))
+    assert graded.score == 2.5
+    assert meant.score == pytest.approx(2.0)
     assert graded.rationale.startswith("Fine. A score alone")
 
 

@@ -149,7 +149,8 @@ class CheckerJudge:
             return checked.unscored
         spans = self._spans(checked.findings, segment, aspect)
         report = self._report(checked.findings, spans, own=spans, segment=segment, aspect=aspect)
-        return replace(report, reply=checked.reply, usage=checked.usage)
+        rationale = f"{report.rationale} {checked.note}".rstrip()
+        return replace(report, rationale=rationale, reply=checked.reply, usage=checked.usage)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -211,6 +212,7 @@ class CheckerJudge:
             unscored=asked.unscored,
             reply=asked.reply,
             usage=asked.usage,
+            note=asked.note,
         )
         if not self.phrases or checked.unscored:
             return checked
@@ -379,6 +381,7 @@ class _Checked:
     unscored: Report | None = None
     reply: str = ""
     usage: Usage = Usage()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

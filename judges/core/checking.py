@@ -80,9 +80,12 @@ class CheckedPairs:
         The replies, word for word.
     usage
         Calls and tokens of all pairs.
+    note
+        Sentence with which the rationale of a report ends; empty for none.
     """
 
     answers: tuple[ClaimSupport, ...] = ()
     unscored: Report | None = None
     reply: str = ""
     usage: Usage = Usage()
+    note: str = ""

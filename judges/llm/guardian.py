@@ -52,6 +52,7 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import Locator, Template, fence, object_in
 
 _QUESTION = "Question"
+_NON_COMMERCIAL = "CC BY-NC 4.0, no commercial use"
 _RIVALS = 5  # the most that all servers with log-probabilities allow
 _LEAST_SHARE = 0.5  # of the probability that must lie on the two answers
 _TOKEN_BYTES = 3  # of a token: rather too few, so that no passage is too long
@@ -134,7 +135,7 @@ _FORMS: Mapping[str, _Form] = {
             tags=re.compile(r"\[/?(?:DOCUMENT|CLAIM)\]"),
             labels=re.compile(r"^(?=(?:Document|Claim):)", re.MULTILINE),
         ),
-        licence="CC BY-NC 4.0",
+        licence=_NON_COMMERCIAL,
     ),
     "lynx": _Form(
         user="guardian-lynx.txt",
@@ -150,7 +151,7 @@ _FORMS: Mapping[str, _Form] = {
             tags=re.compile(r"[\"'](?:SCORE|REASONING)[\"']\s*:", re.IGNORECASE),
             labels=re.compile(r"^(?=--$|(?:QUESTION|DOCUMENT|ANSWER)[^\n:]{0,80}:)", re.MULTILINE),
         ),
-        licence="CC BY-NC 4.0",
+        licence=_NON_COMMERCIAL,
     ),
 }
 
@@ -298,6 +299,7 @@ class Guardian:
             answers=tuple(map(self._support, pairs, answers)),
             reply="\n\n".join(answer.reply.text for answer in answers),
             usage=usage,
+            note=f"Licence of the model: {licence}." if (licence := self._form.licence) else "",
         )
 
     async def _ask(self, pair: ClaimPair, *, question: str, task: str) -> "Answer[_Verdict]":

@@ -157,7 +157,8 @@ async def test_bespoke_answers_on_each_sentence_and_states_no_probability_of_its
     assert (report.score, report.error_probability, span.probability) == (1, None, None)
     assert "probability" not in span.explanation
     assert span.evidence
-    assert report.rationale == "2 claims: 1 supported, 1 not supported."
+    licence = "Licence of the model: CC BY-NC 4.0, no commercial use."
+    assert report.rationale == f"2 claims: 1 supported, 1 not supported. {licence}"
 
 
 async def test_a_text_cannot_begin_a_part_of_the_form() -> None:
@@ -198,7 +199,7 @@ async def test_lynx_is_read_where_it_writes_no_json_and_quotes_nothing() -> None
     with LoopbackServer(reply) as server:
         report = await assessed("guardian:lynx", server)
     assert [span.text for span in report.spans] == [TEXT]
-    assert report.rationale == "1 claim: 1 not supported."
+    assert report.rationale.startswith("1 claim: 1 not supported. Licence")
 
 
 async def test_a_reply_that_breaks_off_gets_room_once_and_a_refusal_none() -> None:
@@ -230,7 +231,7 @@ async def test_prometheus_grades_an_aspect_by_its_rubric_on_the_scale_of_the_asp
     with LoopbackServer(
         weighed("Feedback: Fine. [RESULT] ", "4", **{"4": 0.5, "2": 0.5})
     ) as server:
-        graded = await assessed("prometheus", server, segment=graded_text, aspect=aspect)
+        graded = await assessed("guardian:prometheus", server, segment=graded_text, aspect=aspect)
         meant = await assessed(
             "prometheus:logprobs=true", server, segment=graded_text, aspect=aspect
         )

@@ -34,6 +34,7 @@ from spanjury.judges.core.checking import (
     ClaimUnit,
     WordSupport,
 )
+from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -274,6 +275,7 @@ __all__ = [
     "address_of",
     "bind_values",
     "check_address",
+    "choices_for",
     "code_span",
     "effort_of",
     "fingerprint",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from spanjury.judges.core import ChatModel, ConfigError
+from spanjury.judges.core import ChatModel, ConfigError, choices_for
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters
 
@@ -52,8 +52,8 @@ def with_checker(
     opener = CHECKERS.get(kind)
     of_checker = parameters(opener).keys() - {_MODEL}
     for option in rest.keys() - of_checker:
-        choices = ", ".join(sorted({*of_judge, *of_checker, _KIND}))
-        raise ConfigError(f"judge {judge!r} has no option {option!r}; it has: {choices}")
+        choices = choices_for(option, sorted({*of_judge, *of_checker, _KIND}))
+        raise ConfigError(f"judge {judge!r} has no option {option!r}; {choices}")
     handed = {} if model is None else {_MODEL: model}
     checker = checked_checker(built(opener, kind, {**rest, **handed}), kind)
     return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}

@@ -34,7 +34,7 @@ from spanjury.judges.core.checking import (
     ClaimUnit,
     WordSupport,
 )
-from spanjury.judges.core.choices import choices_for
+from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -287,6 +287,7 @@ __all__ = [
     "is_secret_name",
     "kind_of",
     "markdown",
+    "nearest_name",
     "one_line",
     "probability_with",
     "reason_of",

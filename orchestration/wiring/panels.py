@@ -160,9 +160,10 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     options = with_examples(factory, options)
-    options = with_checker(factory, options)
-    if model is not None:
-        options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
+    opened = None if model is None else await models.get(model)
+    options = with_checker(factory, options, judge=seat.judge, model=opened)
+    if model is not None and "model" in parameters(factory):
+        options = {**_fitted_to(model, factory), **options, "model": opened}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)
     return Seat(name=named.name, judge=judge)
 

@@ -12,13 +12,19 @@ from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 _READER, _DISTILLED = "reader", "distilled"
 """Judges that may be named with a folder that holds a reader."""
 
+_GUARDIAN, _FORM, _PROMETHEUS = "guardian", "form", "prometheus"
+"""Judge that may be named with the form in which its model is asked, and the option for it; a form
+that is a judge of its own."""
+
 
 def parse_seat(spec: str) -> SeatConfig:
     """Read a seat from a flag, as `parse_options` does.
 
     ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
     ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
-    ``distilled`` is the judge that has it read. ``checker`` checks with the model in the folder.
+    ``distilled`` is the judge that has it read. ``checker`` checks with the model in the folder,
+    and ``guardian:FORM`` asks a model in one of the forms that it knows; ``guardian:prometheus`` is
+    the judge ``prometheus``.
 
     Raises
     ------
@@ -35,6 +41,11 @@ def parse_seat(spec: str) -> SeatConfig:
     if not folder or "=" in folder:
         name, given = parse_options(spec, what="judge")
         return SeatConfig(judge=name, options=given)
+    if judge == _GUARDIAN:
+        name, given = parse_options(f"{judge}:{options}", what="judge")
+        if folder == _PROMETHEUS:
+            return SeatConfig(judge=_PROMETHEUS, options=given)
+        return SeatConfig(judge=name, options={_FORM: folder, **given})
     if not Path(folder).is_dir():
         raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
     name, given = parse_options(f"{judge}:{options}", what="judge")

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from spanjury.judges.core import ConfigError, choices_for
+from spanjury.orchestration.wiring.checker_models import CHECKER, FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
 
-CHECKER, FOLDER = "checker", "folder"
-"""Parameter of a judge that is handed a checker, and name of the plugin that opens a folder, whose
-option for it is called the same."""
-
-_KIND = "kind"
-"""Option that names the plugin."""
+KIND = "kind"
+"""Option that names the plugin; the one that opens a folder is called as its option for it."""
 
 
 def with_checker(
@@ -19,7 +16,8 @@ def with_checker(
 ) -> dict[str, object]:
     """Return the options of a judge, with the checker that it asks for in place of its options.
 
-    Options that the judge does not have are the checker's.
+    Options that the judge does not have are the checker's. A model that is named and to be fetched
+    is fetched.
 
     Raise `ConfigError` if neither has an option, or there is no such checker; `PluginError` if it
     is none.
@@ -27,13 +25,14 @@ def with_checker(
     accepted = parameters(factory)
     if CHECKER not in accepted:
         return dict(options)
+    options = options if KIND in options else with_folder(options)
     of_judge = {name for name in accepted if name != CHECKER}
     rest = {name: value for name, value in options.items() if name not in of_judge}
-    kind = str(rest.pop(_KIND, FOLDER))
+    kind = str(rest.pop(KIND, FOLDER))
     opener = CHECKERS.get(kind)
     of_checker = set(parameters(opener))
     for option in rest.keys() - of_checker:
-        choices = choices_for(option, sorted({*of_judge, *of_checker, _KIND}))
+        choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
         raise ConfigError(f"judge 'checker' has no option {option!r}; {choices}")
     checker = checked_checker(built(opener, kind, rest), kind)
     return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}

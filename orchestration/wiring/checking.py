@@ -3,16 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from spanjury.judges.core import ChatModel, ConfigError, choices_for
+from spanjury.orchestration.wiring.checker_models import CHECKER, FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters
 
-CHECKER, FOLDER = "checker", "folder"
-"""Parameter of a judge that is handed a checker, and name of the plugin that opens a folder, whose
-option for it is called the same."""
-
-_KIND = "kind"
+KIND = "kind"
 """Option that names the plugin; without it the plugin has the judge's name, or opens folders."""
-
 _MODEL = "model"
 
 
@@ -36,8 +32,8 @@ def with_checker(
 ) -> dict[str, object]:
     """Return the options of a judge, with the checker that it asks for in place of its options.
 
-    Options that the judge does not have are the checker's. A checker that asks a chat model is
-    handed `model`.
+    Options that the judge does not have are the checker's. A model of the catalogue that is to be
+    fetched is fetched; a checker that asks a chat model is handed `model`.
 
     Raise `ConfigError` if neither has an option, or there is no such checker; `PluginError` if it
     is none.
@@ -45,14 +41,15 @@ def with_checker(
     accepted = parameters(factory)
     if CHECKER not in accepted:
         return dict(options)
+    options = with_folder(options) if _kind(judge, options) == FOLDER else options
     of_judge = {name for name in accepted if name != CHECKER}
     rest = {name: value for name, value in options.items() if name not in of_judge}
     kind = _kind(judge, options)
-    rest.pop(_KIND, None)
+    rest.pop(KIND, None)
     opener = CHECKERS.get(kind)
     of_checker = parameters(opener).keys() - {_MODEL}
     for option in rest.keys() - of_checker:
-        choices = choices_for(option, sorted({*of_judge, *of_checker, _KIND}))
+        choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
         raise ConfigError(f"judge {judge!r} has no option {option!r}; {choices}")
     handed = {} if model is None else {_MODEL: model}
     checker = checked_checker(built(opener, kind, {**rest, **handed}), kind)
@@ -66,4 +63,4 @@ def described(judge: str) -> object:
 
 def _kind(judge: str, options: Mapping[str, object]) -> str:
     """Return the name of the plugin that a judge is handed."""
-    return str(options.get(_KIND, judge if judge in CHECKERS.names() else FOLDER))
+    return str(options.get(KIND, judge if judge in CHECKERS.names() else FOLDER))

@@ -193,7 +193,8 @@ def open_panel(
     Parameters
     ----------
     panel
-        A whole panel, or the TOML file that describes one; then nothing else is given.
+        A whole panel, or the TOML file that describes one, or ``"best"`` for the default panel
+        with the best checker on this machine; then nothing else is given.
     judges
         Names of judges, with options as in ``"annotator:max_tokens=512"``, or judges of
         your own; one or several. Without any: an annotator a model, or without models the

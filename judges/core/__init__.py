@@ -29,6 +29,7 @@ from spanjury.judges.core.chat import (
 )
 from spanjury.judges.core.checking import (
     Calibration,
+    CheckedPairs,
     ClaimPair,
     ClaimSupport,
     ClaimUnit,
@@ -85,6 +86,7 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
+    AskedChecker,
     BoundedModel,
     CallAccount,
     ChatModel,
@@ -94,6 +96,7 @@ from spanjury.judges.core.ports import (
     ForthrightJudge,
     Judge,
     KeyedJudge,
+    LicensedPlugin,
     Memory,
     ModelOpener,
     OrderFreePairJudge,
@@ -162,12 +165,14 @@ __all__ = [
     "USABLE",
     "VERSION",
     "Aggregation",
+    "AskedChecker",
     "Aspect",
     "BoundedModel",
     "Calibration",
     "CallAccount",
     "ChatModel",
     "ChatRequest",
+    "CheckedPairs",
     "Checker",
     "ClaimPair",
     "ClaimSupport",
@@ -201,6 +206,7 @@ __all__ = [
     "Label",
     "LabelledPair",
     "LabelledWindow",
+    "LicensedPlugin",
     "Likelihoods",
     "LikelyToken",
     "Located",

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from math import exp, inf, log
 from typing import Literal, NamedTuple
 
+from spanjury.judges.core.chat import Usage
 from spanjury.judges.core.reading import Label
+from spanjury.judges.core.report import Report
 
-ClaimUnit = Literal["sentence", "text"]
-"""Unit that a checker was trained to read as a claim: one sentence, or a whole text."""
+ClaimUnit = Literal["sentence", "text", "answer"]
+"""Unit that a checker was trained to read as a claim: one sentence, a whole text whose words it
+judges, or a whole answer that it judges as one."""
 
 
 class ClaimPair(NamedTuple):
@@ -40,6 +43,11 @@ class ClaimSupport:
         Probability that it says otherwise; None where the checker does not tell this from silence.
     words
         The same for each word, in order; empty where the checker gives no probability for words.
+    is_stated
+        Whether `supported` is a probability that the model states; otherwise it is 0 or 1, for the
+        answer alone.
+    explanation
+        The reason that the model gives; empty for none.
 
     Raises
     ------
@@ -50,6 +58,8 @@ class ClaimSupport:
     supported: float
     contradicted: float | None = None
     words: tuple[WordSupport, ...] = ()
+    is_stated: bool = True
+    explanation: str = ""
 
     def __post_init__(self) -> None:
         stated = (self.supported, self.contradicted, *(word.supported for word in self.words))
@@ -130,3 +140,28 @@ class Calibration:
             return probability
         odds = self.slope * log(probability / (1.0 - probability)) + self.intercept
         return 1.0 / (1.0 + exp(-max(-700.0, min(700.0, odds))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedPairs:
+    """Answers of a model on pairs, and what they took.
+
+    Parameters
+    ----------
+    answers
+        One a pair, in order; empty if a reply is no answer.
+    unscored
+        The report on a reply that is no answer; None if all are.
+    reply
+        The replies, word for word.
+    usage
+        Calls and tokens of all pairs.
+    note
+        Sentence with which the rationale of a report ends; empty for none.
+    """
+
+    answers: tuple[ClaimSupport, ...] = ()
+    unscored: Report | None = None
+    reply: str = ""
+    usage: Usage = Usage()
+    note: str = ""

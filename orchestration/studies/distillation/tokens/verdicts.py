@@ -156,10 +156,15 @@ def verdict_report(verdicts: Sequence[Verdict]) -> Report:
             mean = np.mean(list(own.values()), axis=0)
             rows.append(row("mean", *_cells(mean), ruled=True))
             tables.append(table(["data set", *numeric(*_HEADINGS)], rows, title=title))
-    is_alone = all(verdict.learnt for verdict in verdicts)
+    others = [values[_AUROC] for name, values in figures.items() if not by_set[name][0].learnt]
+    cautions = []
+    if all(verdict.learnt for verdict in verdicts):
+        cautions.append(_ALONE)
+    elif others and (mean_auroc := float(np.mean(others))) < _LEAST_AUROC:
+        cautions.append(_WEAK.format(mean_auroc))
     return Report(
         title="Verdicts on texts for validation",
-        sections=[*tables, Paragraph(_NOTE), *([Paragraph(_CAUTION)] if is_alone else [])],
+        sections=[*tables, *map(Paragraph, (_NOTE, *cautions))],
     )
 
 
@@ -171,7 +176,13 @@ _NOTE = (
     "wrong texts that are called wrong, and vouched for. The thresholds for a set by other writers "
     "were fitted to the other such sets, if these are large enough."
 )
-_CAUTION = (
+_AUROC = _HEADINGS.index("AUROC")
+_LEAST_AUROC = 0.6
+_WEAK = (
+    "This checker hardly tells right texts of other writers from wrong ones (AUROC {:.2f}), so its "
+    "verdicts are worth little: train it longer, on more data or from a larger base."
+)
+_ALONE = (
     "No data set was held out (distil build --held-out FILE): the thresholds are those for writers "
     "that the model knows, and may not hold for others."
 )

@@ -130,3 +130,10 @@ def test_the_figures_of_a_data_set_are_those_of_constants_fitted_to_others() -> 
     assert rows["b"] == pytest.approx([20, 20, 1.0, rows["b"][3], 1.0, 1.0, 0.0])
     assert rows["a"][4] < 0.2
     assert [row.cells[0].value for row in same.rows] == ["c", "mean"]
+
+
+def test_a_checker_that_knows_no_other_writers_is_called_weak() -> None:
+    blind = verdicts("a", RIGHT, RIGHT)
+    assert "AUROC 0.50" in str(verdict_report(blind).sections[-1])
+    alone = verdict_report(verdicts("a", RIGHT, RIGHT, learnt=True))
+    assert "--held-out" in str(alone.sections[-1])

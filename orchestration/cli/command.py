@@ -30,7 +30,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
 from spanjury.judges.core import PluginError
-from spanjury.orchestration.cli.exits import exits
+from spanjury.judges.core.notices import noticed_by
+from spanjury.orchestration.cli.exits import exits, say
 from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _PYDANTICS = "Value error, "
@@ -248,7 +249,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: object) -> None:
-        with exits():
+        with exits(), noticed_by(say):
             function(
                 **{
                     parameter.name: _value(parameter.name, hints[parameter.name], values)

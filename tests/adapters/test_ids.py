@@ -11,7 +11,7 @@ def test_an_id_belongs_to_the_line_that_claimed_it_first(claims: list[str]) -> N
     lines: dict[str, int] = {}
     with open_ids() as ids:
         for line, claim in enumerate(claims, start=1):
-            assert ids.claim(claim, line=line) == lines.setdefault(claim, line)
+            assert ids.claim(claim, line) == lines.setdefault(claim, line)
 
 
 def test_ids_that_fill_more_than_the_memory_kept_for_them_stay_exact() -> None:

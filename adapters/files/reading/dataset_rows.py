@@ -13,7 +13,7 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.places import Location, find_place, reading
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.reading.sources import segments_of, with_own_id
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
@@ -180,12 +180,12 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     file = find_place(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"
     lines: dict[str, int] = {}
+    native = AS_NAMED.reader()
     with reading(file):
         for line, row in islice(_rows(file, chunk), chunk.rows):
             try:
-                segment = parse_row(_named(row, chunk.owner, line=line), line=line)
-                first = lines.setdefault(segment.segment_id, line)
-                _refuse_second(segment, line=line, first=first, unit=unit)
+                segment = parse_row(native(_named(row, chunk.owner, line=line)), line=line)
+                segment = with_own_id(segment, lines.setdefault, line=line, unit=unit)
             except (DataError, RecursionError) as error:
                 problem = error if isinstance(error, DataError) else "nested too deeply to be read"
                 yield DataError(f"{file.url}, {unit} {line}: {problem}")
@@ -249,11 +249,6 @@ def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
             yield line, DataError(f"not UTF-8: {byte}")
         except DataError as error:
             yield line, error
-
-
-def _refuse_second(segment: Segment, *, line: int, first: int, unit: str) -> None:
-    if first != line:
-        raise DataError(f"the id {segment.segment_id!r} is that of {unit} {first} already")
 
 
 def _named(row: object, owner: str, *, line: int) -> object:

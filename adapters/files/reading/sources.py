@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -54,9 +54,10 @@ def read_jsonl(
 
     Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
+    native = columns.reader()
 
     def read(text: str, line: int) -> Segment:
-        return parse_row(columns.row(parse_json(text, depth=limits.depth)), line=line)
+        return parse_row(native(parse_json(text, depth=limits.depth)), line=line)
 
     return _begun(path, _segments(path, _texts(path, limits), read))
 
@@ -84,17 +85,19 @@ def read_tsv(
 
 
 def segments_of(
-    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap
+    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as JSON would have made them, that come from `path`.
 
-    A row may be a segment already. Raises `DataError` at once, if there are none.
+    A row may be a segment already; `unit` is what the numbers count. Raises `DataError` at once,
+    if there are none.
     """
+    native = columns.reader()
 
     def read(row: object, line: int) -> Segment:
-        return row if isinstance(row, Segment) else parse_row(columns.row(row), line=line)
+        return row if isinstance(row, Segment) else parse_row(native(row), line=line)
 
-    return _begun(path, _segments(path, rows, read))
+    return _begun(path, _segments(path, rows, read, unit=unit))
 
 
 class Ids:
@@ -104,7 +107,7 @@ class Ids:
         self._connection = connection
         self._held: dict[str, int] = {}  # the first ids, as most files have no more
 
-    def claim(self, segment_id: str, *, line: int) -> int:
+    def claim(self, segment_id: str, line: int) -> int:
         """Return the line that claimed `segment_id` first: `line`, if none had."""
         if len(self._held) < _HELD or segment_id in self._held:
             return self._held.setdefault(segment_id, line)
@@ -152,8 +155,9 @@ def _table(
         columns = read_header(_sound(header), called=called, limits=limits)
     except DataError as error:
         raise DataError(f"{path}, line {line}: {error}") from error
+    native = called.reader(is_named=True)
     yield from _segments(
-        path, records, lambda cells, line: parse_row(columns.row(cells), line=line)
+        path, records, lambda cells, line: parse_row(native(columns.row(cells)), line=line)
     )
 
 
@@ -161,25 +165,39 @@ def _segments(
     path: Path,
     rows: Iterator[tuple[int, T | DataError]],
     read: Callable[[T, int], Segment],
+    *,
+    unit: str = "line",
 ) -> Iterator[Segment | DataError]:
     """Read each row; put its fault, with the place, where the row would have been."""
     with open_ids() as ids:
         for line, row in rows:
             try:
-                segment = read(_sound(row), line)
-                _claim(segment.segment_id, line=line, ids=ids)
+                segment = with_own_id(read(_sound(row), line), ids.claim, line=line, unit=unit)
             except (DataError, RecursionError) as error:
                 problem = error if isinstance(error, DataError) else "nested too deeply to be read"
-                yield DataError(f"{path}, line {line}: {problem}")
+                yield DataError(f"{path}, {unit} {line}: {problem}")
             else:
                 yield segment
 
 
-def _claim(segment_id: str, *, line: int, ids: Ids) -> None:
-    """Keep the line of each id, and turn away the second of two."""
-    first = ids.claim(segment_id, line=line)
+def with_own_id(
+    segment: Segment, claim: Callable[[str, int], int], *, line: int, unit: str = "line"
+) -> Segment:
+    """Return `segment` under an id that is its own, its line as the `unit` counts it.
+
+    The same id in several systems is one text of several systems: all but the first are called
+    ``ID/SYSTEM``.
+
+    Raises `DataError` if the system has a text of this id already, or none is named.
+    """
+    segment_id = segment.segment_id
+    first = claim(segment_id, line)
+    if first != line and segment.system:
+        segment_id = f"{segment_id}/{segment.system}"
+        first = claim(segment_id, line)
     if first != line:
-        raise DataError(f"the id {segment_id!r} is that of line {first} already")
+        raise DataError(f"the id {segment_id!r} is that of {unit} {first} already")
+    return segment if segment_id == segment.segment_id else replace(segment, segment_id=segment_id)
 
 
 def _sound(row: T | DataError) -> T:

@@ -15,8 +15,9 @@ AspectsFiles = Annotated[
 Columns = Annotated[
     tuple[str, ...],
     Flag(
-        "Column of a field: output=summary, inputs.Article=text; repeatable.",
+        "Column of a field, output=summary; or a shape: ragas. Repeatable.",
         "NAME=COLUMN",
+        also="--shape",
         env=True,
     ),
 ]

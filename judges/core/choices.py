@@ -1,0 +1,24 @@
+"""The end of a message about an unknown name: the nearest name, and all that could be named."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_SIMILAR = 0.7  # least similarity of a name that may be meant; 1 is equal
+
+
+def choices_for(name: str, names: Iterable[str]) -> str:
+    """Return the choices in place of an unknown name, with the one that is probably meant.
+
+    Examples
+    --------
+    >>> choices_for("Consistncy", ["fluency", "consistency"])
+    "did you mean 'consistency'? Choose from fluency, consistency"
+    >>> choices_for("rhyme", ["fluency"]), choices_for("rhyme", [])
+    ('choose from fluency', 'there are none')
+    """
+    choices = {choice.casefold(): choice for choice in names}
+    if not choices:
+        return "there are none"
+    listed = f"from {', '.join(choices.values())}"
+    near = get_close_matches(name.casefold(), choices, n=1, cutoff=_SIMILAR)
+    return f"did you mean {choices[near[0]]!r}? Choose {listed}" if near else f"choose {listed}"

@@ -23,13 +23,15 @@ from spanjury.adapters.files.reading.foreign_values import (
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.choices import choices_for
-from spanjury.judges.core.passages import COLLECTIONS, unnumbered
+from spanjury.judges.core.passages import COLLECTIONS
 
 NATIVE = "spanjury"
 """The name of the shape of our own rows."""
 _QA = "question-answering"
-_KEPT = ("task", "system", "human", "scores", "aspect", "spans", "meta", "references")
+_KEPT = ("task", "system", "human", "meta")
 """Native keys that a row of any shape may have besides."""
+_KEPT_BESIDE_TEXTS = (*_KEPT, "scores", "aspect", "spans", "references")
+"""The same for rows that are no traces, in which these words mean something else."""
 _MODEL_OUTPUTS = (
     *("output", "prediction", "predictions", "prediction_text", "pred", "predicted_answer"),
     *("predicted_summary", "generated", "generation", "generated_text", "generated_answer"),
@@ -301,7 +303,7 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
             native["references"], taken["references"] = texts, column
             break
     for column, value in _values(row, shape.system):
-        if isinstance(value, str):
+        if value and isinstance(value, str):
             native["system"], taken["system"] = value, column
             break
     if parts := [str(value) for _, value in _values(row, shape.ids)]:
@@ -319,7 +321,8 @@ def _given_inputs(shape: Shape, row: Mapping[str, object]) -> Mapping[str, objec
 def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dict[str, object]:
     """Return the native keys of a row that its shape does not use, and the rest as its meta."""
     rest = {key: value for key, value in row.items() if value is not None and key not in used}
-    kept = {key: rest.pop(key) for key in _KEPT if key in rest}
+    native = _KEPT if shape.spread else _KEPT_BESIDE_TEXTS
+    kept = {key: rest.pop(key) for key in native if key in rest}
     rest.pop("inputs", None)
     if shape.spread:  # a whole trace: its lists and objects are not about the text
         rest = {key: value for key, value in rest.items() if not isinstance(value, Mapping | list)}
@@ -355,9 +358,9 @@ def _inputs(
         if column != taken["output"] or item.read in {history_in, facts_in}
     )
     spread = (
-        (header, column, text)
+        (header, f"{column}{key}", text)
         for column, value in _values(row, shape.spread)
-        for header, text in _spread(value)
+        for header, key, text in _spread(value)
     )
     for header, column, text in (*declared, *spread):
         if text and header not in yielded:
@@ -366,21 +369,25 @@ def _inputs(
             yield header, text
 
 
-def _spread(value: object) -> Iterator[tuple[str, object]]:
-    """Yield the inputs in an object; a text, and the user's last turn, is the question."""
+def _spread(value: object) -> Iterator[tuple[str, str, object]]:
+    """Yield header, key and text of each input in an object; its key follows that of the object.
+
+    A text, and the user's last turn of a conversation, is the question.
+    """
     if turns_of(value):
-        yield "Question", question_in(value)
-        yield "Context", facts_in(value)
-        yield "History", (history_in(value) or [])[:-1]
+        yield "Question", "", question_in(value)
+        yield "Context", "", facts_in(value)
+        yield "History", "", (history_in(value) or [])[:-1]
     elif isinstance(value, Mapping):
         for key, inner in value.items():
+            header = _canonical(str(key))
             if turns_of(inner):
-                yield from _spread(inner)
+                yield from ((name, f".{key}", text) for name, _, text in _spread(inner))
             else:
-                header = _canonical(str(key))
-                yield header, passages_of(inner) if header == "Context" else _plain(inner)
+                text = passages_of(inner) if header == "Context" else _plain(inner)
+                yield header, f".{key}", text
     elif (text := text_of(value)) is not None:
-        yield "Question", text
+        yield "Question", "", text
 
 
 def _plain(value: object) -> object:
@@ -422,12 +429,14 @@ def value_at(row: Mapping[str, object], column: str) -> object:
 
 def described(shape: Shape, taken: Mapping[str, str]) -> str:
     """Say which shape was taken and what became what, for the user."""
-    merged = {unnumbered(name): column for name, column in taken.items()}
-    parts = ", ".join(f"{name} = {column}" for name, column in merged.items())
-    task = f", task = {shape.task}" if shape.task else ""
+    fields = ("output", "references", "system")
+    settings = ", ".join(
+        f"{name if name in fields else f'inputs.{name}'}={column}" for name, column in taken.items()
+    )
+    task = f", task={shape.task}" if shape.task else ""
     return (
-        f"read as rows of the shape {shape.name}: {parts}{task}"
-        f" (to change it: --shape NAME, --column NAME=COLUMN, --task NAME)"
+        f"read as rows of the shape {shape.name}: {settings}{task}"
+        " (change it by --shape NAME, --column NAME=COLUMN, --task NAME)"
     )
 
 

@@ -90,8 +90,9 @@ def _is_plain(value: object, kind: object) -> bool:
 def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
     """Return the flag as typer knows it, for the field `name` of the type `kind`."""
     variable = f"SPANJURY_{name.upper()}" if flag.env is True else flag.env or None
+    also = (flag.also,) if isinstance(flag.also, str) else flag.also
     option: ParameterInfo = typer.Option(
-        *filter(None, (_spelled(name), flag.also)),
+        *(_spelled(name), *also),
         help=flag.help,
         metavar=flag.metavar or _metavar(kind),
         envvar=list(variable) if isinstance(variable, tuple) else variable,

@@ -124,17 +124,19 @@ def question_in(value: object) -> str | None:
     return next((turn.text for turn in reversed(turns) if turn.role == "user"), None)
 
 
-def history_in(value: object) -> list[str] | None:
-    """Return the turns before the model's last reply, tools apart, as ``role: text``."""
+def grounds_in(value: object) -> list[str] | None:
+    """Return what the model's last reply can rest on: what tools answered, or all turns before it.
+
+    Examples
+    --------
+    >>> grounds_in([{"role": "user", "content": "It rained. Did it?"}])
+    ['user: It rained. Did it?']
+    """
     turns = turns_of(value)
     if turns and turns[-1].role == "assistant":
         turns = turns[:-1]
-    return [f"{turn.role}: {turn.text}" for turn in turns if turn.role != "tool"] or None
-
-
-def facts_in(value: object) -> list[str] | None:
-    """Return what tools answered in a conversation, which the model's replies rest on."""
-    return [turn.text for turn in turns_of(value) if turn.role == "tool"] or None
+    answers = [turn.text for turn in turns if turn.role == "tool"]
+    return answers or [f"{turn.role}: {turn.text}" for turn in turns] or None
 
 
 def passages_of(value: object) -> str | list[str] | None:

@@ -11,8 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from spanjury.adapters.files.reading.foreign_values import (
-    facts_in,
-    history_in,
+    grounds_in,
     last_reply,
     passages_of,
     question_in,
@@ -102,9 +101,9 @@ _QUESTION_AND_CONTEXT = (
     Input(header="Context", columns=_CONTEXTS),
 )
 _TURNS = (
-    Input(header="History", columns=_CONVERSATIONS, read=history_in),
-    Input(header="Facts", columns=("documents", "context")),
-    Input(header="Facts", columns=_CONVERSATIONS, read=facts_in),
+    Input(header="Question", columns=_CONVERSATIONS, read=question_in),
+    Input(header="Context", columns=_CONTEXTS),
+    Input(header="Context", columns=_CONVERSATIONS, read=grounds_in),
 )
 _TRACED = (
     *("traceId", "trace_id", "projectId", "observations", "sessionId", "startTime", "traceName"),
@@ -191,7 +190,7 @@ SHAPES = (
         inputs=_TURNS,
         references=("reference", "ideal"),
         system=("model",),
-        task="dialogue",
+        task=_QA,
     ),
     Shape(
         name="messages",
@@ -200,7 +199,7 @@ SHAPES = (
         inputs=_TURNS,
         references=("reference", "ideal"),
         system=("model",),
-        task="dialogue",
+        task=_QA,
         read=last_reply,
     ),
     Shape(
@@ -355,7 +354,7 @@ def _inputs(
         (item.header, column, item.read(value))
         for item in shape.inputs
         for column, value in _values(row, item.columns)
-        if column != taken["output"] or item.read in {history_in, facts_in}
+        if column != taken["output"] or item in _TURNS
     )
     spread = (
         (header, f"{column}{key}", text)
@@ -376,8 +375,7 @@ def _spread(value: object) -> Iterator[tuple[str, str, object]]:
     """
     if turns_of(value):
         yield "Question", "", question_in(value)
-        yield "Context", "", facts_in(value)
-        yield "History", "", (history_in(value) or [])[:-1]
+        yield "Context", "", grounds_in(value)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             header = _canonical(str(key))
@@ -485,6 +483,8 @@ def _fit(
 ) -> tuple[float, dict[str, str]]:
     lacking: dict[str, str] = {}
     share = 0.0
+    used = {*shape.references}.union(*(item.columns for item in shape.inputs))
+    candidates = [column for column in columns if column not in used]
     for group in form:
         if any(name in columns for name in group):
             share += 1
@@ -493,7 +493,7 @@ def _fit(
             (
                 match
                 for name in group
-                for match in get_close_matches(name, columns, n=1, cutoff=_SIMILAR)
+                for match in get_close_matches(name, candidates, n=1, cutoff=_SIMILAR)
             ),
             "",
         )

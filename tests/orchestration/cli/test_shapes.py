@@ -139,13 +139,15 @@ def test_every_part_of_a_row_is_read(tmp_path: Path, name: str) -> None:
     assert segment.system == systems.get(name, "")
 
 
-def test_the_last_turn_of_a_chat_is_judged_by_what_tools_returned(tmp_path: Path) -> None:
+def test_the_last_turn_of_a_chat_is_judged_by_what_came_before(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"messages": CHAT}))
     segment = read(path)
     assert segment.output == ANSWER
-    history = f"system: {CHAT[0]['content']}\nuser: {QUESTION}"
-    assert segment.inputs == {"History": history, "Facts": PASSAGES[0]}
+    assert segment.inputs == {"Question": QUESTION, "Context": PASSAGES[0]}
+    path.write_text(json.dumps({"messages": [*CHAT[:2], CHAT[-1]]}))
+    prompts = [f"system: {CHAT[0]['content']}", f"user: {QUESTION}"]
+    assert [*read(path).inputs.values()] == [QUESTION, *prompts]
     path.write_text(json.dumps({"messages": CHAT[:2]}))
     (fault,) = open_source(path)
     assert "messages: got" in str(fault)
@@ -236,6 +238,10 @@ def test_one_id_in_several_systems_is_one_text_of_several_systems(tmp_path: Path
         (
             {"input": QUESTION, "actual_outptu": ANSWER},
             "is deepeval, without output: add --shape deepeval --column output=actual_outptu",
+        ),
+        (
+            {"question": QUESTION, "context": ARTICLE, "answers": {"text": ["1932"]}},
+            "is qa, without output: add --shape qa --column output=COLUMN",
         ),
         (
             {"article": ARTICLE, "highlights": REFERENCE},

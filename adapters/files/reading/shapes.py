@@ -7,7 +7,7 @@ is its own shape. `spanjury.adapters.files.reading.foreign_values` unwraps the v
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from spanjury.adapters.files.reading.foreign_values import (
@@ -483,8 +483,7 @@ def _fit(
 ) -> tuple[float, dict[str, str]]:
     lacking: dict[str, str] = {}
     share = 0.0
-    used = {*shape.references}.union(*(item.columns for item in shape.inputs))
-    candidates = [column for column in columns if column not in used]
+    candidates = [column for column in columns if column not in _declared()]
     for group in form:
         if any(name in columns for name in group):
             share += 1
@@ -500,6 +499,15 @@ def _fit(
         share += _SIMILAR if near else 0
         lacking[_field_of(shape, group[0])] = near
     return share / len(form), lacking
+
+
+@cache
+def _declared() -> frozenset[str]:
+    """Return all columns of all shapes, which are no misspellings of one another."""
+    return frozenset().union(
+        *(item.columns for shape in SHAPES for item in shape.inputs),
+        *((*shape.output, *shape.references) for shape in SHAPES),
+    )
 
 
 def _field_of(shape: Shape, column: str) -> str:

@@ -15,8 +15,8 @@ AspectsFiles = Annotated[
 Columns = Annotated[
     tuple[str, ...],
     Flag(
-        "Column of a field, output=summary; or a shape: ragas. Repeatable.",
-        "NAME=COLUMN",
+        "Column of a field (output=summary) or shape of rows (ragas); repeatable.",
+        "NAME",
         also="--shape",
         env=True,
     ),

@@ -3,6 +3,7 @@
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
@@ -30,8 +31,9 @@ def read_json(
 
     Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
-    texts, length = [], 0
-    for line in read_lines(path, limits=limits):
+    texts: list[str] = []
+    length = 0
+    for line in read_lines(path, limits=replace(limits, row=limits.document)):
         if line.fault:
             raise DataError(f"{path}, line {line.number}: {line.fault}")
         length += len(line.text)

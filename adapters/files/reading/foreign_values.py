@@ -53,7 +53,7 @@ def text_of(value: object, *, depth: int = _DEPTH) -> str | None:
         for key in _WRAPPERS:
             if (text := text_of(value.get(key), depth=depth - 1)) is not None:
                 return text
-        texts = [text for text in value.values() if isinstance(text, str)]
+        texts = [text for key, text in value.items() if isinstance(text, str) and key != "error"]
         return texts[0] if len(texts) == 1 else None
     return None
 
@@ -122,6 +122,11 @@ def question_in(value: object) -> str | None:
     """Return the user's last turn before the model's last reply; None if there is none."""
     turns = turns_of(value)
     return next((turn.text for turn in reversed(turns) if turn.role == "user"), None)
+
+
+def question_of(value: object) -> str | None:
+    """Return a question: a text, or the user's last turn of a conversation."""
+    return question_in(value) or text_of(value)
 
 
 def grounds_in(value: object) -> list[str] | None:

@@ -15,6 +15,7 @@ from spanjury.adapters.files.reading.foreign_values import (
     last_reply,
     passages_of,
     question_in,
+    question_of,
     references_of,
     text_of,
     turns_of,
@@ -38,6 +39,9 @@ _MODEL_OUTPUTS = (
     *("system_output", "response", "completion", "candidate", "hypothesis", "decoded"),
 )
 _QUESTIONS = ("question", "query", "user_input", "prompt", "instruction")
+_INNER_QUESTIONS = frozenset(
+    {*_QUESTIONS, "input", "q", "user_query", "user_question", "human_input"}
+)
 _CONTEXTS = (
     *("contexts", "context", "retrieved_contexts", "retrieval_context", "passages", "documents"),
     *("retrieved_documents", "source_documents", "chunks", "retrieved_chunks", "search_results"),
@@ -71,7 +75,7 @@ class Shape:
     forms
         The columns that such a row must have: all groups of a form, of a group one column.
     output
-        Columns of the judged text; the first that has a value counts. A dot leads into an object.
+        Columns of the judged text; the first that is there counts. A dot leads into an object.
     inputs
         What the model was given.
     spread
@@ -96,10 +100,6 @@ class Shape:
     read: Callable[[object], str | None] = text_of
 
 
-_QUESTION_AND_CONTEXT = (
-    Input(header="Question", columns=_QUESTIONS, read=text_of),
-    Input(header="Context", columns=_CONTEXTS),
-)
 _TURNS = (
     Input(header="Question", columns=_CONVERSATIONS, read=question_in),
     Input(header="Context", columns=_CONTEXTS),
@@ -133,7 +133,7 @@ SHAPES = (
     Shape(
         name="promptfoo",
         forms=((("vars",), ("response", "output")),),
-        output=("response.output", "output", "response"),
+        output=("response.output", "output"),
         inputs=(
             Input(header="Context", columns=("response.metadata.context", "metadata.context")),
         ),
@@ -228,7 +228,11 @@ SHAPES = (
             (_CONTEXTS, (*_MODEL_OUTPUTS, "answer")),
         ),
         output=(*_MODEL_OUTPUTS, "answer"),
-        inputs=_QUESTION_AND_CONTEXT,
+        inputs=(
+            Input(header="Question", columns=_QUESTIONS, read=question_of),
+            Input(header="Context", columns=_CONTEXTS),
+            Input(header="Context", columns=("prompt",), read=grounds_in),
+        ),
         references=(*_ANSWERS, "answer"),
         task=_QA,
     ),
@@ -332,17 +336,20 @@ def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dic
 
 
 def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> str:
-    problem = ""
-    for column, value in _values(row, shape.output):
-        text = shape.read(value)
-        if text is not None:
-            taken["output"] = column
-            return text
-        problem = problem or (
-            f"{column}: got {excerpt(value)}, expected a text (shape {shape.name}): name it by"
-            f" --column output={column}.KEY"
+    """Return the text of the first output column, even if it is null: another is a reference."""
+    there = (name for name in shape.output if name in row or value_at(row, name) is not None)
+    column = next(there, None)
+    if column is None:
+        raise DataError(missing_output([*row], shape=shape))
+    value = value_at(row, column)
+    text = shape.read(value)
+    if text is None:
+        advice = f": name it by --column output={column}.KEY" if isinstance(value, Mapping) else ""
+        raise DataError(
+            f"{column}: got {excerpt(value)}, expected a text (shape {shape.name}){advice}"
         )
-    raise DataError(problem or missing_output([*row], shape=shape))
+    taken["output"] = column
+    return text
 
 
 def _inputs(
@@ -371,14 +378,18 @@ def _inputs(
 def _spread(value: object) -> Iterator[tuple[str, str, object]]:
     """Yield header, key and text of each input in an object; its key follows that of the object.
 
-    A text, and the user's last turn of a conversation, is the question.
+    A text, and the user's last turn of a conversation, is the question. Of several questions the
+    first has that header, and the others keep their names.
     """
     if turns_of(value):
         yield "Question", "", question_in(value)
         yield "Context", "", grounds_in(value)
     elif isinstance(value, Mapping):
+        taken: set[str] = set()
         for key, inner in value.items():
             header = _canonical(str(key))
+            header = str(key) if header in taken else header
+            taken.add(header)
             if turns_of(inner):
                 yield from ((name, f".{key}", text) for name, _, text in _spread(inner))
             else:
@@ -396,7 +407,7 @@ def _plain(value: object) -> object:
 def _canonical(key: str) -> str:
     """Return the header for a key that names a question or passages, or the key as it is."""
     folded = key.replace("-", "_").casefold()
-    if folded in {*_QUESTIONS, "input", "q", "user_query", "user_question", "human_input"}:
+    if folded in _INNER_QUESTIONS:
         return "Question"
     return "Context" if folded.replace("_", " ") in COLLECTIONS else key
 

@@ -11,7 +11,7 @@ import pytest
 from fakes.command import call
 
 from spanjury.adapters.files.reading.shapes import NAMES
-from spanjury.judges.core import Segment
+from spanjury.judges.core import DataError, Segment
 from spanjury.orchestration.wiring.sources import open_source
 
 QUESTION = "When did the Lerna bridge open?"
@@ -265,6 +265,24 @@ def test_a_row_of_no_shape_is_answered_with_the_nearest(
     path.write_text(json.dumps(row))
     (fault,) = open_source(path)
     assert hint in str(fault)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": QUESTION, "prediction": None, "answer": REFERENCE},
+        {"question": QUESTION, "prediction": ["a", "b"], "answer": REFERENCE},
+        {"vars": {"q": QUESTION}, "response": {"error": "the server is busy"}},
+        {"inputs": {"q": QUESTION}, "outputs": {"error": "the server is busy"}},
+    ],
+)
+def test_neither_a_reference_nor_an_error_is_judged_in_place_of_an_output(
+    tmp_path: Path, row: Mapping[str, object]
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row))
+    (fault,) = open_source(path)
+    assert isinstance(fault, DataError)
 
 
 def test_a_shape_and_columns_overrule_what_a_row_looks_like(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from spanjury.adapters.files.places import Location, find_place, reading
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.row_values import plain, without_bytes
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.reading.sources import segments_of, with_own_id
+from spanjury.adapters.files.reading.sources import Owner, segments_of, with_own_id
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
@@ -188,13 +188,13 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     """
     file = find_place(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"
-    lines: dict[str, int] = {}
+    owners: dict[str, Owner] = {}
     native = AS_NAMED.reader()
     with reading(file):
         for line, row in islice(_rows(file, chunk), chunk.rows):
             try:
                 segment = parse_row(native(_named(row, chunk.owner, line=line)), line=line)
-                segment = with_own_id(segment, lines.setdefault, line=line, unit=unit)
+                segment = with_own_id(segment, owners.setdefault, line=line, unit=unit)
             except (DataError, RecursionError) as error:
                 problem = error if isinstance(error, DataError) else "nested too deeply to be read"
                 yield DataError(f"{file.url}, {unit} {line}: {problem}")

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
@@ -25,9 +25,13 @@ from spanjury.adapters.files.scratch import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
 
-_TABLE = "CREATE TABLE ids (id TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
-_CLAIM = "INSERT INTO ids VALUES (?, ?) ON CONFLICT DO NOTHING"
-_FIRST = "SELECT line FROM ids WHERE id = ?"
+_TABLE = """
+CREATE TABLE ids (
+    id TEXT PRIMARY KEY, line INTEGER NOT NULL, system TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+_CLAIM = "INSERT INTO ids VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_FIRST = "SELECT line, system FROM ids WHERE id = ?"
 _HELD = 50_000
 """Ids that are held in memory; the others are in a file."""
 T = TypeVar("T")
@@ -100,21 +104,27 @@ def segments_of(
     return _begun(path, _segments(path, rows, read, unit=unit))
 
 
+class Owner(NamedTuple):
+    """A row that an id belongs to, by its line and its system."""
+
+    line: int
+    system: str
+
+
 class Ids:
-    """Ids that were claimed, and the line of each; made by `open_ids`."""
+    """Ids that were claimed, and the owner of each; made by `open_ids`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._held: dict[str, int] = {}  # the first ids, as most files have no more
+        self._held: dict[str, Owner] = {}  # the first ids, as most files have no more
 
-    def claim(self, segment_id: str, line: int) -> int:
-        """Return the line that claimed `segment_id` first: `line`, if none had."""
+    def claim(self, segment_id: str, owner: Owner) -> Owner:
+        """Return the row that claimed `segment_id` first: `owner`, if none had."""
         if len(self._held) < _HELD or segment_id in self._held:
-            return self._held.setdefault(segment_id, line)
-        if self._connection.execute(_CLAIM, (segment_id, line)).rowcount:
-            return line
-        (first,) = self._connection.execute(_FIRST, (segment_id,)).fetchone()
-        return int(first)
+            return self._held.setdefault(segment_id, owner)
+        if self._connection.execute(_CLAIM, (segment_id, *owner)).rowcount:
+            return owner
+        return Owner(*self._connection.execute(_FIRST, (segment_id,)).fetchone())
 
 
 @contextmanager
@@ -181,22 +191,23 @@ def _segments(
 
 
 def with_own_id(
-    segment: Segment, claim: Callable[[str, int], int], *, line: int, unit: str = "line"
+    segment: Segment, claim: Callable[[str, Owner], Owner], *, line: int, unit: str = "line"
 ) -> Segment:
     """Return `segment` under an id that is its own, its line as the `unit` counts it.
 
     The same id in several systems is one text of several systems: all but the first are called
     ``ID/SYSTEM``.
 
-    Raises `DataError` if the system has a text of this id already, or none is named.
+    Raises `DataError` if its system has a text of this id already, or it has no system.
     """
-    segment_id = segment.segment_id
-    first = claim(segment_id, line)
-    if first != line and segment.system:
-        segment_id = f"{segment_id}/{segment.system}"
-        first = claim(segment_id, line)
-    if first != line:
-        raise DataError(f"the id {segment_id!r} is that of {unit} {first} already")
+    segment_id, system = segment.segment_id, segment.system
+    owner = Owner(line, system)
+    first = claim(segment_id, owner)
+    if first != owner and system not in {"", first.system}:
+        segment_id = f"{segment_id}/{system}"
+        first = claim(segment_id, owner)
+    if first != owner:
+        raise DataError(f"the id {segment_id!r} is that of {unit} {first.line} already")
     return segment if segment_id == segment.segment_id else replace(segment, segment_id=segment_id)
 
 

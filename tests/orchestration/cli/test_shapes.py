@@ -219,13 +219,14 @@ def test_a_folder_of_data_files_is_one_file_a_system(tmp_path: Path) -> None:
 
 def test_one_id_in_several_systems_is_one_text_of_several_systems(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    rows = [{"id": "d1", "output": ANSWER, "system": system} for system in ("m1", "m2", "m2")]
+    rows = [{"id": "d1", "output": ANSWER, "system": name} for name in ("m1", "m1", "m2", "m2")]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    first, second, third = open_source(path)
+    first, second, third, fourth = open_source(path)
     assert isinstance(first, Segment)
-    assert isinstance(second, Segment)
-    assert (first.segment_id, second.segment_id) == ("d1", "d1/m2")
-    assert "line 3: the id 'd1/m2' is that of line 2 already" in str(third)
+    assert isinstance(third, Segment)
+    assert (first.segment_id, third.segment_id) == ("d1", "d1/m2")
+    assert "line 2: the id 'd1' is that of line 1 already" in str(second)
+    assert "line 4: the id 'd1/m2' is that of line 3 already" in str(fourth)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
     spared
         Scores of texts that are not worse, shape ``(variants, texts)``; NaN where missing.
     scores
-        Shape ``(..., texts)``, likewise.
+        Shape ``(..., texts)``; NaN where missing.
     rate
         As in `cutoff`.
 

@@ -63,7 +63,7 @@ def bradley_terry(
         Shape ``(comparisons,)``; how often each counts, at least 0; None for once.
     prior
         Wins and losses against an item of average strength that each item is taken to have
-        besides, and likewise for the effects; above 0. It keeps the strength of an item that won
+        besides, and the same for the effects; above 0. It keeps the strength of an item that won
         always finite; maximum likelihood is the limit at 0.
 
     Raises

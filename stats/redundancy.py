@@ -62,8 +62,8 @@ def rater_redundancy(
     people
         Shape ``(items,)``; finite, or NaN where missing.
     raters
-        Shape ``(raters, items)``, two raters or more; likewise. Each two are compared on the
-        items that people and both of them have scored.
+        Shape ``(raters, items)``, two raters or more; finite, or NaN. Each two are compared on
+        the items that people and both of them have scored.
     rng
         Draws clusters, with replacement; ranks are taken afresh in each draw.
     clusters

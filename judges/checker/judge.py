@@ -21,7 +21,9 @@ from spanjury.judges.checker.cutting import (
     phrases,
 )
 from spanjury.judges.core import (
+    AskedChecker,
     Aspect,
+    CheckedPairs,
     Checker,
     ClaimPair,
     ClaimSupport,
@@ -35,6 +37,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
     Unverified,
+    Usage,
     gravest,
     probability_with,
     score_of_probability,
@@ -43,6 +46,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.text.languages import SAMPLE, foreign_language, script
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.turns import LONG, in_turn
 from spanjury.judges.text.words import folded_words
 
@@ -65,7 +69,7 @@ class CheckerJudge:
     Parameters
     ----------
     checker
-        The model.
+        The model, or what asks a chat model.
     threshold
         Probability of an error, above 0, from which a claim is an error, and from which a word of
         it is marked where the checker has probabilities for words.
@@ -97,7 +101,7 @@ class CheckerJudge:
         "whatever its model was not trained to see"
     )
 
-    checker: Checker
+    checker: Checker | AskedChecker
     threshold: float = 0.5
     vouched: float = 0.3
     passages: int = 8
@@ -137,28 +141,28 @@ class CheckerJudge:
         ------
         JudgeError
             If the checker cannot be loaded or run.
+        ModelError
+            If it asks a chat model, and that gives no reply.
         """
-        if obstacle := self._obstacle(segment, aspect):
-            return _abstained(obstacle)
-        findings = await self._findings(segment, aspect)
-        if not findings:
-            return _abstained("the output makes no claim")
-        spans = self._spans(findings, segment, aspect)
-        return self._report(findings, spans, own=spans, segment=segment, aspect=aspect)
+        checked = await self._checked(segment, aspect)
+        if checked.unscored is not None:
+            return checked.unscored
+        spans = self._spans(checked.findings, segment, aspect)
+        report = self._report(checked.findings, spans, own=spans, segment=segment, aspect=aspect)
+        rationale = f"{report.rationale} {checked.note}".rstrip()
+        return replace(report, rationale=rationale, reply=checked.reply, usage=checked.usage)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that `spans` make, in place of those that are reported."""
-        obstacle = self._obstacle(segment, aspect)
-        findings = [] if obstacle else await self._findings(segment, aspect)
-        if not findings:
-            report = _abstained(obstacle or "the output makes no claim")
-        else:
-            own = self._spans(findings, segment, aspect)
+        checked = await self._checked(segment, aspect)
+        if (report := checked.unscored) is None:
+            own = self._spans(checked.findings, segment, aspect)
             reported = gravest(own, limit=self.max_spans)
             listed = [*spans, *(span for span in own if span not in reported)]
-            report = self._report(findings, listed, own=own, segment=segment, aspect=aspect)
+            report = self._report(checked.findings, listed, own=own, segment=segment, aspect=aspect)
+            report = replace(report, usage=checked.usage)
         return Rescoring(
             report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED
         )
@@ -167,38 +171,70 @@ class CheckerJudge:
         """Say why a segment cannot be judged; empty if it can."""
         if aspect.kind != "grounding":
             return f"{aspect.name} is not about what the inputs support"
-        inputs = aspect.view(segment.inputs)
+        inputs = self._sources(segment, aspect)
         if not any(text.strip() for text in inputs.values()):
             return "there is no input to compare with"
         return "" if self.any_language else _not_english(segment.output, inputs)
 
-    async def _findings(self, segment: Segment, aspect: Aspect) -> list["_Finding"]:
-        """Check a batch at a time, in a thread; cancellable between the batches."""
-        inputs, output = aspect.view(segment.inputs), segment.output
+    def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
+        """Return the inputs that passages are made of."""
+        apart = self.checker.apart if isinstance(self.checker, AskedChecker) else ()
+        return {
+            header: text
+            for header, text in aspect.view(segment.inputs).items()
+            if aspect.task.canonical_header(header) not in apart
+        }
+
+    async def _checked(self, segment: Segment, aspect: Aspect) -> "_Checked":
+        """Check all claims."""
+        if obstacle := self._obstacle(segment, aspect):
+            return _Checked(unscored=_abstained(obstacle))
+        inputs, output = self._sources(segment, aspect), segment.output
         # What is short takes as long to check as what is long to look at: all goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1)
+        if not read:
+            return _Checked(unscored=_abstained("the output makes no claim"))
         pairs = [
             ClaimPair(passage.text, output[reading.text.start : reading.text.end])
             for reading in read
             for passage in reading.passages
         ]
-        left = iter(await self._answers(pairs))
-        findings = [
-            finding
-            for reading in read
-            for finding in reading.findings(list(islice(left, len(reading.passages))))
-        ]
-        return await self._with_phrases(findings, output) if self.phrases else findings
+        asked = await self._answers(pairs, segment=segment, aspect=aspect)
+        left = iter(asked.answers)
+        checked = _Checked(
+            findings=()
+            if asked.unscored
+            else tuple(
+                finding
+                for reading in read
+                for finding in reading.findings(list(islice(left, len(reading.passages))))
+            ),
+            unscored=asked.unscored,
+            reply=asked.reply,
+            usage=asked.usage,
+            note=asked.note,
+        )
+        if not self.phrases or checked.unscored:
+            return checked
+        return await self._with_phrases(checked, segment=segment, aspect=aspect)
 
-    async def _answers(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+    async def _answers(
+        self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
+    ) -> CheckedPairs:
+        """Ask about all pairs; in a thread a batch at a time, cancellable between the batches."""
+        if isinstance(self.checker, AskedChecker):
+            return await self.checker.ask(pairs, segment=segment, aspect=aspect)
         answers: list[ClaimSupport] = []
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
-            answers += await in_turn(partial(self._check, batch), length=LONG + 1)
-        return answers
+            answers += await in_turn(partial(self._check, self.checker, batch), length=LONG + 1)
+        return CheckedPairs(answers=tuple(answers))
 
-    async def _with_phrases(self, findings: Sequence["_Finding"], output: str) -> list["_Finding"]:
-        """Return the findings; those of wrong claims without words have the phrase that decides."""
+    async def _with_phrases(
+        self, checked: "_Checked", *, segment: Segment, aspect: Aspect
+    ) -> "_Checked":
+        """Return what was checked; wrong claims without words have the phrase that decides."""
+        findings, output = checked.findings, segment.output
         candidates = [
             phrases(output, (finding.start, finding.end))
             if finding.error_probability >= self.threshold and not finding.words
@@ -210,7 +246,11 @@ class CheckerJudge:
             for finding, shorter in zip(findings, candidates, strict=True)
             for phrase in shorter
         ]
-        left = iter(await self._answers(pairs))
+        asked = await self._answers(pairs, segment=segment, aspect=aspect)
+        usage = checked.usage + asked.usage
+        if asked.unscored:  # the verdicts stand without it
+            return replace(checked, usage=usage)
+        left = iter(asked.answers)
         marked = []
         for finding, shorter in zip(findings, candidates, strict=True):
             rest = list(islice(left, len(shorter)))
@@ -220,7 +260,7 @@ class CheckerJudge:
                 if 1.0 - answer.supported < self.threshold
             ]
             marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
-        return marked
+        return replace(checked, findings=tuple(marked), usage=usage)
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return what is to be checked: each claim with its passages."""
@@ -245,11 +285,12 @@ class CheckerJudge:
             for text in texts
         ]
 
-    def _check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        answers = self.checker.check(pairs)
+    @staticmethod
+    def _check(checker: Checker, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        answers = checker.check(pairs)
         if len(answers) != len(pairs):
             raise JudgeError(
-                f"{self.checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
+                f"{checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
             )
         return answers
 
@@ -283,12 +324,13 @@ class CheckerJudge:
             if self.vouched <= finding.error_probability < self.threshold
         )
         wrong = sum(finding.error_probability >= self.threshold for finding in findings)
+        is_stated = all(finding.is_stated for finding in findings)
         return Report(
             score=score_of_probability(probability, aspect.scale),
             spans=gravest(own, limit=self.max_spans),
             unverified=unverified,
             rationale=_rationale(len(findings), wrong=wrong, unverified=len(unverified)),
-            error_probability=probability,
+            error_probability=probability if is_stated else None,
         )
 
 
@@ -312,6 +354,8 @@ class _Finding:
     opposed
         The passage that contradicts it most, with the probability that it does; None where the
         checker tells of no contradiction.
+    is_stated, explanation
+        As the answer with that passage has them.
     """
 
     read_from: int
@@ -321,10 +365,23 @@ class _Finding:
     words: tuple[_Word, ...]
     passage: Passage
     opposed: tuple[float, Passage] | None
+    is_stated: bool
+    explanation: str
 
     @property
     def error_probability(self) -> float:
         return 1.0 - self.supported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """The findings on a text, or the report without a score; and what a chat model replied."""
+
+    findings: tuple[_Finding, ...] = ()
+    unscored: Report | None = None
+    reply: str = ""
+    usage: Usage = Usage()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +414,8 @@ class _Reading:
                 words=read[best][1],
                 passage=self.passages[best],
                 opposed=(most[0], self.passages[-most[1]]) if most else None,
+                is_stated=answers[best].is_stated,
+                explanation=answers[best].explanation,
             )
 
     def _of_claim(self, claim: Interval, answer: ClaimSupport) -> tuple[float, tuple[_Word, ...]]:
@@ -408,20 +467,30 @@ def _span(
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
         category = _CONTRADICTED if is_contradicted else _MISSING
         passage = opposing if is_contradicted else passage
-    evidence = _nearest(of.output[finding.start : finding.end], passage, inputs)
+    evidence = _nearest(_sentences_at((start, end), finding, of.output), passage, inputs)
+    stated = probability if finding.is_stated else None
     return ErrorSpan(
         text=of.output[start:end],
         start=start,
         end=end,
-        explanation=_explanation(
-            of.output[start:end], category=category, probability=probability, evidence=evidence
+        explanation=finding.explanation
+        or _explanation(
+            of.output[start:end], category=category, probability=stated, evidence=evidence
         ),
         severity=_SEVERITY,
         category=category,
         located=Located.EXACT,
         evidence=(evidence,) if evidence else (),
-        probability=probability,
+        probability=stated,
     )
+
+
+def _sentences_at(marked: Interval, finding: _Finding, output: str) -> str:
+    """Return the sentences of a claim that hold a part of what is marked in it."""
+    claim = output[finding.start : finding.end]
+    start, end = marked[0] - finding.start, marked[1] - finding.start
+    touched = [at for at in sentence_intervals(claim) if at[0] < end and start < at[1]]
+    return claim[touched[0][0] : touched[-1][1]] if touched else claim
 
 
 def _nearest(claim: str, passage: Passage, inputs: Mapping[str, str]) -> Evidence | None:
@@ -439,13 +508,16 @@ def _nearest(claim: str, passage: Passage, inputs: Mapping[str, str]) -> Evidenc
     )
 
 
-def _explanation(text: str, *, category: str, probability: float, evidence: Evidence | None) -> str:
+def _explanation(
+    text: str, *, category: str, probability: float | None, evidence: Evidence | None
+) -> str:
     """Say why `text` is an error; `probability` is that of the error."""
     quote = "" if evidence is None else _shortened(evidence.text)
     if category == _CONTRADICTED:
         return f"The source says: '{quote}'." if quote else "The source says otherwise."
-    supported = f"(probability at most {1.0 - probability:.2f})"
-    nothing = f"Nothing in the source supports '{_shortened(text)}' {supported}"
+    nothing = f"Nothing in the source supports '{_shortened(text)}'"
+    if probability is not None:
+        nothing += f" (probability at most {1.0 - probability:.2f})"
     return f"{nothing}; the nearest sentence is: '{quote}'." if quote else f"{nothing}."
 
 

@@ -27,7 +27,14 @@ from spanjury.judges.core.chat import (
     effort_of,
     thought_tokens,
 )
-from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
+from spanjury.judges.core.checking import (
+    CheckedPairs,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
+    WordSupport,
+)
+from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -77,6 +84,7 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
+    AskedChecker,
     BoundedModel,
     CallAccount,
     ChatModel,
@@ -86,6 +94,7 @@ from spanjury.judges.core.ports import (
     ForthrightJudge,
     Judge,
     KeyedJudge,
+    LicensedPlugin,
     Memory,
     ModelOpener,
     OrderFreePairJudge,
@@ -154,11 +163,13 @@ __all__ = [
     "USABLE",
     "VERSION",
     "Aggregation",
+    "AskedChecker",
     "Aspect",
     "BoundedModel",
     "CallAccount",
     "ChatModel",
     "ChatRequest",
+    "CheckedPairs",
     "Checker",
     "ClaimPair",
     "ClaimSupport",
@@ -191,6 +202,7 @@ __all__ = [
     "Kind",
     "Label",
     "LabelledWindow",
+    "LicensedPlugin",
     "Likelihoods",
     "LikelyToken",
     "Located",
@@ -263,6 +275,7 @@ __all__ = [
     "address_of",
     "bind_values",
     "check_address",
+    "choices_for",
     "code_span",
     "effort_of",
     "fingerprint",
@@ -274,6 +287,7 @@ __all__ = [
     "is_secret_name",
     "kind_of",
     "markdown",
+    "nearest_name",
     "one_line",
     "probability_with",
     "reason_of",

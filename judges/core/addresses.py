@@ -1,4 +1,4 @@
-"""Secrets in the address of a server: where they may stand, and how an address reads without."""
+"""Secrets in the address of a server: finds them, and masks them."""
 
 import re
 from collections.abc import Iterator
@@ -8,8 +8,10 @@ MASK = "[hidden]"
 # In a message an address ends at a blank; alone it is all of the text.
 _IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")
 _ALONE = re.compile(r"(?:(?<=://)|^(?!.*://))(?:[^/?#]*@|[^/?#@\[\]]*:(?!\d*(?:[/?#]|$)).*@)")
-"""Of an address by itself: what ends in the last ``@`` of its host's part, or, where the port
-is not a number, in the last of all: a password may hold what should have been encoded."""
+"""User name and password of an address that stands alone.
+
+They end at the last ``@`` of the host's part; if the port is not a number, at the last ``@`` of the
+address, since a password may hold characters that should have been encoded."""
 _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|signature|credential)"
     r"[\w-]*|key|sig|pass|pwd|auth|code|subscription-key)"
@@ -26,7 +28,7 @@ _LONG_RUN = 16
 """Letters and digits of a run that need not be mixed in case to look like a key."""
 _WORD = re.compile(r"[A-Z][a-z]{3,}|[a-z]{4,}|[A-Z]{4,}")
 _NAME_SHARE = 0.6
-"""Of the letters and digits of a name, those that are of words of four letters or more."""
+"""Share of a name's letters and digits that belong to words of four letters or more."""
 _VERSION = re.compile(r"\d{4}-\d{2}-\d{2}[\w-]*")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_SIMILAR = 0.7  # least similarity of a name that may be meant; 1 is equal
+_SIMILAR = 0.6  # least similarity of a name that may be meant; 1 is equal
 
 
 def choices_for(name: str, names: Iterable[str]) -> str:
@@ -16,9 +16,22 @@ def choices_for(name: str, names: Iterable[str]) -> str:
     >>> choices_for("rhyme", ["fluency"]), choices_for("rhyme", [])
     ('choose from fluency', 'there are none')
     """
-    choices = {choice.casefold(): choice for choice in names}
+    choices = list(names)
     if not choices:
         return "there are none"
-    listed = f"from {', '.join(choices.values())}"
-    near = get_close_matches(name.casefold(), choices, n=1, cutoff=_SIMILAR)
-    return f"did you mean {choices[near[0]]!r}? Choose {listed}" if near else f"choose {listed}"
+    listed = f"from {', '.join(choices)}"
+    near = nearest_name(name, choices)
+    return f"did you mean {near!r}? Choose {listed}" if near else f"choose {listed}"
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """Return the name that `name` probably stands for; empty if none is like it.
+
+    Examples
+    --------
+    >>> nearest_name("Rogue-1", ["bleu", "rouge-1"]), nearest_name("rhyme", ["bleu"])
+    ('rouge-1', '')
+    """
+    folded = {choice.casefold(): choice for choice in names}
+    near = get_close_matches(name.casefold(), folded, n=1, cutoff=_SIMILAR)
+    return folded[near[0]] if near else ""

@@ -202,8 +202,8 @@ class Annotator:
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
         """Return a digest of the prompt, and of what its replies are read with."""
-        said = (message.content for message in self._prompts.write(segment, aspect).messages)
-        return digest(*said, _ASPECTS.of(aspect), segment.output)
+        contents = (message.content for message in self._prompts.write(segment, aspect).messages)
+        return digest(*contents, _ASPECTS.of(aspect), segment.output)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the model's report; raise `ModelError` if it gives no reply."""

@@ -101,10 +101,10 @@ def _wordings(span: ErrorSpan) -> Iterator[tuple[str, str, str]]:
     title = f" {' '.join(span.category.split())}".rstrip()
     quote, explanation = span.text, span.explanation.strip()
     flat = " ".join(quote.split()), " ".join(explanation.split())
-    for said, why in dict.fromkeys([(quote, explanation), flat]):
+    for quoted, why in dict.fromkeys([(quote, explanation), flat]):
         for named in dict.fromkeys([title, ""]):
             for begin, end in _MARKS:
-                yield named, f"{begin}{said}{end}", why
+                yield named, f"{begin}{quoted}{end}", why
     yield "", f'"{_plain(quote)}"', _plain(explanation)
 
 

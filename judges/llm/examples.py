@@ -147,7 +147,7 @@ def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
     """
     head = f"Example {number}"
     inputs = aspect.view(example.segment.inputs).values()
-    texts = {f"{head}, input {place}": text for place, text in enumerate(inputs, start=1)}
+    texts = {f"{head}, input {number}": text for number, text in enumerate(inputs, start=1)}
     texts[f"{head}, text"] = example.segment.output
     score = example.segment.human_score(aspect.name)
     texts[f"{head}, review"] = review(example.spans, score, scale=aspect.scale)

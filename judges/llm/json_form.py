@@ -195,14 +195,14 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
 
 
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
-    quote, said = _exactly(error.get("location")), _exactly(error.get("evidence"))
+    quote, source_quote = _exactly(error.get("location")), _exactly(error.get("evidence"))
     named = _words(error.get("evidence_input"))
-    evidence = ParsedEvidence(quote=said, input=named if named in inputs else "")
+    evidence = ParsedEvidence(quote=source_quote, input=named if named in inputs else "")
     return ParsedError(
         quote="" if quote.strip().casefold() == "n/a" else quote,
         explanation=_words(error.get("explanation")),
         severity=read_grade(_words(error.get("severity")), scale=severities, remarks=False).value,
-        evidence=(evidence,) if inputs and said.strip() else (),
+        evidence=(evidence,) if inputs and source_quote.strip() else (),
     )
 
 

@@ -242,15 +242,15 @@ def _share(mean: float, spans: Sequence[ErrorSpan] | None) -> float:
 
 
 def _rationale(mean: float, alone: float, *, shown: float, looked: bool) -> str:
-    said = (
+    rationale = (
         f"Beside the source a token has a log-likelihood of {mean:.2f} on average, without it"
         f" {alone:.2f}."
     )
     if shown < 1:
-        said += f" Only {shown:.0%} of the source was read: the rest did not fit."
+        rationale += f" Only {shown:.0%} of the source was read: the rest did not fit."
     if not looked:
-        said += " A score alone: no error spans were looked for."
-    return f"{said} Contradictions in the source's own words are not seen."
+        rationale += " A score alone: no error spans were looked for."
+    return f"{rationale} Contradictions in the source's own words are not seen."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,9 +92,10 @@ def spans(
         gate for text in bench.require for gate in values.gates_on(card.parse_gate(text), plan.sets)
     ]
     say(plan.scope)
-    report = session.run_exam(
+    finished = session.run_exam(
         plan.run, total=plan.total, limits=asked.limits, memory=memory, quiet=show.no_progress
     )
+    report = finished.result
     if bench.json:
         console.print_json(report.values)
     elif bench.markdown:
@@ -103,4 +104,5 @@ def spans(
         console.print_report(report.document)
     for path in target.write(report.write):
         say(f"written: {path}")
+    finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()))

@@ -190,7 +190,7 @@ def build(
             limits=job.limits,
             memory=job.memory,
             quiet=show.no_progress,
-        )
+        ).result
     console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
@@ -248,7 +248,7 @@ def _build_tokens(
             limits=panel_job.limits,
             memory=panel_job.memory,
             quiet=show.no_progress,
-        )
+        ).result
     inventory = token_set.build_token_set(job, by_panel)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")

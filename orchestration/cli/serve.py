@@ -55,7 +55,7 @@ class ServedPanelFlags(Flags, title="Judges"):
     seed: Seed = None
     aspects_file: AspectsFiles = ()
     calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
-    scoring: ScoringFlags = ScoringFlags()  # noqa: RUF009  likewise
+    scoring: ScoringFlags = ScoringFlags()  # noqa: RUF009  as above
 
     def panels(self) -> "dict[str, configs.PanelConfig]":
         """Return the panels by name; raise `ConfigError` if flags do not fit together."""

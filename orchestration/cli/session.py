@@ -3,8 +3,9 @@
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 import typer
@@ -15,6 +16,7 @@ from spanjury.orchestration.cli.exits import COVERAGE, ERROR, LIMIT, say
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
+from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.exams.study import Watch
 
 _BY_SIGNAL = 128
@@ -67,6 +69,19 @@ def require_coverage(coverage: float, *, at_least: float) -> None:
         raise typer.Exit(COVERAGE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished(Generic[T]):
+    """The result of an exam, and a summary of its assessments."""
+
+    result: T
+    summary: Summary
+
+    def require_scores(self) -> None:
+        """Exit with 3 if judges were asked, and none of them gave a score."""
+        if self.summary.whole.total:
+            require_coverage(self.summary.whole.coverage, at_least=0.0)
+
+
 def run_exam(
     exam: Callable[[Watch], Awaitable[T]],
     *,
@@ -74,8 +89,8 @@ def run_exam(
     limits: Limits,
     memory: Path | None,
     quiet: bool,
-) -> T:
-    """Run an exam and return what was found, or exit if it is ended early.
+) -> Finished[T]:
+    """Run an exam, or exit if it is ended early.
 
     Parameters
     ----------
@@ -109,7 +124,7 @@ def run_exam(
         say(f"spanjury: {failed}")
         _say_what_is_kept(watch)
         raise typer.Exit(ERROR) from failed
-    return results[0]
+    return Finished(result=results[0], summary=watch.summary)
 
 
 def _say_what_is_kept(watch: Watch, reason: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast, get_origin
 
 import typer
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import GATE, say
@@ -223,13 +223,14 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     gates = known_gates(given.exam.require, plan.measures)
     if plan.scope:
         say(plan.scope)
-    report = session.run_exam(
+    finished = session.run_exam(
         plan.run,
         total=plan.total,
         limits=asked.limits,
         memory=memory,
         quiet=given.show.no_progress or not plan.total,
     )
+    report = finished.result
     console.print_report(report.document)
     written = target.write(report.write)
     if study.has_pictures:
@@ -237,6 +238,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     else:
         for path in written:
             say(f"written: {path}")
+    finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()))
 
 
@@ -312,7 +314,7 @@ def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
         if gate.name not in measures:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(measures)}")
+            raise ConfigError(f"no such measure {gate.name!r}; {choices_for(gate.name, measures)}")
     return gates
 
 

@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+
+from anyio import to_thread
 
 from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
 from spanjury.judges.core import (
@@ -24,6 +27,7 @@ from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.checker_models import CHECKER
 from spanjury.orchestration.wiring.checking import with_checker
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
@@ -160,9 +164,12 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     options = with_examples(factory, options)
-    options = with_checker(factory, options)
-    if model is not None:
-        options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
+    opened = None if model is None else await models.get(model)
+    if CHECKER in parameters(factory):  # in a thread: a model may have to be fetched
+        opening = partial(with_checker, factory, options, judge=seat.judge, model=opened)
+        options = await to_thread.run_sync(opening, abandon_on_cancel=True)
+    if model is not None and "model" in parameters(factory):
+        options = {**_fitted_to(model, factory), **options, "model": opened}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)
     return Seat(name=named.name, judge=judge)
 

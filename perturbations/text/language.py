@@ -18,7 +18,7 @@ _FOREIGN = frozenset(
     dans pour qui du que pas sur au el los las del una por con para es y su como il di che della
     per sono non nel gli da em uma não com mais foi ao dos het een van en dat niet zijn voor och
     att det som av till inte med og jeg ikke er på ve bir bu için olarak się jest na że nie
-    w z ze la le""".split()  # noqa: SIM905 - likewise
+    w z ze la le""".split()  # noqa: SIM905 - as above
 )
 _FEW = 8  # words below which a text without a single word of either list may be English
 _MOSTLY = 0.5

@@ -57,7 +57,7 @@ def ensemble_curve(
     human
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
     seats
-        Shape ``(seats, systems, inputs)``, likewise, one seat or more. A panel's score is the
+        Shape ``(seats, systems, inputs)``, one seat or more; finite, or NaN. A panel's score is the
         mean of those of its seats that gave one.
     level, method
         As in `level_correlations`.

@@ -105,9 +105,9 @@ def localisation(
     spans
         Shape ``(n, 2)``: half-open offsets in the damaged text; from `new_spans`.
     damaged
-        Shape ``(m, 2)``: likewise. A place is empty where text was deleted: it is taken for
-        the ``tolerance + 1`` characters to each side, so that a span that ends at most
-        `tolerance` characters away hits it.
+        Shape ``(m, 2)``: half-open offsets in the same text. A place is empty where text was
+        deleted: it is taken for the ``tolerance + 1`` characters to each side, so that a span that
+        ends at most `tolerance` characters away hits it.
     length
         Characters of the damaged text.
     tolerance

@@ -28,7 +28,7 @@ from spanjury.judges.metrics.words.rouge_tokens import (
 from spanjury.judges.metrics.words.tokens import is_blank
 
 _LONG = 4_000_000_000  # characters times characters, from where on the library slows down
-_MOST_CELLS = 2_500_000_000  # likewise, for which ROUGE-Lsum takes up to 2 GB
+_MOST_CELLS = 2_500_000_000  # the most, for which ROUGE-Lsum takes up to 2 GB
 _Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeVar
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, PairJudge, Segment
 from spanjury.judges.core.lazy import lazily
@@ -20,23 +20,56 @@ with lazily():
     import pydantic
 
     from spanjury.orchestration.services.exams import study_report
-    from spanjury.orchestration.services.judging import exam_texts, session
+    from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies.pairs import comparing, findings, matches, rows, tables
     from spanjury.orchestration.wiring import pair_judges
 
 COMPARISONS = "comparisons.jsonl"
 """Name of the file of comparisons in the folder of the command."""
-PAIR_JUDGE = Parameter(
-    "Pair judge, with options as in panel:margin=0.5; by default 'comparer', which asks the model"
-    " of --model, or without a model 'panel', which compares the scores of a panel.",
-    "NAME",
-    kind=str,
-    env=True,
-)
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairs(PanelStudy["comparing.Compared"]):
+class PairStudy(PanelStudy[T_co]):
+    """A study in which a pair judge compares texts.
+
+    Parameters
+    ----------
+    pair_judge
+        As in `RunSession.open_pair_judge`.
+    """
+
+    pair_judge: Annotated[
+        "str | PairJudge",
+        Parameter(
+            "Pair judge, with options as in panel:margin=0.5; by default 'comparer', which asks the"
+            " model of --model, or without a model 'panel', which compares the scores of a panel.",
+            "NAME",
+            kind=str,
+            env=True,
+        ),
+    ] = ""
+
+    async def compared(self, matching: "comparing.Matching", live: Live) -> "comparing.Compared":
+        """Have the pair judge compare; raise as `compare_systems` does."""
+        with self.session(live) as opened:
+            run = comparing.PairRun(
+                open_judge=partial(opened.open_pair_judge, self.pair_judge, self.described),
+                workers=self.described.workers,
+                stop_token=live.stop_token,
+                show=live,
+                families=self.described.families,
+            )
+            return await opened.run(partial(comparing.compare_systems, matching, run))
+
+    @property
+    def pair_judge_name(self) -> str:
+        """The name of the pair judge, or of the default."""
+        return pair_judges.pair_judge_name(self.pair_judge, self.described)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs(PairStudy["comparing.Compared"]):
     """Compare the texts of several systems pair by pair, and count wins, ties and losses.
 
     Two texts are a pair if they have the same inputs and different systems. The pair judge is
@@ -45,7 +78,6 @@ class Pairs(PanelStudy["comparing.Compared"]):
 
     data_help: ClassVar[str] = "Texts of two systems or more: a JSONL, CSV or TSV file."
 
-    pair_judge: Annotated["str | PairJudge", PAIR_JUDGE] = ""
     against: Annotated[
         str, Parameter("Compare every system with this one only.", "SYSTEM", env=True)
     ] = ""
@@ -69,19 +101,15 @@ class Pairs(PanelStudy["comparing.Compared"]):
         """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
         if self.against and self.draw is not None:
             raise ConfigError("name either a system to compare with or a number of pairs to draw")
-        texts, panel = self.texts, self.described
+        texts, name = self.texts, self.pair_judge_name
         segments, aspects = self.read(texts)
-        name = pair_judges.pair_judge_name(self.pair_judge, panel)
         matching = matching_of(
             segments, aspects, against=self.against, draw=self.draw, seed=self.drawn_by
         )
         total = matching.comparisons
 
         async def run(live: Live) -> "study_report.StudyReport[comparing.Compared]":
-            with self.session(live) as opened:
-                pair_run = pair_run_of(self, opened, live, judge=self.pair_judge)
-                compared = await opened.run(partial(comparing.compare_systems, matching, pair_run))
-            return _report(compared, data=str(texts))
+            return _report(await self.compared(matching, live), data=str(texts))
 
         systems = len(matching.entries.systems)
         return Plan(
@@ -142,19 +170,6 @@ def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
                 f" {field + ': ' if field else ''}{problem['msg']}"
             ) from error
     return read
-
-
-def pair_run_of(
-    study: PanelStudy[object], opened: "session.RunSession", live: Live, *, judge: "str | PairJudge"
-) -> "comparing.PairRun":
-    """Return the run in which a pair judge compares."""
-    return comparing.PairRun(
-        open_judge=partial(opened.open_pair_judge, judge, study.described),
-        workers=study.described.workers,
-        stop_token=live.stop_token,
-        show=live,
-        families=study.described.families,
-    )
 
 
 def _report(

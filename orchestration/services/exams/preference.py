@@ -2,20 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, ClassVar
 
-from spanjury.judges.core import PairJudge
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.pairs import (
     COMPARISONS,
-    PAIR_JUDGE,
+    PairStudy,
     matching_of,
-    pair_run_of,
 )
 from spanjury.orchestration.services.exams.study import (
     Live,
-    PanelStudy,
     Parameter,
     Plan,
     from_python,
@@ -25,11 +21,10 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies.pairs import bias_tables, biases, comparing, rows
-    from spanjury.orchestration.wiring import pair_judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preference(PanelStudy["biases.Biases"]):
+class Preference(PairStudy["biases.Biases"]):
     """Compare texts that people scored, and count preferences by position, length and family.
 
     A pair judge is biased if it prefers the text that is shown first, the longer text where people
@@ -41,7 +36,6 @@ class Preference(PanelStudy["biases.Biases"]):
         "Texts of two systems or more with people's scores: a JSONL, CSV or TSV file."
     )
 
-    pair_judge: Annotated["str | PairJudge", PAIR_JUDGE] = ""
     people_tie: Annotated[
         float,
         Parameter(
@@ -69,15 +63,13 @@ class Preference(PanelStudy["biases.Biases"]):
 
     def plan(self) -> "Plan[biases.Biases]":
         """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
-        texts, name = self.texts, pair_judges.pair_judge_name(self.pair_judge, self.described)
+        texts, name = self.texts, self.pair_judge_name
         segments, aspects = self.read(texts)
         matching = matching_of(segments, aspects)
         settings = biases.Settings(people_tie=self.people_tie, longer=self.longer)
 
         async def run(live: Live) -> "study_report.StudyReport[biases.Biases]":
-            with self.session(live) as opened:
-                pair_run = pair_run_of(self, opened, live, judge=self.pair_judge)
-                compared = await opened.run(partial(comparing.compare_systems, matching, pair_run))
+            compared = await self.compared(matching, live)
             measured = biases.biases_of(
                 compared.rows,
                 segments,

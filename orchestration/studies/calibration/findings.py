@@ -148,7 +148,7 @@ class AlarmFindings:
         Share of the held-out texts without error that raise an alarm; not defined without a
         threshold.
     caught
-        Share of the held-out texts with an error that do; likewise.
+        Share of the held-out texts with an error that do; not defined without a threshold.
     """
 
     level: str

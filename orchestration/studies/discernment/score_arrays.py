@@ -292,7 +292,7 @@ class AspectScores:
         return cutoff(self.pool.ravel(), rate=rate) if self.can_state(rate) else math.nan
 
     def cutoff_of_clean(self) -> float:
-        """Return the cut-off of the clean texts alone at the usual rate, likewise."""
+        """Return the clean texts' cut-off at the usual rate; NaN where it cannot be stated."""
         return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
 
     def most_by_chance(self, texts: int) -> int:

@@ -11,6 +11,8 @@ from fakes.command import call, complaint
 from fakes.marked_texts import ROWS, write_rows
 from loopback.reading import ReadingServer, honest
 
+from spanjury.orchestration.cli.exits import COVERAGE
+
 QUICK = ("--draws", "20", "--no-progress")
 SOURCE = "Ann Lee opened the bridge in 1932. It is green and crosses the river near Leeds."
 MARKED = "Ann Lee opened the bridge in 1935."
@@ -155,10 +157,10 @@ def test_marks_of_mqm_and_factgenie_are_measured(tmp_path: Path) -> None:
     rows = [{**line, "example_idx": at, "annotations": one} for at, one in enumerate(marks)]
     written(tmp_path / "f.factgenie.jsonl", rows)
     flags = ("--judge", "grounding", "--task", "translation", "--aspect", "accuracy")
-    call(tmp_path, "bench", "spans", "t.mqm.tsv", *flags, *QUICK)
+    call(tmp_path, "bench", "spans", "t.mqm.tsv", *flags, *QUICK, code=COVERAGE)
     (found,) = json.loads((tmp_path / "span-bench" / "findings.json").read_text())["sets"]
     assert (found["name"], found["faulty"], found["error_free"], found["places"]) == ("t", 1, 1, 1)
-    call(tmp_path, "bench", "spans", "f.factgenie.jsonl", "--judge", "grounding", *QUICK)
+    call(tmp_path, "bench", "spans", "f.factgenie.jsonl", *flags[:2], *QUICK, code=COVERAGE)
     (found,) = json.loads((tmp_path / "span-bench" / "findings.json").read_text())["sets"]
     assert (found["name"], found["faulty"], found["error_free"], found["places"]) == ("d", 1, 1, 1)
     assert found["findings"][0]["coverage"]["texts"] == [0, 2]  # they have no input
@@ -223,7 +225,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
             bridges(),
             ("--require", "f2>=.5"),
             2,
-            "no such measure 'f2'; there are balanced_accuracy,",
+            "no such measure 'f2'; choose from balanced_accuracy,",
         ),
         (bridges(), ("--require", "ece"), 2, "a demand is MEASURE>=NUMBER"),
     ],

@@ -9,7 +9,7 @@ from loopback.dialects import DIALECTS, DialectServer
 
 from spanjury import exams
 from spanjury.judges.core import DataError
-from spanjury.orchestration.cli.exits import GATE, LIMIT
+from spanjury.orchestration.cli.exits import COVERAGE, GATE, LIMIT
 
 ASPECT = ("--aspect", "consistency", "--no-progress")
 SECOND = {"better": "B", "explanation": "why", "text": "B", "quote": "1932", "why": "x"}
@@ -165,7 +165,9 @@ def test_what_cannot_be_ranked_says_why(
 def test_comparisons_that_all_failed_rank_nothing(tmp_path: Path) -> None:
     texts(tmp_path)
     with DialectServer(DIALECTS["SGLang"], text="", filled={"better": "C"}) as server:
-        call(tmp_path, "pairs", "rows.jsonl", *model(server), *ASPECT)
+        flags = ("pairs", "rows.jsonl", *model(server), *ASPECT)
+        failed = call(tmp_path, *flags, code=COVERAGE)
+    assert "too few assessments have a score" in failed.output
     assert {row["outcome"] for row in rows_of(tmp_path / "pairs")} == {"unparseable"}
     ranked = call(tmp_path, "rank", "pairs", "--pairwise", code=1)
     assert "no comparison has a preference" in ranked.output

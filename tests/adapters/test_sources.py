@@ -248,7 +248,10 @@ def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[st
     ("header", "problem"),
     [
         ("id,words", f"the row has no output, only id, words; {NAME_THE_COLUMNS}"),
-        ("id;output", f"the row has no output, only id;output; {NAME_THE_COLUMNS}"),
+        (
+            "id;output",
+            "got ';' between columns (id;output), expected a comma in .csv or a tab in .tsv",
+        ),
         ("output,output", "two columns are for output"),
         ("output,input,inputs.Input", "two columns are for inputs.Input"),
         ("output,input.A,source.A", "two columns are for inputs.A"),

@@ -4,6 +4,7 @@ A shape is declared once, in `SHAPES`. A row has the first shape whose columns i
 is its own shape. `spanjury.adapters.files.reading.foreign_values` unwraps the values.
 """
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -451,9 +452,9 @@ def described(shape: Shape, taken: Mapping[str, str]) -> str:
 
 def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> str:
     """Say which columns a row without an output has, the nearest shape, and the flags to use."""
-    listed = ", ".join(filter(None, columns)) or "none"
-    if "output" in columns:
-        return "the row has no output: the value is null"
+    listed = ", ".join(filter(None, columns))
+    if "output" in columns or not listed:
+        return f"the row has no output: {'the value is null' if listed else 'it is empty'}"
     problem = f"the row has no output, only {listed}"
     if shape is not None and shape.name != NATIVE:
         return f"{problem}; name the column of the judged text: --column output=COLUMN"
@@ -463,7 +464,8 @@ def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> s
             f"{problem}; name the columns, for example --column output=COLUMN"
             f" --column inputs.Question=COLUMN, or a shape: --shape {'|'.join(NAMES)}"
         )
-    flags = "".join(f" --column {name}={column or 'COLUMN'}" for name, column in lacking.items())
+    settings = (f"{name}={column or 'COLUMN'}" for name, column in lacking.items())
+    flags = "".join(f" --column {shlex.quote(setting)}" for setting in settings)
     return (
         f"{problem}; the nearest shape is {shape.name}, without {' and '.join(lacking)}:"
         f" add --shape {shape.name}{flags}"

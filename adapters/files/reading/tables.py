@@ -18,6 +18,7 @@ from spanjury.judges.core import DataError
 
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
+_OTHER_DELIMITER = re.compile(r"[;\t|,]")
 _REFERENCE = re.compile(r"reference(_\d+)?")
 
 
@@ -151,6 +152,11 @@ def read_header(
     named = called.header(names)
     shape = called.shape_of({name.partition(".")[0] for name in named})
     if shape is None or (shape.name == NATIVE and "output" not in named):
+        if len(names) == 1 and (other := _OTHER_DELIMITER.search(names[0])):
+            raise DataError(
+                f"got {other[0]!r} between columns ({names[0]}), expected a comma in .csv or a tab"
+                " in .tsv"
+            )
         raise DataError(missing_output(names))
     is_native = shape.name == NATIVE
     columns = Columns(

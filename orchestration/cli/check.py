@@ -23,6 +23,7 @@ with lazily():
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
     from spanjury.orchestration.studies.failing import gate as gates
+    from spanjury.orchestration.wiring import checker_models
 
 _STDIN = "-"
 _MOST_BYTES = 8_000_000
@@ -95,6 +96,9 @@ def check(
     --model the offline judges are used, without model, key or network. Nothing is kept.
     """
     _require_one_text(text)
+    panel = judges.config()
+    for notice in checker_models.notices(panel):
+        say(notice)
     try:
         report = checks.check(
             text.output,
@@ -103,7 +107,7 @@ def check(
             aspects=text.aspect,
             aspects_files=text.aspects_file,
             segment_id=text.name,
-            panel=judges.config(),
+            panel=panel,
         )
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None

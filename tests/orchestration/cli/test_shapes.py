@@ -3,12 +3,13 @@
 import json
 import zipfile
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from fakes.command import call
+from fakes.installed import imported
 
 from spanjury.adapters.files.reading.shapes import NAMES
 from spanjury.judges.core import DataError, Segment
@@ -19,8 +20,9 @@ PASSAGES = ["The Lerna bridge opened in 1932.", "It is painted grey."]
 ANSWER = "The Lerna bridge opened in 1935."
 ARTICLE = "The Lerna bridge opened in 1932 and was painted grey by the city."
 REFERENCE = "It opened in 1932."
-CHAT = [
-    {"role": "system", "content": "Answer from what the search returns."},
+PROMPT = "Answer from what the search returns."
+CHAT: list[Mapping[str, object]] = [
+    {"role": "system", "content": PROMPT},
     {"role": "user", "content": QUESTION},
     {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]},
     {"role": "tool", "tool_call_id": "c1", "content": PASSAGES[0]},
@@ -146,7 +148,7 @@ def test_the_last_turn_of_a_chat_is_judged_by_what_came_before(tmp_path: Path) -
     assert segment.output == ANSWER
     assert segment.inputs == {"Question": QUESTION, "Context": PASSAGES[0]}
     path.write_text(json.dumps({"messages": [*CHAT[:2], CHAT[-1]]}))
-    prompts = [f"system: {CHAT[0]['content']}", f"user: {QUESTION}"]
+    prompts = [f"system: {PROMPT}", f"user: {QUESTION}"]
     assert [*read(path).inputs.values()] == [QUESTION, *prompts]
     path.write_text(json.dumps({"messages": CHAT[:2]}))
     (fault,) = open_source(path)
@@ -197,12 +199,11 @@ def test_a_log_of_inspect_is_read_sample_by_sample(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_holds_dates_and_bytes(tmp_path: Path) -> None:
+    table = imported("pyarrow").Table
     path = tmp_path / "rows.parquet"
-    row = {**ROWS["cnn"], "article": ARTICLE.encode(), "published": pa.scalar(0, pa.date32())}
-    row |= {"image": b"\xff\xd8", "price": pa.scalar("1.50").cast(pa.decimal128(4, 2))}
-    columns = {name: pa.array([value.as_py() if isinstance(value, pa.Scalar) else value])
-               for name, value in row.items()}  # fmt: skip
-    pq.write_table(pa.table(columns), path)
+    row = {**ROWS["cnn"], "article": ARTICLE.encode(), "published": date(1970, 1, 1)}
+    row |= {"image": b"\xff\xd8", "price": Decimal("1.50")}
+    imported("pyarrow.parquet").write_table(table.from_pylist([row]), path)
     segment = read(path)
     assert segment.inputs == {"Article": ARTICLE}
     assert segment.meta == {"published": "1970-01-01", "image": "2 bytes", "price": "1.50"}

@@ -441,7 +441,9 @@ def described(shape: Shape, taken: Mapping[str, str]) -> str:
     """Say which shape was taken and what became what, for the user."""
     fields = ("output", "references", "system")
     settings = ", ".join(
-        f"{name if name in fields else f'inputs.{name}'}={column}" for name, column in taken.items()
+        f"{name if name in fields else f'inputs.{name}'}={column}"
+        for name, column in taken.items()
+        if name != column
     )
     task = f", task={shape.task}" if shape.task else ""
     return (

@@ -6,6 +6,7 @@ passage in a document. Each function unwraps one kind of value and ignores what 
 
 import ast
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -173,7 +174,7 @@ def passages_of(value: object) -> str | list[str] | None:
 def _list_in(cell: str) -> list[str] | None:
     if not (cell.startswith("[") and cell.endswith("]")):
         return None
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (json.loads, _python_literal):
         try:
             value = parse(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -181,6 +182,12 @@ def _list_in(cell: str) -> list[str] | None:
         if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
             return value
     return None
+
+
+def _python_literal(cell: str) -> object:
+    with warnings.catch_warnings():  # a text such as "\\d" is no mistake of the user's
+        warnings.simplefilter("ignore")
+        return ast.literal_eval(cell)
 
 
 def references_of(value: object) -> list[str]:

@@ -1,6 +1,8 @@
 # `uv run just` lists the recipes. Each one that needs more than the package sets it up itself.
 
 uv := env("UV", "uv")
+# Tools that only one recipe needs: their versions stand here, what they need is of the date in pyproject.toml.
+mkdocs := "NO_MKDOCS_2_WARNING=1 " + uv + " run --quiet --no-sync --with mkdocs-material==9.8.2 mkdocs"
 everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"
 
 _list:
@@ -36,9 +38,9 @@ layers: set-up
 test: lint layers
     pytest -n auto --dist loadfile
 
-# Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours
+# Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours, the site
 [parallel]
-test-all: set-up && types e2e frameworks neighbours
+test-all: set-up && types e2e frameworks neighbours site
     pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -56,6 +58,19 @@ frameworks:
 # See whether spanjury can be installed beside the newest libraries that are often used with it
 neighbours:
     python .ci/neighbours.py
+
+# Build the documentation as a site into build/site; a broken link, or anything from another host, is an error
+site: set-up
+    {{ mkdocs }} build --strict
+
+# Build into dist/ the wheel for every platform, in which nothing is compiled, and then the one of this platform
+wheel:
+    rm -rf build/lib.* build/temp.* build/pure
+    CC=false {{ uv }} build --quiet --wheel --out-dir build/pure
+    ! python -m zipfile -l build/pure/*.whl | grep -E '\.(so|pyd) '
+    {{ uv }} run --quiet --isolated --no-project --with wheel==0.48.0 wheel tags --remove --python-tag py3 --abi-tag none --platform-tag any build/pure/*.whl
+    {{ uv }} build --quiet --wheel --out-dir dist
+    mv build/pure/*.whl dist/
 
 # Format, then run everything
 check: format test test-all

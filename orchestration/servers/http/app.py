@@ -24,8 +24,7 @@ from spanjury.orchestration.services.serving.quotas import QuotaError
 
 def create_app(service: Service) -> Gate:
     """Return the application over a service, which is held open elsewhere."""
-    routes = (check_routes, batch_routes, operation_routes, health_routes)
-    app = _framed(*(made(service) for made in routes))
+    app = unguarded_app(service)
     page = Once(lambda: describe(app))
 
     @app.get("/openapi.json", include_in_schema=False)
@@ -33,6 +32,12 @@ def create_app(service: Service) -> Gate:
         return dict(page.get())
 
     return Gate(BoundedBodies(app, limits=service.settings.limits), service=service)
+
+
+def unguarded_app(service: Service) -> FastAPI:
+    """Return the routes of a service without its gate, for their description."""
+    routes = (check_routes, batch_routes, operation_routes, health_routes)
+    return _framed(*(made(service) for made in routes))
 
 
 def create_health_app(service: Service) -> Gate:

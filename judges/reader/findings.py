@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from spanjury.judges.core import ErrorSpan, Evidence, Located, WindowReading
 from spanjury.judges.reader.passages import Passage
 from spanjury.judges.reader.runs import CONTRADICTED, Run, runs, severity
-from spanjury.judges.reader.tokens import Token, is_negation
 from spanjury.judges.reader.windows import SentenceWindow
+from spanjury.judges.text.tokens import Token, is_negation
 
 _NEAR = 6  # tokens around a run, whose words say what it is about
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanjury.judges.reader.tokens import Token, tokens
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.tokens import Token, tokens
 
 _LONGEST = 48
 """Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""

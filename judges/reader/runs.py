@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Likelihoods
-from spanjury.judges.reader.tokens import Token, is_negation
 from spanjury.judges.reader.windows import Kind
+from spanjury.judges.text.tokens import Token, is_negation
 
 CONTRADICTED, ABSENT = "contradicted", "not in the source"
 """Categories of error spans."""

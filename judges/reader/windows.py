@@ -16,8 +16,8 @@ from math import fsum, log
 
 from spanjury.judges.core import ROOM, Window
 from spanjury.judges.reader.passages import Passage, Passages, passages_of
-from spanjury.judges.reader.tokens import TURNS, Token, is_negation, tokens
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
 
 _LONGEST = 64
 """Tokens of a sentence that are read at once."""

@@ -7,7 +7,7 @@ import pytest
 from spanjury.judges.core import Likelihoods
 from spanjury.judges.reader.copies import copies_of
 from spanjury.judges.reader.runs import runs
-from spanjury.judges.reader.tokens import tokens
+from spanjury.judges.text.tokens import tokens
 
 SOURCES = {
     "Article": "Ann Lee won 1,200 votes. If the council agrees, the bridge opens in May.",

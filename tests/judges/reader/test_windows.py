@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ROOM
 from spanjury.judges.reader.passages import passages_of
-from spanjury.judges.reader.tokens import tokens
 from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows
+from spanjury.judges.text.tokens import tokens
 
 SOURCE = (
     "The harbour bridge will not open before May. Its deck weighs 40 tonnes. Ida Lund drew the"

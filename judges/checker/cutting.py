@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import fsum, log
 
+from spanjury.judges.checker.evidence import SourceSentence
 from spanjury.judges.core import ClaimUnit
-from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import folded_words, words
+from spanjury.judges.text.tokens import tokens
 
 Interval = tuple[int, int]
 Counting = Callable[[Sequence[str]], list[int]]
@@ -24,6 +23,15 @@ _PRONOUN = re.compile(
 )
 _CLAIM_SHARE = 2  # a claim takes one part in so many of the room at most
 _OVERLAP_SHARE = 4  # a sentence that stands in two passages, of the tokens of one
+
+_RECORD_LINE = re.compile(r"[^|:\t,{}]{0,40}[|:\t,{}]")
+"""Beginning of a row of a table, of a key with its value, or of a turn of a dialogue."""
+
+_RECORD_LINES = 0.8
+"""Share of such lines from which lines are passages, and not parts of wrapped prose."""
+
+_RECORD_END = re.compile(r"\n|(?<=\}),?[^\S\n]*(?!\n)")
+"""End of a line, or of an object in JSON that stands on one line with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +53,6 @@ class ClaimText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSentence:
-    """A sentence of an input; ``start`` and ``end`` are offsets in that input."""
-
-    input: str
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """Sentences that follow each other in the inputs.
 
@@ -69,11 +67,6 @@ class Passage:
     sentences: Sequence[SourceSentence]
     text: str
     stems: frozenset[str]
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words of `text` that carry more than grammar."""
-    return frozenset(stem(word) for word in folded_words(text) if word not in FUNCTION_WORDS)
 
 
 def claim_texts(
@@ -112,17 +105,32 @@ def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting)
     sentence of a passage is the first of the next, unless it takes more than a quarter of it.
     """
     sentences = [
-        SourceSentence(input=header, start=start, end=end, text=text[start:end])
+        SourceSentence(input=header, tokens=read)
         for header, text in inputs.items()
         for start, end in _fitting(
-            text, sentence_intervals(text), most=most, count_tokens=count_tokens
+            text, source_intervals(text), most=most, count_tokens=count_tokens
         )
+        if (read := tokens(text[start:end], offset=start))
     ]
-    sizes = count_tokens([sentence.text for sentence in sentences])
+    sizes = count_tokens([inputs[part.input][part.start : part.end] for part in sentences])
     return [
         _passage(sentences[first:stop], inputs)
         for first, stop in _packed(sizes, most=most, overlaps=True)
     ]
+
+
+def source_intervals(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a source; those of data and dialogues are records or lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    records = sum(_RECORD_LINE.match(line.strip()) is not None for line in lines)
+    if records < max(1, _RECORD_LINES * len(lines)) or (len(lines) == 1 and "}" not in text):
+        yield from sentence_intervals(text)
+        return
+    start = 0
+    for end in (*(match.start() for match in _RECORD_END.finditer(text)), len(text)):
+        for first, last in sentence_intervals(text[start:end]):
+            yield start + first, start + last
+        start = end
 
 
 def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> list[Passage]:
@@ -133,7 +141,7 @@ def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> lis
     if not limit or len(passages) <= limit:
         return list(passages)
     counts = Counter(stem for passage in passages for stem in passage.stems)
-    stems = content_stems(claim)
+    stems = {token.stem for token in tokens(claim) if token.is_content}
     weights = {stem: log(1 + len(passages) / counts[stem]) for stem in stems if stem in counts}
     shared = [
         # Exact, so that the order of a set, another in each process, decides nothing.
@@ -152,9 +160,9 @@ def phrases(text: str, claim: Interval) -> list[Interval]:
     """
     start, end = claim
     content = [
-        (word.start, word.end)
-        for word in words(text[start:end], offset=start)
-        if word.folded not in FUNCTION_WORDS
+        (token.start, token.end)
+        for token in tokens(text[start:end], offset=start)
+        if token.is_content
     ]
     if not content:
         return []
@@ -174,8 +182,8 @@ def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> 
     for header, group in groupby(sentences, key=lambda sentence: sentence.input):
         row = list(group)
         texts.append(inputs[header][row[0].start : row[-1].end])
-    text = "\n\n".join(texts)
-    return Passage(sentences=sentences, text=text, stems=content_stems(text))
+    stems = {token.stem for part in sentences for token in part.tokens if token.is_content}
+    return Passage(sentences=sentences, text="\n\n".join(texts), stems=frozenset(stems))
 
 
 def _packed(sizes: Sequence[int], *, most: int, overlaps: bool) -> Iterator[Interval]:

@@ -7,7 +7,7 @@ as the claim in it that is most likely wrong, as in MiniCheck (Tang et al. 2024,
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, islice
+from itertools import islice
 from typing import ClassVar
 
 from spanjury.judges.checker.cutting import (
@@ -16,9 +16,24 @@ from spanjury.judges.checker.cutting import (
     Passage,
     best_passages,
     claim_texts,
-    content_stems,
     passages_of,
     phrases,
+)
+from spanjury.judges.checker.evidence import (
+    ABSENT,
+    CONTRADICTED,
+    UNSUPPORTED,
+    explanation,
+    nearest,
+)
+from spanjury.judges.checker.runs import Run, runs
+from spanjury.judges.checker.support import (
+    ENGLISH,
+    Findings,
+    abstained,
+    assessed,
+    obstacle,
+    rescored,
 )
 from spanjury.judges.core import (
     Aspect,
@@ -26,31 +41,22 @@ from spanjury.judges.core import (
     ClaimPair,
     ClaimSupport,
     ErrorSpan,
-    Evidence,
     JudgeError,
+    Likelihoods,
     Located,
-    Outcome,
     Report,
     Rescoring,
-    RescoringMethod,
     Segment,
     Unverified,
-    gravest,
-    probability_with,
-    score_of_probability,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.core.passages import passages_in
-from spanjury.judges.text.languages import SAMPLE, foreign_language, script
+from spanjury.judges.text.tokens import Token, tokens
 from spanjury.judges.text.turns import LONG, in_turn
-from spanjury.judges.text.words import folded_words
 
 _BATCH = 16  # pairs that are checked between two points where the work may be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
 _SEVERITY = 4  # of an error: a checker says that it is wrong, not how much it matters
-_LETTERS = 200  # of a quote in an explanation, at most
-_CONTRADICTED, _MISSING, _UNSUPPORTED = "contradicted", "not in the source", "not supported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,43 +144,41 @@ class CheckerJudge:
         JudgeError
             If the checker cannot be loaded or run.
         """
-        if obstacle := self._obstacle(segment, aspect):
-            return _abstained(obstacle)
-        findings = await self._findings(segment, aspect)
-        if not findings:
-            return _abstained("the output makes no claim")
-        spans = self._spans(findings, segment, aspect)
-        return self._report(findings, spans, own=spans, segment=segment, aspect=aspect)
+        return await assessed(self, segment, aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that `spans` make, in place of those that are reported."""
-        obstacle = self._obstacle(segment, aspect)
-        findings = [] if obstacle else await self._findings(segment, aspect)
-        if not findings:
-            report = _abstained(obstacle or "the output makes no claim")
-        else:
-            own = self._spans(findings, segment, aspect)
-            reported = gravest(own, limit=self.max_spans)
-            listed = [*spans, *(span for span in own if span not in reported)]
-            report = self._report(findings, listed, own=own, segment=segment, aspect=aspect)
-        return Rescoring(
-            report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED
+        return await rescored(self, segment, aspect, spans=spans)
+
+    async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
+        """Check each claim of the output."""
+        output, inputs = segment.output, aspect.view(segment.inputs)
+        reads = "" if self.any_language else f"{ENGLISH} unless any_language=true"
+        if reason := obstacle(output, inputs, aspect, reads=reads):
+            return abstained(reason)
+        claims = await self._checked(output, inputs)
+        if not claims:
+            return abstained("the output makes no claim")
+        return Findings(
+            error_probability=max(claim.error_probability for claim in claims),
+            spans=[
+                span
+                for claim in claims
+                if claim.error_probability >= self.threshold
+                for span in _error_spans(claim, output, inputs, threshold=self.threshold)
+            ],
+            unverified=[
+                _unverified(claim, output)
+                for claim in claims
+                if self.vouched <= claim.error_probability < self.threshold
+            ],
+            read=len(claims),
         )
 
-    def _obstacle(self, segment: Segment, aspect: Aspect) -> str:
-        """Say why a segment cannot be judged; empty if it can."""
-        if aspect.kind != "grounding":
-            return f"{aspect.name} is not about what the inputs support"
-        inputs = aspect.view(segment.inputs)
-        if not any(text.strip() for text in inputs.values()):
-            return "there is no input to compare with"
-        return "" if self.any_language else _not_english(segment.output, inputs)
-
-    async def _findings(self, segment: Segment, aspect: Aspect) -> list["_Finding"]:
+    async def _checked(self, output: str, inputs: Mapping[str, str]) -> list["_Finding"]:
         """Check a batch at a time, in a thread; cancellable between the batches."""
-        inputs, output = aspect.view(segment.inputs), segment.output
         # What is short takes as long to check as what is long to look at: all goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1)
         pairs = [
@@ -252,44 +256,6 @@ class CheckerJudge:
                 f"{self.checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
             )
         return answers
-
-    def _spans(
-        self, findings: Sequence["_Finding"], segment: Segment, aspect: Aspect
-    ) -> list[ErrorSpan]:
-        inputs = aspect.view(segment.inputs)
-        return [
-            _span(finding, start=start, end=end, probability=probability, inputs=inputs, of=segment)
-            for finding in findings
-            if finding.error_probability >= self.threshold
-            for start, end, probability in _marked(
-                finding, segment.output, threshold=self.threshold
-            )
-        ]
-
-    def _report(
-        self,
-        findings: Sequence["_Finding"],
-        spans: Sequence[ErrorSpan],
-        *,
-        own: Sequence[ErrorSpan],
-        segment: Segment,
-        aspect: Aspect,
-    ) -> Report:
-        likely = max(finding.error_probability for finding in findings)
-        probability = probability_with(spans, probability=likely, own=own)
-        unverified = tuple(
-            _unverified(finding, segment.output)
-            for finding in findings
-            if self.vouched <= finding.error_probability < self.threshold
-        )
-        wrong = sum(finding.error_probability >= self.threshold for finding in findings)
-        return Report(
-            score=score_of_probability(probability, aspect.scale),
-            spans=gravest(own, limit=self.max_spans),
-            unverified=unverified,
-            rationale=_rationale(len(findings), wrong=wrong, unverified=len(unverified)),
-            error_probability=probability,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,86 +338,54 @@ class _Reading:
         return answer.supported, words
 
 
-def _marked(
-    finding: _Finding, output: str, *, threshold: float
-) -> Iterator[tuple[int, int, float]]:
-    """Yield the runs of words that are wrong, with their probabilities; else the whole claim."""
-    runs = []
-    for is_wrong, group in groupby(finding.words, key=lambda word: word.wrong >= threshold):
-        words = list(group)
-        text = output[words[0].start : words[-1].end]
-        if is_wrong and any(letter.isalnum() for letter in text):
-            runs.append((words[0].start, words[-1].end, max(word.wrong for word in words)))
-    yield from runs or [(finding.start, finding.end, finding.error_probability)]
-
-
 def _without(phrase: Interval, finding: _Finding, output: str) -> str:
     """Return the text that was read as a claim with a phrase left out."""
     rest = output[finding.read_from : phrase[0]] + output[phrase[1] : finding.end]
     return " ".join(rest.split())
 
 
-def _span(
-    finding: _Finding,
-    *,
-    start: int,
-    end: int,
-    probability: float,
-    inputs: Mapping[str, str],
-    of: Segment,
-) -> ErrorSpan:
-    """Return an error, with the sentence of the passage that decided as its evidence."""
-    category, passage = _UNSUPPORTED, finding.passage
+def _error_spans(
+    finding: _Finding, output: str, inputs: Mapping[str, str], *, threshold: float
+) -> Iterator[ErrorSpan]:
+    """Yield the errors of a wrong claim: its runs of wrong words, otherwise all of it.
+
+    The evidence is the nearest clause of the passage that decided.
+    """
+    category, passage = UNSUPPORTED, finding.passage
     if finding.opposed is not None:
         against, opposing = finding.opposed
         # Silence has what is left of 1; where that is more, the passage says nothing of it.
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
-        category = _CONTRADICTED if is_contradicted else _MISSING
+        category = CONTRADICTED if is_contradicted else ABSENT
         passage = opposing if is_contradicted else passage
-    evidence = _nearest(of.output[finding.start : finding.end], passage, inputs)
-    return ErrorSpan(
-        text=of.output[start:end],
-        start=start,
-        end=end,
-        explanation=_explanation(
-            of.output[start:end], category=category, probability=probability, evidence=evidence
-        ),
-        severity=_SEVERITY,
-        category=category,
-        located=Located.EXACT,
-        evidence=(evidence,) if evidence else (),
-        probability=probability,
-    )
+    claim = tokens(output[finding.start : finding.end], offset=finding.start)
+    likelihoods = [_likelihoods(token, finding.words) for token in claim]
+    whole = Run(first=0, stop=len(claim), category=category, probability=finding.error_probability)
+    for run in list(runs(claim, likelihoods, threshold=threshold)) or [whole]:
+        start, end = claim[run.first].start, claim[run.stop - 1].end
+        near = nearest((run.first, run.stop), claim, passage.sentences)
+        quote = near.quote(inputs) if near else ""
+        yield ErrorSpan(
+            text=output[start:end],
+            start=start,
+            end=end,
+            explanation=explanation(category, output[start:end], quote),
+            severity=_SEVERITY,
+            category=category,
+            located=Located.EXACT,
+            evidence=(near.evidence(inputs),) if near else (),
+            probability=run.probability,
+        )
 
 
-def _nearest(claim: str, passage: Passage, inputs: Mapping[str, str]) -> Evidence | None:
-    """Return the sentence of a passage that shares most words with a claim; None if none does."""
-    stems = content_stems(claim)
-    shared = [len(stems & content_stems(sentence.text)) for sentence in passage.sentences]
-    if not any(shared):
-        return None
-    sentence = passage.sentences[shared.index(max(shared))]
-    return Evidence(
-        input=sentence.input,
-        start=sentence.start,
-        end=sentence.end,
-        text=inputs[sentence.input][sentence.start : sentence.end],
-    )
+def _likelihoods(token: Token, words: Sequence[_Word]) -> Likelihoods:
+    """Return those of a token: it is as wrong as the worst of `words` that it shares a letter with.
 
-
-def _explanation(text: str, *, category: str, probability: float, evidence: Evidence | None) -> str:
-    """Say why `text` is an error; `probability` is that of the error."""
-    quote = "" if evidence is None else _shortened(evidence.text)
-    if category == _CONTRADICTED:
-        return f"The source says: '{quote}'." if quote else "The source says otherwise."
-    supported = f"(probability at most {1.0 - probability:.2f})"
-    nothing = f"Nothing in the source supports '{_shortened(text)}' {supported}"
-    return f"{nothing}; the nearest sentence is: '{quote}'." if quote else f"{nothing}."
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _LETTERS else f"{line[:_LETTERS].rstrip()}…"
+    What is wrong counts as contradicted, since a checker does not tell this of words.
+    """
+    own = (word.wrong for word in words if word.start < token.end and token.start < word.end)
+    wrong = max(own, default=0.0)
+    return Likelihoods(supported=1.0 - wrong, contradicted=wrong, absent=0.0)
 
 
 def _unverified(finding: _Finding, output: str) -> Unverified:
@@ -462,30 +396,3 @@ def _unverified(finding: _Finding, output: str) -> Unverified:
         probability=finding.error_probability,
         reason=f"The best passage supports it with probability {finding.supported:.2f} only.",
     )
-
-
-def _rationale(claims: int, *, wrong: int, unverified: int) -> str:
-    counts = {
-        "supported": claims - wrong - unverified,
-        "not supported": wrong,
-        "not verified": unverified,
-    }
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{claims} claim{'s' * (claims != 1)}: {parts}."
-
-
-def _abstained(reason: str) -> Report:
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
-
-
-def _not_english(output: str, inputs: Mapping[str, str]) -> str:
-    """Say which text is not English; empty if all may be."""
-    apart = passages_in(inputs)
-    whole = {} if len(apart) == len(inputs) else {"input": "\n\n".join(inputs.values())}
-    for name, text in {"output": output, **whole, **apart}.items():
-        written = script(text)
-        language = foreign_language(folded_words(text[:SAMPLE]))
-        if written not in {None, "Latin"} or language:
-            is_in = language or f"in {written} script"
-            return f"the {name} is {is_in}; any_language=true is for checkers that read it"
-    return ""

@@ -8,14 +8,16 @@ to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from math import fsum, log
 
+from spanjury.judges.checker.evidence import SourceSentence
 from spanjury.judges.core import ROOM, Window
-from spanjury.judges.reader.passages import Passage, Passages, passages_of
+from spanjury.judges.reader.copies import copies_of
+from spanjury.judges.reader.passages import Passages, passages_of
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
 
@@ -75,7 +77,7 @@ class SentenceWindow:
     """
 
     tokens: Sequence[Token]
-    passages: Sequence[Passage]
+    passages: Sequence[SourceSentence]
     window: Window
     copied: Sequence[bool]
 
@@ -86,26 +88,39 @@ class SentenceWindow:
 
 
 def sentence_windows(
-    output: str,
-    inputs: Mapping[str, str],
-    *,
-    skip: Callable[[str], bool] = lambda _: False,
-    room: int = ROOM,
+    output: str, inputs: Mapping[str, str], *, room: int = ROOM
 ) -> Iterator[SentenceWindow]:
     """Yield a window for each sentence of `output` that has a word, in order.
 
     A window has at most `room` tokens on both sides, 65 or more. A sentence of more than 64 tokens
-    is read in parts. Those that `skip` is true of are left out.
+    is read in parts.
     """
     for start, end in sentence_intervals(output):
-        if skip(output[start:end]):
+        yield from _windows_of(output[start:end], start, inputs, room=room)
+
+
+def windows_but_copies(
+    output: str, inputs: Mapping[str, str], *, room: int
+) -> Iterator[SentenceWindow | None]:
+    """Yield the windows of `sentence_windows`, and None for each copy, which need not be read."""
+    copies = copies_of(inputs)
+    for start, end in sentence_intervals(output):
+        if copies.holds(output[start:end]):
+            yield None
             continue
-        source = passages_of(inputs)  # not before: of an output that is all copies nobody asks
-        read = tokens(output[start:end], offset=start)
-        for first in range(0, len(read), _LONGEST):
-            part = read[first : first + _LONGEST]
-            if any(token.is_word for token in part):
-                yield _window(part, source, room=room)
+        for window in _windows_of(output[start:end], start, inputs, room=room):
+            yield None if window.is_copy else window
+
+
+def _windows_of(
+    sentence: str, start: int, inputs: Mapping[str, str], *, room: int
+) -> Iterator[SentenceWindow]:
+    source = passages_of(inputs)
+    read = tokens(sentence, offset=start)
+    for first in range(0, len(read), _LONGEST):
+        part = read[first : first + _LONGEST]
+        if any(token.is_word for token in part):
+            yield _window(part, source, room=room)
 
 
 def _window(sentence: Sequence[Token], source: Passages, *, room: int) -> SentenceWindow:
@@ -122,7 +137,9 @@ def _window(sentence: Sequence[Token], source: Passages, *, room: int) -> Senten
     )
 
 
-def _best_passages(sentence: Sequence[Token], source: Passages, *, room: int) -> list[Passage]:
+def _best_passages(
+    sentence: Sequence[Token], source: Passages, *, room: int
+) -> list[SourceSentence]:
     """Take passages, the one that adds most first, until there is no room."""
     size = len(source.passages)
     weights = {

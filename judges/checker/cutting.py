@@ -1,13 +1,11 @@
 """Cutting: an output into claims and its source into passages, by the tokens of a checker."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from math import fsum, log
+from itertools import groupby, islice
 
-from spanjury.judges.checker.evidence import SourceSentence
+from spanjury.judges.checker.sources import SourceSentence, source_intervals, stem_index
 from spanjury.judges.core import ClaimUnit
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import tokens
@@ -23,15 +21,6 @@ _PRONOUN = re.compile(
 )
 _CLAIM_SHARE = 2  # a claim takes one part in so many of the room at most
 _OVERLAP_SHARE = 4  # a sentence that stands in two passages, of the tokens of one
-
-_RECORD_LINE = re.compile(r"[^|:\t,{}]{0,40}[|:\t,{}]")
-"""Beginning of a row of a table, of a key with its value, or of a turn of a dialogue."""
-
-_RECORD_LINES = 0.8
-"""Share of such lines from which lines are passages, and not parts of wrapped prose."""
-
-_RECORD_END = re.compile(r"\n|(?<=\}),?[^\S\n]*(?!\n)")
-"""End of a line, or of an object in JSON that stands on one line with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +49,10 @@ class Passage:
     ----------
     text
         Their text. Where they go from one input to the next, an empty line stands between them.
-    stems
-        Stems of the content words.
     """
 
     sentences: Sequence[SourceSentence]
     text: str
-    stems: frozenset[str]
 
 
 def claim_texts(
@@ -119,37 +105,23 @@ def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting)
     ]
 
 
-def source_intervals(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a source; those of data and dialogues are records or lines."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    records = sum(_RECORD_LINE.match(line.strip()) is not None for line in lines)
-    if records < max(1, _RECORD_LINES * len(lines)) or (len(lines) == 1 and "}" not in text):
-        yield from sentence_intervals(text)
-        return
-    start = 0
-    for end in (*(match.start() for match in _RECORD_END.finditer(text)), len(text)):
-        for first, last in sentence_intervals(text[start:end]):
-            yield start + first, start + last
-        start = end
-
-
-def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> list[Passage]:
-    """Return the passages that share most with `claim`, the rarer words the weightier.
+def best_passages(
+    claims: Sequence[str], passages: Sequence[Passage], *, limit: int
+) -> list[list[Passage]]:
+    """Return for each claim the passages that share most with it, the rarer words the weightier.
 
     They are at most `limit`, 0 for all, and stay in the order of the source.
     """
     if not limit or len(passages) <= limit:
-        return list(passages)
-    counts = Counter(stem for passage in passages for stem in passage.stems)
-    stems = {token.stem for token in tokens(claim) if token.is_content}
-    weights = {stem: log(1 + len(passages) / counts[stem]) for stem in stems if stem in counts}
-    shared = [
-        # Exact, so that the order of a set, another in each process, decides nothing.
-        fsum(weights[stem] for stem in weights.keys() & passage.stems)
-        for passage in passages
-    ]
-    ranked = sorted(range(len(passages)), key=lambda at: (-shared[at], at))
-    return [passages[at] for at in sorted(ranked[:limit])]
+        return [list(passages) for _ in claims]
+    parts = [[token for part in passage.sentences for token in part.tokens] for passage in passages]
+    index = stem_index(parts)
+    chosen = []
+    for claim in claims:
+        shared = index.likeliest(index.weights(tokens(claim)), limit=limit)
+        rest = (at for at in range(len(passages)) if at not in shared)
+        chosen.append(sorted((*shared, *islice(rest, limit - len(shared)))))
+    return [[passages[at] for at in positions] for positions in chosen]
 
 
 def phrases(text: str, claim: Interval) -> list[Interval]:
@@ -182,8 +154,7 @@ def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> 
     for header, group in groupby(sentences, key=lambda sentence: sentence.input):
         row = list(group)
         texts.append(inputs[header][row[0].start : row[-1].end])
-    stems = {token.stem for part in sentences for token in part.tokens if token.is_content}
-    return Passage(sentences=sentences, text="\n\n".join(texts), stems=frozenset(stems))
+    return Passage(sentences=sentences, text="\n\n".join(texts))
 
 
 def _packed(sizes: Sequence[int], *, most: int, overlaps: bool) -> Iterator[Interval]:

@@ -3,18 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import Evidence
+from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, Run
+from spanjury.judges.checker.sources import SourceSentence
+from spanjury.judges.core import ErrorSpan, Evidence, Located
 from spanjury.judges.text.tokens import Token, is_negation
 
-CONTRADICTED, ABSENT, UNSUPPORTED = "contradicted", "not in the source", "not supported"
-"""Categories of error spans; the last where a model does not tell the first two apart."""
+_NEAR = 6  # tokens around a run, whose words say what it is about
 
-Stretch = tuple[int, int]
-"""Half-open interval of tokens."""
-
-_NEAR = 6  # tokens around a stretch, whose words say what it is about
-
-_WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the stretch, near it, and elsewhere in its claim
+_WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in its claim
 
 _QUOTED = 24  # tokens of a sentence that is quoted whole
 
@@ -22,37 +18,11 @@ _REACH = 12  # tokens from the shared words in which a clause should end
 
 _LETTERS = 200  # that a quote has at most, whatever stands between its tokens
 
-_SHARED = 3  # words that carry meaning, which a clause has of a claim apart from a stretch
+_SHARED = 3  # words that carry meaning, which a clause has of a claim apart from a run
 
 _SHARE = 0.5  # of such words of the claim
 
 _PAUSES = frozenset(",;:()—–")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSentence:
-    """A sentence of an input, a line of a dialogue, or a part of a long one.
-
-    Parameters
-    ----------
-    input
-        Header of the input.
-    tokens
-        Its words and marks, with offsets in that input.
-    """
-
-    input: str
-    tokens: Sequence[Token]
-
-    @property
-    def start(self) -> int:
-        """Its first code point in the input."""
-        return self.tokens[0].start
-
-    @property
-    def end(self) -> int:
-        """The code point behind it in the input."""
-        return self.tokens[-1].end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +55,13 @@ class Clause:
 
 
 def nearest(
-    stretch: Stretch, tokens: Sequence[Token], sentences: Sequence[SourceSentence]
+    run: Run, tokens: Sequence[Token], sentences: Sequence[SourceSentence]
 ) -> Clause | None:
-    """Return the clause that shares most with `stretch` of a claim's tokens and those around it.
+    """Return the clause that shares most with a run of a claim's tokens and those around it.
 
     None if none shares a word with them.
     """
-    weights = _weights(stretch, tokens)
+    weights = _weights(run, tokens)
     sums = [
         sum(weights.get(stem, 0.0) for stem in {token.stem for token in sentence.tokens})
         for sentence in sentences
@@ -101,17 +71,44 @@ def nearest(
     return _clause(sentences[sums.index(max(sums))], weights)
 
 
-def is_about_same(near: Clause, stretch: Stretch, tokens: Sequence[Token]) -> bool:
-    """Say whether a clause shares so many words around `stretch` that it is about the same."""
-    first, stop = stretch
-    around = {
-        token.stem for at, token in enumerate(tokens) if token.is_content and not first <= at < stop
-    }
+def is_about_same(near: Clause, run: Run, tokens: Sequence[Token]) -> bool:
+    """Say whether a clause shares so many words around `run` that it is about the same."""
+    outside = (*tokens[: run.first], *tokens[run.stop :])
+    around = {token.stem for token in outside if token.is_content}
     inside = {token.stem for token in near.sentence.tokens[near.first : near.stop]}
     return len(around & inside) >= max(_SHARED, _SHARE * len(around))
 
 
-def explanation(category: str, text: str, near: str) -> str:
+def error_span(
+    run: Run,
+    near: Clause | None,
+    *,
+    tokens: Sequence[Token],
+    output: str,
+    inputs: Mapping[str, str],
+    severity: int,
+    is_evidence: bool = True,
+) -> ErrorSpan:
+    """Return a run of a claim's tokens as an error, explained by the nearest clause of the source.
+
+    `is_evidence` says whether that clause is about the same, so that it is the evidence, too.
+    """
+    start, end = tokens[run.first].start, tokens[run.stop - 1].end
+    quote = near.quote(inputs) if near else ""
+    return ErrorSpan(
+        text=output[start:end],
+        explanation=_explanation(run.category, output[start:end], quote),
+        severity=severity,
+        start=start,
+        end=end,
+        category=run.category,
+        located=Located.EXACT,
+        evidence=(near.evidence(inputs),) if near and is_evidence else (),
+        probability=run.probability,
+    )
+
+
+def _explanation(category: str, text: str, near: str) -> str:
     """Say why `text` is an error; `near` quotes what the source has in its place, or is empty."""
     if category == CONTRADICTED:
         return f"The source says: '{near}'." if near else "The source says otherwise."
@@ -126,14 +123,13 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _LETTERS else f"{line[:_LETTERS].rstrip()}…"
 
 
-def _weights(stretch: Stretch, tokens: Sequence[Token]) -> dict[str, float]:
-    """Return how much each content word tells of what a stretch is about."""
-    first, stop = stretch
+def _weights(run: Run, tokens: Sequence[Token]) -> dict[str, float]:
+    """Return how much each content word tells of what a run is about."""
     weights: dict[str, float] = {}
     for at, token in enumerate(tokens):
         if not token.is_content:
             continue
-        distance = max(first - at, at - stop + 1, 0)
+        distance = max(run.first - at, at - run.stop + 1, 0)
         weight = _WEIGHTS[0 if not distance else 1 if distance <= _NEAR else 2]
         weights[token.stem] = max(weight, weights.get(token.stem, 0.0))
     return weights

@@ -19,14 +19,8 @@ from spanjury.judges.checker.cutting import (
     passages_of,
     phrases,
 )
-from spanjury.judges.checker.evidence import (
-    ABSENT,
-    CONTRADICTED,
-    UNSUPPORTED,
-    explanation,
-    nearest,
-)
-from spanjury.judges.checker.runs import Run, runs
+from spanjury.judges.checker.evidence import error_span, nearest
+from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
 from spanjury.judges.checker.support import (
     ENGLISH,
     Findings,
@@ -43,7 +37,6 @@ from spanjury.judges.core import (
     ErrorSpan,
     JudgeError,
     Likelihoods,
-    Located,
     Report,
     Rescoring,
     Segment,
@@ -238,15 +231,13 @@ class CheckerJudge:
         most = max(1, room - longest)
         most = min(most, self.passage_tokens or most)
         passages = passages_of(inputs, most=most, count_tokens=count_tokens)
+        beside = best_passages(
+            [output[text.start : text.end] for text in texts], passages, limit=self.passages
+        )
+        by_word = self.checker.unit == "text"
         return [
-            _Reading(
-                text=text,
-                passages=best_passages(
-                    output[text.start : text.end], passages, limit=self.passages
-                ),
-                by_word=self.checker.unit == "text",
-            )
-            for text in texts
+            _Reading(text=text, passages=best, by_word=by_word)
+            for text, best in zip(texts, beside, strict=True)
         ]
 
     def _check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
@@ -362,19 +353,14 @@ def _error_spans(
     likelihoods = [_likelihoods(token, finding.words) for token in claim]
     whole = Run(first=0, stop=len(claim), category=category, probability=finding.error_probability)
     for run in list(runs(claim, likelihoods, threshold=threshold)) or [whole]:
-        start, end = claim[run.first].start, claim[run.stop - 1].end
-        near = nearest((run.first, run.stop), claim, passage.sentences)
-        quote = near.quote(inputs) if near else ""
-        yield ErrorSpan(
-            text=output[start:end],
-            start=start,
-            end=end,
-            explanation=explanation(category, output[start:end], quote),
+        near = nearest(run, claim, passage.sentences)
+        yield error_span(
+            replace(run, category=category),
+            near,
+            tokens=claim,
+            output=output,
+            inputs=inputs,
             severity=_SEVERITY,
-            category=category,
-            located=Located.EXACT,
-            evidence=(near.evidence(inputs),) if near else (),
-            probability=run.probability,
         )
 
 

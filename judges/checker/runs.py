@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.checker.evidence import ABSENT, CONTRADICTED
 from spanjury.judges.core import Likelihoods
 from spanjury.judges.text.tokens import Token, is_negation
+
+CONTRADICTED, ABSENT, UNSUPPORTED = "contradicted", "not in the source", "not supported"
+"""Categories of errors; the last where a model does not tell the first two apart."""
 
 _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
 """Marks that end a run; others, as hyphens and signs of currencies, stand within names."""
@@ -21,12 +23,10 @@ Below it people agree in less than half of the cases (CLIFF and SummEdits SciTLD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Words `first` to `stop` of a sentence, which are likely wrong.
+    """Tokens `first` to `stop` of a claim, which are likely wrong.
 
     Parameters
     ----------
-    category
-        `CONTRADICTED` or `ABSENT`.
     probability
         That of the likeliest error among them.
     """

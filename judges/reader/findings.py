@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spanjury.judges.checker.evidence import CONTRADICTED, explanation, is_about_same, nearest
-from spanjury.judges.checker.runs import Run, runs
-from spanjury.judges.core import ErrorSpan, Located, Unverified, WindowReading
+from spanjury.judges.checker.evidence import error_span, is_about_same, nearest
+from spanjury.judges.checker.runs import CONTRADICTED, Run, runs
+from spanjury.judges.core import ErrorSpan, Unverified, WindowReading
+from spanjury.judges.reader.tuning import Tuning, sentence_evidence
 from spanjury.judges.reader.windows import Kind, SentenceWindow
 from spanjury.judges.text.tokens import Token, is_negation
 
@@ -38,14 +39,29 @@ def error_spans(
     *,
     output: str,
     inputs: Mapping[str, str],
-    threshold: float,
+    tuning: Tuning,
 ) -> Iterator[ErrorSpan]:
-    """Yield the errors of a sentence, in order; `reading` has a likelihood for each token.
+    """Yield the errors of a sentence, in order; none if it is not suspicious enough.
 
     `output` and `inputs` are the texts that the offsets of sentence and passages are of.
     """
-    for run in runs(sentence.tokens, reading.words, threshold=threshold):
-        yield _span(run, sentence, output=output, inputs=inputs)
+    if not tuning.is_suspect(sentence_evidence(reading)):
+        return
+    tokens = sentence.tokens
+    negated = sum(map(is_negation, tokens)) % 2 == 1
+    for run in runs(tokens, reading.words, threshold=tuning.threshold):
+        near = nearest(run, tokens, sentence.passages)
+        turned = near is not None and near.turned != negated
+        yield error_span(
+            run,
+            near,
+            tokens=tokens,
+            output=output,
+            inputs=inputs,
+            severity=_severity(run, tokens, sentence.window.kinds, turned=turned),
+            is_evidence=run.category == CONTRADICTED
+            or (near is not None and is_about_same(near, run, tokens)),
+        )
 
 
 def unverified(
@@ -72,32 +88,6 @@ def unverified(
         probability=probability,
         reason=_reason(len(lacking), of=len(content)),
         words=tuple(output[tokens[at].start : tokens[at].end] for at in sorted(named[:_MOST])),
-    )
-
-
-def _span(
-    run: Run, sentence: SentenceWindow, *, output: str, inputs: Mapping[str, str]
-) -> ErrorSpan:
-    tokens, stretch = sentence.tokens, (run.first, run.stop)
-    start, end = tokens[run.first].start, tokens[run.stop - 1].end
-    near = nearest(stretch, tokens, sentence.passages)
-    negated = sum(map(is_negation, tokens)) % 2 == 1
-    turned = near is not None and near.turned != negated
-    contradicted = run.category == CONTRADICTED
-    return ErrorSpan(
-        text=output[start:end],
-        explanation=explanation(
-            run.category, output[start:end], near.quote(inputs) if near else ""
-        ),
-        severity=_severity(run, tokens, sentence.window.kinds, turned=turned),
-        start=start,
-        end=end,
-        category=run.category,
-        located=Located.EXACT,
-        evidence=(near.evidence(inputs),)
-        if near and (contradicted or is_about_same(near, stretch, tokens))
-        else (),
-        probability=run.probability,
     )
 
 

@@ -1,6 +1,6 @@
 """A judge of whether the inputs support a text, which has a small encoder read every sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
@@ -20,7 +20,6 @@ from spanjury.judges.core import (
     Segment,
     Unverified,
     WindowReader,
-    WindowReading,
     fingerprint,
     signature,
 )
@@ -28,7 +27,6 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.reader.findings import error_spans, unverified
 from spanjury.judges.reader.readings import sentence_readings
 from spanjury.judges.reader.tuning import LEAST, Tuning, sentence_evidence
-from spanjury.judges.reader.windows import SentenceWindow
 from spanjury.judges.text.turns import LONG, in_turn
 
 
@@ -98,19 +96,23 @@ class ReaderJudge:
         evidence, read, copied = LEAST, 0, 0
         batches = sentence_readings(self.encoder, output, inputs)
         # What is short takes as long to read as what is long to look at: all goes to a thread.
-        while (batch := await in_turn(partial(next, batches, None), length=LONG + 1)) is not None:
-            for window, reading in batch.readings:
+        is_last = False
+        while not is_last:
+            readings, copies, is_last = await in_turn(partial(next, batches), length=LONG + 1)
+            for window, reading in readings:
                 likely = sentence_evidence(reading)
                 evidence = max(evidence, likely)
-                errors = self._errors(window, reading, output=output, inputs=inputs)
+                errors = list(
+                    error_spans(window, reading, output=output, inputs=inputs, tuning=self.tuning)
+                )
                 spans += errors
                 probability = self.tuning.probability(likely)
                 if not errors and probability >= self.tuning.vouched:
                     open_sentences.append(
                         unverified(window, reading, output=output, probability=probability)
                     )
-            read += len(batch.readings)
-            copied += batch.copied
+            read += len(readings)
+            copied += copies
         return Findings(
             error_probability=self.tuning.probability(evidence),
             spans=spans,
@@ -118,16 +120,3 @@ class ReaderJudge:
             read=read,
             copied=copied,
         )
-
-    def _errors(
-        self,
-        window: SentenceWindow,
-        reading: WindowReading,
-        *,
-        output: str,
-        inputs: Mapping[str, str],
-    ) -> list[ErrorSpan]:
-        if not self.tuning.is_suspect(sentence_evidence(reading)):
-            return []
-        threshold = self.tuning.threshold
-        return [*error_spans(window, reading, output=output, inputs=inputs, threshold=threshold)]

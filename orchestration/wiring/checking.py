@@ -4,14 +4,12 @@ from collections.abc import Callable, Mapping
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.wiring.checks import checked_checker
+from spanjury.orchestration.wiring.config import KIND
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
 
 CHECKER, FOLDER = "checker", "folder"
 """Parameter of a judge that is handed a checker, and name of the plugin that opens a folder, whose
 option for it is called the same."""
-
-_KIND = "kind"
-"""Option that names the plugin."""
 
 
 def with_checker(
@@ -29,11 +27,11 @@ def with_checker(
         return dict(options)
     of_judge = {name for name in accepted if name != CHECKER}
     rest = {name: value for name, value in options.items() if name not in of_judge}
-    kind = str(rest.pop(_KIND, FOLDER))
+    kind = str(rest.pop(KIND, FOLDER))
     opener = CHECKERS.get(kind)
     of_checker = set(parameters(opener))
     for option in rest.keys() - of_checker:
-        choices = ", ".join(sorted({*of_judge, *of_checker, _KIND}))
+        choices = ", ".join(sorted({*of_judge, *of_checker, KIND}))
         raise ConfigError(f"judge 'checker' has no option {option!r}; it has: {choices}")
     checker = checked_checker(built(opener, kind, rest), kind)
     return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}

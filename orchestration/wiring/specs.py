@@ -5,20 +5,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.wiring.checking import CHECKER, FOLDER
-from spanjury.orchestration.wiring.config import LOCAL, SeatConfig
+from spanjury.orchestration.wiring.checking import FOLDER
+from spanjury.orchestration.wiring.config import CHECKER, KIND, LOCAL, READER, SeatConfig
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
-_READER, _DISTILLED = "reader", "distilled"
-"""Judges that may be named with a folder that holds a reader."""
+_MAY_READ = frozenset((CHECKER, "distilled"))
+"""Judges that are the judge `reader` if they are named with a folder that holds one."""
 
 
 def parse_seat(spec: str) -> SeatConfig:
     """Read a seat from a flag, as `parse_options` does.
 
     ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
-    ``distilled`` is the judge that has it read. ``checker`` checks with the model in the folder.
+    ``NAME:FOLDER:option=value`` has options besides. ``checker`` checks with the model in the
+    folder. If the folder holds a reader, ``checker`` and ``distilled`` are the judge `reader`, as
+    ``checker:reader`` is.
 
     Raises
     ------
@@ -35,14 +36,16 @@ def parse_seat(spec: str) -> SeatConfig:
     if not folder or "=" in folder:
         name, given = parse_options(spec, what="judge")
         return SeatConfig(judge=name, options=given)
+    name, given = parse_options(f"{judge}:{options}", what="judge")
+    if (name, folder) == (CHECKER, READER):
+        return SeatConfig(judge=name, options={KIND: folder, **given})
     if not Path(folder).is_dir():
         raise ConfigError(f"judge {spec!r}: {folder!r} is neither option=value nor a folder")
-    name, given = parse_options(f"{judge}:{options}", what="judge")
+    if name == READER or (name in _MAY_READ and is_reader(Path(folder))):
+        given = {WEIGHTS: folder, **given}
+        return SeatConfig(judge=READER, name=f"{name}:{folder}", options=given)
     if name == CHECKER:
         return SeatConfig(judge=name, name=f"{name}:{folder}", options={FOLDER: folder, **given})
-    if name == _READER or (name == _DISTILLED and is_reader(Path(folder))):
-        given = {WEIGHTS: folder, **given}
-        return SeatConfig(judge=_READER, name=f"{name}:{folder}", options=given)
     return SeatConfig(judge=name, model=f"{LOCAL}/{folder}", name=f"{name}:{folder}", options=given)
 
 

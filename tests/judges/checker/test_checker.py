@@ -293,6 +293,10 @@ def test_claims_hold_every_word_once_and_none_has_too_many(text: str, room: int,
 def test_passages_that_share_rare_words_come_first() -> None:
     source = "The roof is new. The roof is red. The roof is in Halvern. The roof is old."
     passages = passages_of({"a": source}, most=5, count_tokens=COUNT)
-    (best,) = best_passages("The roof of Halvern", passages, limit=1)
-    assert best.text == "The roof is in Halvern."
-    assert len(best_passages("The roof", passages, limit=0)) == len(passages) == 4
+    claims = ["The roof of Halvern", "Penguins swim."]
+    best, first = best_passages(claims, passages, limit=1)
+    assert [passage.text for passage in (*best, *first)] == [
+        "The roof is in Halvern.",
+        "The roof is new.",
+    ]
+    assert [len(beside) for beside in best_passages(claims, passages, limit=0)] == [4, 4]

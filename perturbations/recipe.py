@@ -27,7 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.perturbations.perturbation import Level
 
 Degree = Literal["minor", "major"]
@@ -131,8 +131,8 @@ def find_recipe(name: str) -> Recipe:
         return _read(built_in[name], name=name)
     if name.endswith(".toml"):
         return _read(Path(name), name=name)
-    choices = ", ".join(sorted(built_in))
-    raise ConfigError(f"unknown recipe {name!r}; choose from {choices} or name a .toml file")
+    choices = choices_for(name, sorted(built_in))
+    raise ConfigError(f"unknown recipe {name!r}; {choices} or name a .toml file")
 
 
 def _built_in() -> dict[str, Traversable]:
@@ -202,8 +202,8 @@ def _weights(given: object, *, task: str) -> Mapping[str, float]:
     if isinstance(given, str):
         weights = _default_weights().get(task, {})
         if given not in weights:
-            choices = ", ".join(weights) or "none"
-            raise ConfigError(f"no weights of {task!r} are called {given!r}; there are {choices}")
+            choices = choices_for(given, weights)
+            raise ConfigError(f"no weights of {task!r} are called {given!r}; {choices}")
         given = weights[given]
     if not isinstance(given, dict):
         raise ConfigError(f"'weights' must be a name or a table, got {given!r}")
@@ -222,8 +222,8 @@ def _default_weights() -> Mapping[str, Mapping[str, object]]:
 def _only(table: Mapping[str, object], *, allowed: frozenset[str]) -> None:
     unknown = sorted(table.keys() - allowed)
     if unknown:
-        choices = ", ".join(sorted(allowed))
-        raise ConfigError(f"{unknown[0]!r} is not known here; choose from {choices}")
+        choices = choices_for(unknown[0], sorted(allowed))
+        raise ConfigError(f"{unknown[0]!r} is not known here; {choices}")
 
 
 def _text(table: Mapping[str, object], key: str, *, default: str | None = None) -> str:

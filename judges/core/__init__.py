@@ -28,6 +28,7 @@ from spanjury.judges.core.chat import (
     thought_tokens,
 )
 from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
+from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
@@ -263,6 +264,7 @@ __all__ = [
     "address_of",
     "bind_values",
     "check_address",
+    "choices_for",
     "code_span",
     "effort_of",
     "fingerprint",
@@ -274,6 +276,7 @@ __all__ = [
     "is_secret_name",
     "kind_of",
     "markdown",
+    "nearest_name",
     "one_line",
     "probability_with",
     "reason_of",

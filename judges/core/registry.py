@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Generic, TypeVar, cast
 
+from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.errors import PluginError
 from spanjury.judges.core.scrubbing import reason_of
 
@@ -146,8 +147,8 @@ class Registry(Generic[P_co]):
         """Return the one entry point that may have the name."""
         claims = [point for point in self._points() if point.name == name]
         if not claims:
-            choices = ", ".join(self.names()) or "none: none is installed"
-            raise PluginError(f"{self.group} plugin {name!r} is not one of {choices}")
+            kind = self.group.rpartition(".")[2].removesuffix("s").replace("_", " ")
+            raise PluginError(f"there is no {kind} {name!r}; {choices_for(name, self.names())}")
         ours = [point for point in claims if self._described(point).is_ours]
         if len(candidates := ours or claims) > 1:
             origins = " and ".join(sorted(self._described(point).origin for point in claims))

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
-from spanjury.judges.core import Aspect, Criterion, Kind, Scale, Task
+from spanjury.judges.core import Aspect, Criterion, Kind, Scale, Task, choices_for
 from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, criterion
 from spanjury.judges.tasks.table import Names, Table
 
@@ -185,8 +185,8 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
         raise table.error("aspects", problem="is missing; a new task needs at least one aspect")
     for name in asked:
         if names.get(name) is None:
-            choices = ", ".join(names.all())
-            problem = f"has {name!r}, which is not an aspect of {task.name}; choose from {choices}"
+            choices = choices_for(name, names.all())
+            problem = f"has {name!r}, which is not an aspect of {task.name}; {choices}"
             raise table.error("default_aspects", problem=problem)
     aspects = tuple(names.find(name, what="aspect") for name in asked)
     return replace(task, default_aspects=aspects)
@@ -326,8 +326,8 @@ def _headers(table: Table, key: str, *, task: Task) -> tuple[str, ...]:
     for header in table.texts(key):
         canonical = task.canonical_header(header)
         if canonical is None:
-            choices = ", ".join(task.input_headers)
-            problem = f"has {header!r}, which is not an input of {task.name}; choose from {choices}"
+            choices = choices_for(header, task.input_headers)
+            problem = f"has {header!r}, which is not an input of {task.name}; {choices}"
             raise table.error(key, problem=problem)
         names.append(canonical)
     return tuple(names)

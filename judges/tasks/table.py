@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, choices_for
 from spanjury.judges.core.unique_keys import unique_keys
 
 _SEPARATORS = re.compile(r"[\s_-]+")
@@ -76,9 +76,7 @@ class Table:
         """Refuse keys other than the `allowed` ones."""
         for key in self.values:
             if key not in allowed:
-                raise self.error(
-                    key, problem=f"is not known here; choose from {', '.join(allowed)}"
-                )
+                raise self.error(key, problem=f"is not known here; {choices_for(key, allowed)}")
 
     def text(self, key: str, *, default: str | None) -> str:
         """Return the text at `key` with single spaces; no default means it must be there."""
@@ -160,8 +158,8 @@ class Names:
         """Return what `name` refers to; raise `ConfigError` with the choices if nothing."""
         value = self.get(name)
         if value is None:
-            choices = ", ".join(sorted(self.all()))
-            raise ConfigError(f"unknown {what} {name!r}; choose from {choices}")
+            choices = choices_for(name, sorted(self.all()))
+            raise ConfigError(f"unknown {what} {name!r}; {choices}")
         return value
 
     def spelling(self, name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from spanjury.judges.core import ConfigError, one_line
+from spanjury.judges.core import ConfigError, nearest_name, one_line
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 
@@ -167,11 +167,16 @@ def matching(
 
     Raise `ConfigError` if there are none; `what` is what they are called.
     """
+    if word is None:
+        return list(entries)
+    named = [(entry, [*names(entry)]) for entry in entries]
     kept = [
         entry
-        for entry in entries
-        if word is None or any(word.casefold() in name.casefold() for name in names(entry))
+        for entry, called in named
+        if any(word.casefold() in name.casefold() for name in called)
     ]
-    if word is not None and not kept:
-        raise ConfigError(f"no {what} has {word!r} in its name; leave it out to list all")
+    if not kept:
+        near = nearest_name(word, (name for _, called in named for name in called))
+        hint = f"did you mean {near!r}?" if near else "leave it out to list all"
+        raise ConfigError(f"no {what} has {word!r} in its name; {hint}")
     return kept

@@ -98,13 +98,13 @@ def aspects(
 def plugins(*, word: Word = None, form: ListFlags) -> None:
     """List the plugins and where they come from.
 
-    WORD may be a group, such as 'judges'. Lines are complete if standard output is not a terminal,
-    with tabs between cells: group, name, package, version.
+    WORD may also be part of a group, such as 'judges', or of a package. Lines are complete if
+    standard output is not a terminal, with tabs between cells: group, name, package, version.
     """
     installed = (plugin for group in registries.GROUPS for plugin in group.plugins())
 
-    def named(plugin: registry.Plugin) -> tuple[str, str]:
-        return plugin.name, plugin.group.removeprefix("spanjury.")
+    def named(plugin: registry.Plugin) -> tuple[str, str, str]:
+        return plugin.name, plugin.group.removeprefix("spanjury."), plugin.origin
 
     listing = Listing(
         headings=("group", "name", "origin", "version"),

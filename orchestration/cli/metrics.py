@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, MetricCard, shown
+from spanjury.judges.core import ConfigError, MetricCard, choices_for, shown
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
@@ -139,8 +139,8 @@ def _needs(card: MetricCard) -> str:
 
 def _check(name: str | None, what: str, allowed: set[str]) -> None:
     if name is not None and name not in allowed:
-        choices = ", ".join(sorted(allowed))
-        raise ConfigError(f"no metric has the {what} {name!r}; choose from {choices}")
+        choices = choices_for(name, sorted(allowed))
+        raise ConfigError(f"no metric has the {what} {name!r}; {choices}")
 
 
 def _plain(card: MetricCard) -> dict[str, object]:

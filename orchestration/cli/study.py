@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast, get_origin
 
 import typer
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import GATE, say
@@ -314,7 +314,7 @@ def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
         if gate.name not in measures:
-            raise ConfigError(f"no such measure {gate.name!r}; there are {', '.join(measures)}")
+            raise ConfigError(f"no such measure {gate.name!r}; {choices_for(gate.name, measures)}")
     return gates
 
 

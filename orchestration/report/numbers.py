@@ -2,8 +2,6 @@
 
 import math
 
-_BARE = "~"
-
 
 def figure(value: float | None, spec: str = "") -> str:
     """Format a number; `-` where there is none.
@@ -13,19 +11,15 @@ def figure(value: float | None, spec: str = "") -> str:
     value
         None and NaN are no number.
     spec
-        As in `format`; two decimals if empty, for whole numbers all digits. With ``~`` before
-        it, the zero before the point is dropped.
+        As in `format`; two decimals if empty, for whole numbers all digits.
 
     Examples
     --------
-    >>> figure(0.125, ".0%"), figure(0.25, "~+.3f"), figure(math.nan), figure(12), figure(0.5)
-    ('12%', '+.250', '-', '12', '0.50')
+    >>> figure(0.125, ".0%"), figure(0.25, "+.3f"), figure(math.nan), figure(12), figure(0.5)
+    ('12%', '+0.250', '-', '12', '0.50')
     """
     if value is None or math.isnan(value):
         return "-"
-    if spec.startswith(_BARE):
-        text = format(value, spec.removeprefix(_BARE))
-        return text.replace("0.", ".", 1) if abs(value) < 1 else text
     return format(value, spec or _usual(value))
 
 

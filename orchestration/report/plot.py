@@ -149,7 +149,7 @@ def _frame(plot: Plot, across: Axis, up: Axis) -> Iterator[str]:
     for tick in up.ticks:
         y = _y(tick, up)
         yield f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y}" y2="{y}"/>'
-        yield _text(_LEFT - 8, float(y) + 4, _number(tick, up, bare="~"), anchor="end")
+        yield _text(_LEFT - 8, float(y) + 4, _number(tick, up), anchor="end")
     for tick in across.ticks:
         x = _x(tick, across)
         yield f'<line class="axis" x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
@@ -169,12 +169,12 @@ def _text(x: float, y: float, text: str, *, anchor: str = "middle", kind: str = 
     )
 
 
-def _number(tick: float, axis: Axis, *, bare: str = "") -> str:
+def _number(tick: float, axis: Axis) -> str:
     step = axis.ticks[1] - axis.ticks[0] if len(axis.ticks) > 1 else abs(tick) or 1.0
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     if round(step * 10**digits, 6) % 1:
         digits += 1
-    return figure(tick, f"{bare},.{digits}f")
+    return figure(tick, f",.{digits}f")
 
 
 def _line(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:

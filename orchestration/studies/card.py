@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from spanjury.judges.core import ConfigError, unstamped
+from spanjury.judges.core import ConfigError, choices_for, unstamped
 from spanjury.orchestration.report import (
     Block,
     Bullets,
@@ -195,7 +195,7 @@ class Gate:
         are.
         """
         if self.name not in measures:
-            raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
+            raise ConfigError(f"no exam has {self.name!r}; {choices_for(self.name, measures)}")
         holds = RELATIONS[self.relation]
         return not unproven(self.name, measures) and all(
             each.value is not None and holds(each.value, self.bound) for each in measures[self.name]

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
@@ -83,7 +83,7 @@ class OverBase:
         """Compare the two; raise `ConfigError` if one has no such measure."""
         for measures in (distilled, base):
             if self.name not in measures:
-                raise ConfigError(f"no exam has {self.name!r}; there are {', '.join(measures)}")
+                raise ConfigError(f"no exam has {self.name!r}; {choices_for(self.name, measures)}")
         value, bound = distilled[self.name][0].value, base[self.name][0].value
         less = self.less_is_better
         if bound is None:

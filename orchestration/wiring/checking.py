@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.config import KIND
 from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
@@ -31,7 +31,7 @@ def with_checker(
     opener = CHECKERS.get(kind)
     of_checker = set(parameters(opener))
     for option in rest.keys() - of_checker:
-        choices = ", ".join(sorted({*of_judge, *of_checker, KIND}))
-        raise ConfigError(f"judge 'checker' has no option {option!r}; it has: {choices}")
+        choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
+        raise ConfigError(f"judge 'checker' has no option {option!r}; {choices}")
     checker = checked_checker(built(opener, kind, rest), kind)
     return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}

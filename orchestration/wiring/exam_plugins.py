@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, PluginError
+from spanjury.judges.core import ConfigError, PluginError, choices_for
 from spanjury.orchestration.wiring.checks import call_plugin, is_number
 from spanjury.orchestration.wiring.plugins import (
     ATTACKS,
@@ -81,9 +81,9 @@ def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
     for name in names:
         family = {attack: plugin for attack, plugin in usual.items() if plugin.family == name}
         if not family and name not in ATTACKS.names():
-            families = ", ".join(dict.fromkeys(plugin.family for plugin in usual.values()))
-            choices = ", ".join(ATTACKS.names())
-            raise ConfigError(f"no attack is called {name!r}: choose from {families}; {choices}")
+            families = dict.fromkeys(plugin.family for plugin in usual.values())
+            choices = choices_for(name, [*families, *ATTACKS.names()])
+            raise ConfigError(f"no attack is called {name!r}; {choices}")
         chosen |= family or {name: find_attack(name)}
     return chosen
 

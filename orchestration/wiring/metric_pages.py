@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import ConfigError, Sample, SegmentMetric
+from spanjury.judges.core import ConfigError, Sample, SegmentMetric, choices_for
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
 from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
@@ -69,7 +69,7 @@ def metric_page(spec: str, sample: Sample, *, row: str) -> str:
     """
     name, _ = parse_options(spec, what="metric")
     if name not in _PAGES:
-        raise ConfigError(f"there is no page of {name!r}; choose from {', '.join(_PAGES)}")
+        raise ConfigError(f"there is no page of {name!r}; {choices_for(name, _PAGES)}")
     named = open_metric(spec)
     check_samples(named, [sample], ids=[row])
     return _PAGES[name](f"{named.name}: {row}", named, _with_best_reference(named, sample))

@@ -12,6 +12,7 @@ from spanjury.judges.core import (
     MetricCard,
     PluginError,
     SegmentMetric,
+    choices_for,
 )
 from spanjury.judges.metrics.card_files import read_cards
 from spanjury.judges.metrics.judge import MetricJudge
@@ -59,7 +60,7 @@ def find_card(name: str) -> MetricCard:
         return cards.cards[name]
     if name in METRICS.names():
         raise PluginError("; ".join([_no_card(name), *cards.problems]))
-    raise ConfigError(f"there is no metric {name!r}; choose from {', '.join(cards.cards)}")
+    raise ConfigError(f"there is no metric {name!r}; {choices_for(name, cards.cards)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

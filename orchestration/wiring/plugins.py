@@ -13,6 +13,7 @@ from spanjury.judges.core import (
     ModelOpener,
     PluginError,
     Source,
+    choices_for,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.registry import Registry
@@ -68,8 +69,8 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
     accepted = parameters(factory)
     for option in options:
         if option not in accepted:
-            choices = ", ".join(sorted(accepted.keys() - _HANDED)) or "none"
-            raise ConfigError(f"{name!r} has no option {option!r}; it has: {choices}")
+            choices = choices_for(option, sorted(accepted.keys() - _HANDED))
+            raise ConfigError(f"{name!r} has no option {option!r}; {choices}")
     try:
         return factory(**_validated(factory, name, options))
     except (TypeError, ValueError) as error:

@@ -25,6 +25,7 @@ from spanjury.judges.core import (
     ConfigError,
     Decoding,
     PerturbationError,
+    choices_for,
     fingerprint,
     signature,
 )
@@ -149,7 +150,7 @@ def generated_perturbation(kind: str) -> GeneratedPerturbation:
     Raises `ConfigError` if there is none; the message lists the choices.
     """
     if kind not in _TWINS:
-        raise ConfigError(f"no model is asked for {kind!r}; choose from {', '.join(_TWINS)}")
+        raise ConfigError(f"no model is asked for {kind!r}; {choices_for(kind, _TWINS)}")
     return GeneratedPerturbation(kind=kind, twin=_TWINS[kind])
 
 

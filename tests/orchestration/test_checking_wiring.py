@@ -36,7 +36,9 @@ def test_options_that_the_judge_does_not_have_are_the_checkers() -> None:
 
 @pytest.mark.usefixtures("_fake")
 def test_an_unknown_option_is_refused_with_those_of_both() -> None:
-    with pytest.raises(ConfigError, match=r"no option 'sise'; it has: .*passages.*size"):
+    with pytest.raises(
+        ConfigError, match=r"no option 'sise'; did you mean 'size'. Choose from .*passages.*size"
+    ):
         checking.with_checker(CheckerJudge, {"kind": "fake", "sise": 7})
 
 

@@ -90,7 +90,7 @@ async def test_a_folder_without_a_reader_is_named(tmp_path: Path) -> None:
 
 
 async def test_values_from_the_wiring_are_no_options(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="has no option 'foo'; it has: max_spans"):
+    with pytest.raises(ConfigError, match="has no option 'foo'; choose from max_spans"):
         async with open_configured_panel(seat(weights=str(folder), foo=1)):
             pass
 

@@ -115,7 +115,7 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"judges": ["nonsense"]}, "'nonsense' is not one of .*form, geval, grounding"),
+        ({"judges": ["nonsense"]}, "'nonsense'; choose from .*form, geval, grounding"),
         ({"judges": ["form:depth=3"]}, "'form' has no option 'depth'"),
         (
             {"judges": ["claims:per_call=0"], "models": [ModelConfig(name="ollama/x")]},
@@ -126,8 +126,8 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
         ({"judges": ["asking:weight=0"], "models": ["m"]}, "weight must be positive, got 0"),
         ({"judges": [SeatConfig(judge="form", model="m")]}, "'form' asks no model"),
         ({"judges": ["broken"]}, "lacks signature or assess"),
-        ({"aggregate": "sum"}, "'sum' is not one of .*mean"),
-        ({"consolidate": "magic"}, "'magic' is not one of agent, rules"),
+        ({"aggregate": "sum"}, "'sum'; choose from .*mean"),
+        ({"consolidate": "magic"}, "'magic'; choose from agent, rules"),
         ({"consolidate": "agent"}, "'agent' asks a model"),
         ({"consolidate": "rules:depth=3"}, "'rules' has no option 'depth'"),
         ({"consolidate": "rules:max_spans"}, "consolidator .*expected option=value"),

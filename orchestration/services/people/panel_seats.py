@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, Outcome, Report, Scale, TokenPrice, Usage
+from spanjury.judges.core import ConfigError, Outcome, Report, Scale, TokenPrice, Usage, choices_for
 from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.engine.families import model_of
 from spanjury.orchestration.services.people.marked_texts import JudgedText
@@ -47,9 +47,7 @@ def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -
     """Raise `ConfigError` if one of those that are asked for judged none of the rows."""
     names = dict.fromkeys(name for seats in rows for name in seats)
     if strange := [name for name in asked if name not in names]:
-        raise ConfigError(
-            f"no seat {', '.join(strange)} judged {aspect}; there are {', '.join(names)}"
-        )
+        raise ConfigError(f"no seat {strange[0]} judged {aspect}; {choices_for(strange[0], names)}")
 
 
 def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
@@ -154,9 +152,7 @@ def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
     flags, panel = pricing.named, pricing.panel
     models = {name: model_of(seat.signature) for seats in rows for name, seat in seats.items()}
     if strange := [name for name in flags if name not in models]:
-        raise ConfigError(
-            f"--price of no seat: {', '.join(strange)}; there are {', '.join(models)}"
-        )
+        raise ConfigError(f"--price of no seat: {strange[0]}; {choices_for(strange[0], models)}")
     by_seat = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
     if panel is None:
         return Prices(by_seat, ())

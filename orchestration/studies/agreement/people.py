@@ -33,7 +33,7 @@ from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted
 
 Verdict = Literal["accepted", "edited", "rejected"]
-_VALUE = "~.3f"
+_VALUE = ".3f"
 _SPANS = {
     "characters.micro": "soft F1",
     "hard.micro": "hard F1",
@@ -290,7 +290,7 @@ def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
             (
                 [
                     *(judge.judge, judge.spans, judge.accepted, judge.edited, judge.rejected),
-                    Cell(judge.kept.value, "~.2f", interval=(judge.kept.low, judge.kept.high)),
+                    Cell(judge.kept.value, ".2f", interval=(judge.kept.low, judge.kept.high)),
                 ]
                 for judge in judges
                 if judge.aspect == aspect

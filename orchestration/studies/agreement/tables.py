@@ -27,8 +27,8 @@ from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
-_VALUE = "~.3f"
-_GAIN = "~+.3f"
+_VALUE = ".3f"
+_GAIN = "+.3f"
 _POINTS = ".3f"
 _P = ".3f"
 _LEVELS: Mapping[str, str] = MappingProxyType(

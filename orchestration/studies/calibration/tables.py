@@ -32,7 +32,6 @@ from spanjury.orchestration.studies.calibration.findings import (
     AlarmFindings,
     AspectFindings,
     Bounded,
-    Change,
 )
 from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms
 from spanjury.orchestration.studies.sampling import unequal_chances_note
@@ -97,8 +96,8 @@ def _agreement(findings: AspectFindings) -> str:
     before, texts = change.before, findings.calibration.texts
     half = (before.high - before.low) / 2
     says = (
-        f"the rank correlation with people is known to {figure(before.low, '~.2f')} to"
-        f" {figure(before.high, '~.2f')}"
+        f"the rank correlation with people is known to {figure(before.low, '.2f')} to"
+        f" {figure(before.high, '.2f')}"
     )
     if half <= _WIDTH:
         return says
@@ -156,7 +155,7 @@ def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
         if agreement.value <= 0.0:
             yield (
                 f"{first or 'one person'} and {second or 'another'} do not agree on the"
-                f" {len(both)} texts that both scored ({figure(agreement.value, '~.2f')}): their"
+                f" {len(both)} texts that both scored ({figure(agreement.value, '.2f')}): their"
                 " mean says little, so settle what an error is before you calibrate to it"
             )
 
@@ -284,9 +283,9 @@ def _changes(findings: AspectFindings) -> Table:
         (
             [
                 change.name,
-                _bounded(change, change.before),
-                _bounded(change, change.after),
-                _bounded(change, change.difference, sign="+"),
+                _bounded(change.before),
+                _bounded(change.after),
+                _bounded(change.difference, sign="+"),
                 "yes" if change.is_gain else "no",
             ]
             for change in findings.changes
@@ -302,9 +301,8 @@ def _changes(findings: AspectFindings) -> Table:
     )
 
 
-def _bounded(change: Change, bounded: Bounded, *, sign: str = "") -> Cell:
-    bare = "~" if change.name in {AGREEMENT, BY_SPANS} else ""
-    return Cell(bounded.value, f"{bare}{sign}.3f", interval=(bounded.low, bounded.high))
+def _bounded(bounded: Bounded, *, sign: str = "") -> Cell:
+    return Cell(bounded.value, f"{sign}.3f", interval=(bounded.low, bounded.high))
 
 
 def _alarms(findings: AspectFindings) -> Table:

@@ -236,7 +236,7 @@ def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
     yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
     yield Cell(detection.caught_5.value if detection else None, _SHARE)
     yield Cell(detection.caught_10.value if detection else None, _SHARE)
-    yield Cell(detection.auroc.value if detection else None, "~.2f")
+    yield Cell(detection.auroc.value if detection else None, ".2f")
     yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
     yield Cell(detection.mean_drop.value if detection else None, _SIGNED)
     yield Cell(detection.still_top if detection else None, _SHARE)

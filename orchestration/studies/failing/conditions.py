@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spanjury.judges.core import ConfigError, Decision, ErrorSpan, Located, Outcome, Result
+from spanjury.judges.core import (
+    ConfigError,
+    Decision,
+    ErrorSpan,
+    Located,
+    Outcome,
+    Result,
+    choices_for,
+)
 from spanjury.orchestration.studies.comparisons import RELATIONS, Comparison, parse_comparison
 
 _Value = float | str | None
@@ -176,7 +184,8 @@ def _compared(part: str, whole: str) -> _Compared:
             f" {whole!r}; fields: {', '.join(FIELDS)}"
         )
     if written.name not in FIELDS:
-        raise ConfigError(f"{whole!r}: no field {written.name!r}; there are {', '.join(FIELDS)}")
+        choices = choices_for(written.name, FIELDS)
+        raise ConfigError(f"{whole!r}: no field {written.name!r}; {choices}")
     return _Compared(field=written.name, relation=written.relation, value=_value(written))
 
 

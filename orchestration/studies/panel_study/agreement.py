@@ -149,7 +149,7 @@ def splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
 
 
-_VALUE = "~.3f"
+_VALUE = ".3f"
 _MOST_SEATS = 8
 
 

@@ -7,8 +7,8 @@ from spanjury.orchestration.report import Block, Cell, Paragraph, figure
 from spanjury.orchestration.studies.panel_study.agreement import Estimate
 from spanjury.orchestration.studies.panel_study.costs import SeatPrice, SeatPrices
 
-VALUE = "~.3f"
-GAIN = "~+.3f"
+VALUE = ".3f"
+GAIN = "+.3f"
 _DIGITS = 9
 
 

@@ -459,7 +459,7 @@ def _leans(leans: Iterable[Lean], names: Names) -> Table:
 
 
 def _weighed(weighing: Weighing, names: Names) -> tuple[Cell, str]:
-    weights = (f"{names[seat]} {figure(of, '~.2f')}" for seat, of in weighing.weights.items())
+    weights = (f"{names[seat]} {figure(of, '.2f')}" for seat, of in weighing.weights.items())
     return estimate_cell(weighing.gain, GAIN), ", ".join(weights)
 
 

@@ -26,7 +26,7 @@ from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
 from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
-_SHARE, _SIGNED, _SCORE = "~.3f", "~+.2f", ".2f"
+_SHARE, _SIGNED, _SCORE = ".3f", "+.2f", ".2f"
 _PAGE: Medium = "page"
 _ARM = Column("", wrap=False)
 _DONE = (

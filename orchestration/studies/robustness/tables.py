@@ -25,7 +25,7 @@ from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, 
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 from spanjury.stats.proportions import Proportion
 
-_SHARE, _SIGNED = "~.3f", "~+.3f"
+_SHARE, _SIGNED = ".3f", "+.3f"
 _COLUMNS = numeric(
     *("with room", "success", "95 %", "rose", "spans vanished", "denied", "fell"),
     *("plain addition", "net", "95 %"),

@@ -37,7 +37,7 @@ Figures = Mapping[str, str]
 
 CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
 """The heading of `score.caught`."""
-_SHARE, _SIGNED = "~.3f", "~+.3f"
+_SHARE, _SIGNED = ".3f", "+.3f"
 _PAGE_SPANS: Figures = MappingProxyType(
     {
         "F1": "characters.f1",
@@ -365,7 +365,7 @@ def _overview(findings: Findings) -> Table:
     )
 
 
-_BRIEF = "~.2f"
+_BRIEF = ".2f"
 _SPANS: Figures = MappingProxyType(
     {
         "F1": "characters.f1",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Gate, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
@@ -50,9 +50,10 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
         _name(name, each): _name(figure, each) for each in sets for name, figure in whole.items()
     }
     if gate.name not in of_one:
+        choices = choices_for(gate.name, whole)
         raise ConfigError(
-            f"no such measure {gate.name!r}; there are {', '.join(whole)}, each of every set, or of"
-            f" one, as {_name('ece', sets[0])}"
+            f"no such measure {gate.name!r}; {choices}, each of every set, or of one, as"
+            f" {_name('ece', sets[0])}"
         )
     return (replace(gate, name=of_one[gate.name]),)
 

@@ -69,7 +69,10 @@ def test_a_catalogue_knows_the_criteria_with_their_scales_in_every_task(tmp_path
         ('kind = "yes/no"\nscale = ["A", "B", "C"]', "'scale' goes with the kind 'graded' alone"),
         ('scale = ["Bad", "Good"]', "'scale' needs three or more labels, worst first"),
         ('scale = ["A", "B", "a"]', "[criterion 1]: 'scale' cannot be one: a scale needs two"),
-        ("wieght = 2", "[criterion 1]: 'wieght' is not known here; choose from text, weight"),
+        (
+            "wieght = 2",
+            "'wieght' is not known here; did you mean 'weight'? Choose from text, weight",
+        ),
     ],
 )
 def test_a_complaint_names_file_criterion_and_field(

@@ -97,7 +97,10 @@ def test_the_example_file_adds_a_task_and_an_aspect() -> None:
 
 
 BAD = {
-    "an unknown key of the file": ("[task.poem]\n", "'task' is not known here; choose from tasks"),
+    "an unknown key of the file": (
+        "[task.poem]\n",
+        "'task' is not known here; did you mean 'tasks'? Choose from tasks",
+    ),
     "an empty file": ("", "'tasks' is missing or empty; expected [tasks.NAME] tables"),
     "tasks that are no table": ("tasks = 3", "'tasks' must be a table, got 3"),
     "a task that is no table": ("tasks.poem = 3", "[tasks]: 'poem' must be a table, got 3"),

@@ -225,7 +225,7 @@ def test_a_figure_that_does_not_exist_meets_no_demand(tmp_path: Path) -> None:
             bridges(),
             ("--require", "f2>=.5"),
             2,
-            "no such measure 'f2'; there are balanced_accuracy,",
+            "no such measure 'f2'; choose from balanced_accuracy,",
         ),
         (bridges(), ("--require", "ece"), 2, "a demand is MEASURE>=NUMBER"),
     ],

@@ -423,4 +423,4 @@ def test_the_first_line_shows_the_cascade_and_how_near_it_comes() -> None:
         fitted = fit(server, "--share", "0.5", "-o", "pages")
     first = " ".join(fitted.output.split()).partition("Cost and nearness")[0]
     assert first.startswith("consistency: fitted to 50% of the calls of all seats, the cascade")
-    assert "its score is .000 of the scale from that of all seats" in first
+    assert "its score is 0.000 of the scale from that of all seats" in first

@@ -169,7 +169,11 @@ def test_a_limit_of_time_ends_it_and_the_same_command_goes_on() -> None:
 @pytest.mark.parametrize(
     ("flags", "code", "complaint"),
     [
-        (("--require", "spans.f2>=1"), 2, "no exam here has 'spans.f2'; there are reports.pars"),
+        (
+            ("--require", "spans.f2>=1"),
+            2,
+            "no exam here has 'spans.f2'; did you mean 'spans.f1'? Choose from reports.pars",
+        ),
         (("--require-over-base", "spans.f2"), 2, "no exam here has 'spans.f2'"),
         (("--require", "people.fluency>=0"), 2, "no exam here has 'people.fluency'"),
         (("--require", "spans.f1"), 2, "a demand is MEASURE>=NUMBER"),

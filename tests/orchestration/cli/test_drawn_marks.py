@@ -203,7 +203,7 @@ def test_a_study_weighs_agreement_on_all_texts_by_chances(tmp_path: Path, run: M
     words = said(tmp_path, *STUDY, "--sample", "s.jsonl")
     # s1 says what people say, so that it agrees wholly, whatever texts weigh.
     assert "weighed by the chances, as an estimate for all texts, the mean of all seats" in words
-    assert "alone, s1 by 1.000, s2 by ." in words
+    assert "alone, s1 by 1.000, s2 by 0." in words
     by_pairs = said(tmp_path, *STUDY, "--sample", "s.jsonl", "--correlation", "tau-b")
     assert "drawn for people with different chances" in by_pairs
     assert "as an estimate for all texts" not in by_pairs

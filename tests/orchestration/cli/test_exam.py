@@ -58,7 +58,10 @@ def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0", code=5)
     assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
     unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5", code=2)
-    assert "no such measure 'discernment.caught.negate'; there are" in unknown.stderr
+    assert (
+        "no such measure 'discernment.caught.negate'; did you mean 'discernment.caught."
+        in unknown.stderr
+    )
 
 
 def test_the_same_exam_again_gives_the_same_result_and_asks_no_model() -> None:
@@ -93,7 +96,7 @@ def test_a_statistic_is_found_by_its_name() -> None:
     [
         ([], "name either a file of texts or --demo"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from bias,"),
-        (["--demo", "--test", "guess"], "'guess' is not one of paired-test,"),
+        (["--demo", "--test", "guess"], "'guess'; choose from paired-test,"),
         (["--demo", "--weights", "absent.toml"], "absent.toml cannot be read"),
         (["--demo", "--weights", "half.toml"], "must sum to 1"),
         (["--demo", "--weights", "strange.toml"], "weights for boiling"),

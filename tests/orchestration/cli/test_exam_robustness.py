@@ -105,7 +105,7 @@ def test_a_model_that_gives_every_text_one_score_is_refused() -> None:
     ("flags", "problem"),
     [
         ([], "name either a file of texts or --demo, not both"),
-        (["--demo", "--attack", "flattery"], "no attack is called 'flattery': choose from format-"),
+        (["--demo", "--attack", "flattery"], "no attack is called 'flattery'; choose from format-"),
         (["--demo", "--recipe", "soup"], "unknown recipe 'soup'"),
         (["--demo", "--require", "robustness"], "a demand is MEASURE>=NUMBER"),
         (["--demo", "--require", "robust.success<=1"], "no such measure 'robust.success'"),

@@ -146,7 +146,7 @@ def test_the_share_of_faulty_texts_counts_texts_only(folder: Path, share: str, c
         (
             "--fail-on",
             "severty>=4",
-            "no field 'severty'; there are severity, probability, category",
+            "no field 'severty'; did you mean 'severity'? Choose from severity",
         ),
         ("--fail-on", "severity", "a condition is FIELD>=VALUE"),
         ("--fail-on", "severity>=six", "severity is a number, not 'six'"),

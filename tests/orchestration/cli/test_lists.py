@@ -149,7 +149,8 @@ def test_every_list_is_there_as_json() -> None:
 def test_a_word_that_nothing_holds_is_a_usage_error() -> None:
     done = spanjury("plugins", "zebra", code=2)
     assert done.stdout == ""
-    assert "no plugin has 'zebra' in its name" in done.stderr
+    assert "no plugin has 'zebra' in its name; leave it out to list all" in done.stderr
+    assert "did you mean 'searcher'?" in spanjury("judges", "serching", code=2).stderr
 
 
 def test_a_reader_who_leaves_sees_no_error(tmp_path: Path) -> None:

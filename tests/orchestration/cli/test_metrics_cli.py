@@ -96,7 +96,7 @@ def test_without_references_the_metrics_that_need_some_say_so_or_are_skipped() -
 @pytest.mark.parametrize(
     ("metric", "problem"),
     [
-        ("bleu:order=3", "it has: max_order"),
+        ("bleu:order=3", "Choose from max_order"),
         ("bleu:max_order=x", "max_order"),
         ("bleu:smoothing=most", "most"),
         ("f1:over_refs=any", "best, mean, worst"),

@@ -154,7 +154,7 @@ def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (("--seat", "s9"), "no seat s9 judged fluency; there are s1, s2, s3"),
+        (("--seat", "s9"), "no seat s9 judged fluency; choose from s1, s2, s3"),
         (("--price", "s1=x"), "expected SEAT=PROMPT/COMPLETION"),
         (("--price", "s9=1/1"), "--price of no seat: s9"),
         (("--budget", "3"), "too small for one text"),

@@ -105,7 +105,7 @@ async def test_a_panel_is_asked_by_name_how_its_score_is_made() -> None:
         ("spans", "expected aggregate, from-spans"),
         ("aggregate:rest=1", "expected aggregate, from-spans"),
         ("from-spans:rest=2", "rest must be"),
-        ("from-spans:wrost=2", "it has: by, file, over"),
+        ("from-spans:wrost=2", "rest'. Choose from by, file, over"),
         ("from-spans:by=word", "sentence"),
         ("from-spans:file=absent.json", "absent.json"),
         ("from-spans:file=absent.json,rest=.2", "leave out all but over"),

@@ -52,9 +52,9 @@ REPORT = Report(
                             "rule",
                             faint=True,
                         ),
-                        [HOSTILE, Cell(3, mark="bad"), Cell(0.5, "~.3f", note="(20)"), ""],
+                        [HOSTILE, Cell(3, mark="bad"), Cell(0.5, ".3f", note="(20)"), ""],
                     ],
-                    note="D of 1 is p = .05.",
+                    note="D of 1 is p = 0.05.",
                 ),
             ],
         ),
@@ -112,8 +112,8 @@ def test_markdown_says_all_that_is_for_pages() -> None:
         "| damage | D | effect | by |\n|---|---|---|---|\n"
         "| typos | 1.23 | **+0.40** [+0.10, +0.70] | rule |\n"
         "| case | - | - | rule |\n"
-        '| &lt;b&gt;\\|\\[x\\](http\\://y)"&amp;\ufffd\\[31m | 3 | .500 (20) |  |\n\n'
-        "D of 1 is p = .05.\n\n"
+        '| &lt;b&gt;\\|\\[x\\](http\\://y)"&amp;\ufffd\\[31m | 3 | 0.500 (20) |  |\n\n'
+        "D of 1 is p = 0.05.\n\n"
         "## Read with care\n\n- 12 texts are few.\n\n"
         "## Outer\n\n### Inner\n\n"
         '&lt;b&gt;\\|\\[x\\](http\\://y)"&amp;\ufffd\\[31m\n'

@@ -24,7 +24,7 @@ TABLE = table(
         Column("short", only="terminal"),
     ],
     [
-        ["form", Cell(1 / 3, "~.2f", interval=(0.0, 1.0), mark="bad"), 2, "<b>", "s"],
+        ["form", Cell(1 / 3, ".2f", interval=(0.0, 1.0), mark="bad"), 2, "<b>", "s"],
         row("grounding", math.nan, math.inf, None, "t", faint=True),
     ],
 )

@@ -63,8 +63,8 @@ def texts_in(folder: Path) -> dict[str, str]:
         ),
         (
             ("bench", "spans"),
-            ("--draws", "20", "--no-progress"),
-            lambda data: exams.span_bench(data, judges="form", draws=20),
+            ("--draws", "20", *FLUENCY),
+            lambda data: exams.span_bench(data, judges="form", draws=20, aspects="fluency"),
         ),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

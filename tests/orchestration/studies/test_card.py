@@ -78,7 +78,9 @@ def test_an_invalid_demand_is_refused(text: str) -> None:
 
 def test_a_demand_on_a_measure_that_no_exam_gives_names_those_there_are() -> None:
     gate = Gate(name="discernment.mean", relation=">=", bound=1)
-    with pytest.raises(ConfigError, match=r"'discernment.mean'; there are discernment.average"):
+    with pytest.raises(
+        ConfigError, match=r"'discernment.mean'; did you mean .* Choose from discernment.average"
+    ):
         gate.is_passed(Card(records=(record(AVERAGE),)).measures)
 
 

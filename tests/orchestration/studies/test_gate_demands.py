@@ -99,9 +99,9 @@ def test_a_demand_in_numbers_is_shown_with_the_value() -> None:
 
 def test_an_unknown_measure_is_refused_with_those_that_there_are() -> None:
     measures = card("form", spans__f1=0.25).measures
-    with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
+    with pytest.raises(ConfigError, match=r"'spans.f2'; did you mean 'spans.f1'"):
         demand_results([parse_gate("spans.f2>=0")], [], distilled=measures, base={})
-    with pytest.raises(ConfigError, match=r"'spans.f2'; there are spans.f1"):
+    with pytest.raises(ConfigError, match=r"'spans.f2'; did you mean 'spans.f1'"):
         demand_results([], [OverBase(name="spans.f2")], distilled=measures, base=measures)
 
 

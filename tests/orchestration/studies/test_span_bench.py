@@ -292,11 +292,11 @@ def test_the_page_shows_every_table_with_its_coverage(findings: Findings) -> Non
     examinee = Examinee(signature="j", seats={"judge": "judge|1"})
     page = report_markdown(bench_report(findings, examinee=examinee, data=["ten.jsonl"]))
     assert "9 texts of 5 sources; 6 with errors, at 5 places, 3 without; 5 with people" in page
-    assert "| judge | 6 of 7 | .467 [" in page
-    assert "| judge | 8 of 9 | .733" in page
-    assert "| judge | 4 of 5 | .800" in page
+    assert "| judge | 6 of 7 | 0.467 [" in page
+    assert "| judge | 8 of 9 | 0.733" in page
+    assert "| judge | 4 of 5 | 0.800" in page
     assert "judge: precision by category" in page
-    assert "| PredE | 1 | 1 | .400" in page
+    assert "| PredE | 1 | 1 | 0.400" in page
     assert "{}" not in page
     assert "AUROC of P(error) |" in page
     sets = [replace(findings.sets[0], findings=findings.sets[0].findings[1:])]

@@ -114,7 +114,7 @@ def test_the_page_has_soft_and_hard_f1_and_a_row_for_each_category() -> None:
     report = Report(title="Error spans", sections=span_blocks([findings], ()))
     page = report_markdown(report)
     assert "| soft F1 | hard F1 |" in page
-    assert "| j | addition | .667 | 1.000 | .800 |" in page
+    assert "| j | addition | 0.667 | 1.000 | 0.800 |" in page
 
 
 @pytest.mark.parametrize(

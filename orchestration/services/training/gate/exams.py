@@ -8,7 +8,7 @@ from typing import Protocol
 
 from anyio import to_thread
 
-from spanjury.judges.core import ConfigError, PanelReport, Result
+from spanjury.judges.core import ConfigError, PanelReport, Result, choices_for
 from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
@@ -298,7 +298,7 @@ class Demands:
         for name in self.names:
             if name not in measures and name.partition(".")[0] not in topics:
                 listed = [*measures, *(f"{topic}.…" for topic in sorted(topics))]
-                raise ConfigError(f"no exam here has {name!r}; there are {', '.join(listed)}")
+                raise ConfigError(f"no exam here has {name!r}; {choices_for(name, listed)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import JudgeFinding
 from spanjury.stats.spans.gamma import Gamma
 from spanjury.stats.spans.span_agreement import Agreement
 
-_VALUE = "~.3f"
+_VALUE = ".3f"
 _SHARE = ".1%"
 _COUNT = ".3f"
 _HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"

@@ -412,7 +412,7 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
             "two panels have the same name",
         ),
         (("--panel", "default=panel.toml"), "", "leave out --judge and --model"),
-        (("--judge", "nothing"), "", "is not one of"),
+        (("--judge", "nothing"), "", "there is no judge"),
         (("--judge", "form:api_key=abcdefgh1234"), "", "holds a secret"),
     ],
 )

@@ -202,7 +202,7 @@ async def test_wrong_arguments_are_refused_in_words() -> None:
         assert "unknown task 'nope'; choose from" in await refusal(
             client, output=RIGHT, task="nope"
         )
-        assert "choose from accuracy, coherence" in await refusal(
+        assert "did you mean 'fluency'? Choose from accuracy, coherence" in await refusal(
             client, output=RIGHT, task="summarization", aspects=["fluence"]
         )
         assert "not both" in await refusal(

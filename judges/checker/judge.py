@@ -19,7 +19,7 @@ from spanjury.judges.checker.cutting import (
     passages_of,
     phrases,
 )
-from spanjury.judges.checker.evidence import error_span, nearest
+from spanjury.judges.checker.evidence import error_span, is_about_same, nearest
 from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
 from spanjury.judges.checker.support import (
     ENGLISH,
@@ -340,7 +340,8 @@ def _error_spans(
 ) -> Iterator[ErrorSpan]:
     """Yield the errors of a wrong claim: its runs of wrong words, otherwise all of it.
 
-    The evidence is the nearest clause of the passage that decided.
+    The evidence is the nearest clause of the passage that decided. For words that it does not
+    contradict, it must be about the same.
     """
     category, passage = UNSUPPORTED, finding.passage
     if finding.opposed is not None:
@@ -361,6 +362,9 @@ def _error_spans(
             output=output,
             inputs=inputs,
             severity=_SEVERITY,
+            is_evidence=run is whole
+            or category == CONTRADICTED
+            or (near is not None and is_about_same(near, run, claim)),
         )
 
 

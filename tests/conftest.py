@@ -10,6 +10,10 @@ import pytest
 from fakes.logs import forget_handlers
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+# No test finds the models of whoever runs it: the cache of the hub is none, and no folder is named.
+os.environ["HF_HUB_CACHE"] = os.devnull
+os.environ.pop("SPANJURY_MODELS", None)
+
 # How long an example takes says how busy the machine is; what needs many says so itself. Every run
 # tries the same examples; `just fuzz` looks for new ones.
 FUZZ_EXAMPLES = os.environ.get("SPANJURY_FUZZ_EXAMPLES")

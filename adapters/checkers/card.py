@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from spanjury.adapters.checkers.local_models import model_at
 from spanjury.adapters.model_files import OFFSET_POSITIONS, model_digest
 from spanjury.judges.core import ConfigError
 
@@ -69,7 +70,8 @@ class CheckerCard:
     Parameters
     ----------
     identity
-        The folder's last name, and digits that change with its files.
+        The repository and commit of a folder in the hub's cache, or else the folder's last name;
+        and digits that change with its files.
     graph
         The ONNX file that is run; None where torch is to run the weights.
     supported, contradicted
@@ -127,7 +129,7 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         digest += model_digest(graph.parent, suffixes=_DIGESTED)
     return CheckerCard(
         folder=folder,
-        identity=f"{folder.resolve().name}@{digest}",
+        identity=f"{model_at(folder).identity}@{digest}",
         head=head,
         graph=graph,
         labels=labels,

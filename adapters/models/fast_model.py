@@ -21,10 +21,11 @@ from spanjury.adapters.models.openai_reply import HttpAnswer, content_of, is_suc
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
     chat_fields,
+    documents_of,
     llama_cpp_grammar,
     response_format,
     sglang_grammar,
-    template_reasoning,
+    template_fields,
     unforced,
     vllm_grammar,
 )
@@ -228,10 +229,10 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
         fields |= response_format(schema)
     if grammar:
         fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
-    if (reasoning := request.decoding.reasoning) is not None:
-        fields |= template_reasoning(reasoning)
-        if reasoning != "none":  # which few of these servers know as an effort
-            fields["reasoning_effort"] = effort_of(reasoning)
+    reasoning = request.decoding.reasoning
+    fields |= template_fields(reasoning=reasoning, documents=documents_of(request))
+    if reasoning not in {None, "none"}:  # few of these servers know "none" as an effort
+        fields["reasoning_effort"] = effort_of(reasoning)
     if request.prefix:
         fields |= CONTINUE_LAST_MESSAGE
     try:

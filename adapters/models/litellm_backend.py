@@ -7,13 +7,15 @@ from typing import Any
 from spanjury.adapters.models.litellm_library import litellm
 from spanjury.adapters.models.openai_request import (
     CONTINUE_LAST_MESSAGE,
+    documents_of,
     llama_cpp_grammar,
     response_format,
-    template_reasoning,
+    template_fields,
     vllm_grammar,
 )
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, key_from, refuse_credentials
 from spanjury.judges.core import (
+    ChatRequest,
     ConfigError,
     Form,
     PermanentModelError,
@@ -88,10 +90,19 @@ class Backend:
         """Return LiteLLM's arguments for a model's thought, and the fields for its server."""
         if self._takes_grammar:
             effort = {} if reasoning == "none" else {"reasoning_effort": effort_of(reasoning)}
-            return {}, {**template_reasoning(reasoning), **effort}
+            return {}, {**template_fields(reasoning=reasoning), **effort}
         if isinstance(reasoning, int) and self.provider in _THINKING:
             return {"thinking": {"type": "enabled", "budget_tokens": reasoning}}, {}
         return {"reasoning_effort": effort_of(reasoning)}, {}
+
+    def document_fields(self, request: ChatRequest) -> dict[str, object]:
+        """Return the field for the documents of `request`, with its wish for thought."""
+        documents = documents_of(request)
+        if not documents:
+            return {}
+        if not self._takes_grammar:
+            raise PermanentModelError(f"{self}: {self.provider} takes no documents beside messages")
+        return template_fields(reasoning=request.decoding.reasoning, documents=documents)
 
     def prefix_fields(self) -> tuple[dict[str, object], dict[str, object]]:
         """Return the fields of a message to be continued, and those of its request."""

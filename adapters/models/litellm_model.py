@@ -215,6 +215,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
         extra |= beside
         if "thinking" in named:  # Anthropic takes no other temperature then
             arguments["temperature"] = 1.0
+    extra |= backend.document_fields(request)
     if request.prefix:
         marks, fields = backend.prefix_fields()
         arguments["messages"][-1] |= marks

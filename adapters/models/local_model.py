@@ -138,6 +138,8 @@ class LocalModel:
             raise PermanentModelError("a local model takes neither tools nor a schema or grammar")
         if any(message.tool_calls or message.role == "tool" for message in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
+        if any(message.role == "document" for message in request.messages):
+            raise PermanentModelError("a local model reads no documents beside messages")
         try:
             return chat.prompt(request.messages, prefix=request.prefix)
         except ConfigError as error:

@@ -1,7 +1,7 @@
 """Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -23,11 +23,12 @@ def chat_fields(request: ChatRequest) -> dict[str, Any]:
     """Return the messages of `request`, its prefix as the last one, its decoding and tools.
 
     Servers differ in how they take a schema (`response_format`), a grammar (`llama_cpp_grammar` and
-    its siblings) and the field that makes them continue the last message (`CONTINUE_LAST_MESSAGE`):
-    none is here.
+    its siblings), documents (`documents_of`) and the field that makes them continue the last
+    message (`CONTINUE_LAST_MESSAGE`): none is here.
     """
     fields = _decoding(request.decoding)
-    fields["messages"] = [_message(message) for message in request.messages]
+    turns = [message for message in request.messages if message.role != "document"]
+    fields["messages"] = [_message(message) for message in turns]
     if request.prefix:
         begun = {"role": "assistant", "content": wellformed(request.prefix)}
         fields["messages"].append(begun)
@@ -75,9 +76,25 @@ def llama_cpp_grammar(grammar: str) -> dict[str, object]:
     return {"grammar": wellformed(grammar)}
 
 
-def template_reasoning(reasoning: Reasoning) -> dict[str, object]:
-    """Return the field by which chat templates of vLLM, SGLang and llama.cpp turn thought on."""
-    return {"chat_template_kwargs": {"enable_thinking": reasoning != "none"}}
+def template_fields(
+    *, reasoning: Reasoning | None, documents: Sequence[Mapping[str, str]] = ()
+) -> dict[str, object]:
+    """Return the field by which vLLM, SGLang and llama.cpp hand a chat template what it reads.
+
+    That is whether to think, and the documents; nothing where neither is named.
+    """
+    handed: dict[str, object] = {}
+    if reasoning is not None:
+        handed["enable_thinking"] = reasoning != "none"
+    if documents:
+        handed["documents"] = documents
+    return {"chat_template_kwargs": handed} if handed else {}
+
+
+def documents_of(request: ChatRequest) -> list[dict[str, str]]:
+    """Return the documents of `request` as chat templates take them."""
+    texts = [message.content for message in request.messages if message.role == "document"]
+    return [{"doc_id": str(at), "text": wellformed(text)} for at, text in enumerate(texts)]
 
 
 def sglang_grammar(grammar: str) -> dict[str, object]:

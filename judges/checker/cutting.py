@@ -62,18 +62,21 @@ def claim_texts(
 
     Each sentence with a word is a claim, and each part of a sentence that takes more than half of
     `room` tokens. A checker of sentences reads the sentence before it, too, where a pronoun leads.
-    A checker of texts reads as many claims at once as take half of the room.
+    A checker of texts reads as many claims at once as take half of the room; one of answers takes
+    them for one claim.
     """
     most = max(1, room // _CLAIM_SHARE)
     cut = _fitting(output, sentence_intervals(output), most=most, count_tokens=count_tokens)
     claims = [(start, end) for start, end in cut if _WORD.search(output[start:end])]
     sizes = count_tokens([output[start:end] for start, end in claims])
-    if unit == "text":
+    if unit != "sentence":
+        packed = [claims[first:stop] for first, stop in _packed(sizes, most=most, overlaps=False)]
+        wholes = [(part[0][0], part[-1][1]) for part in packed]
         return [
             ClaimText(
-                start=claims[first][0], end=claims[stop - 1][1], claims=tuple(claims[first:stop])
+                start=start, end=end, claims=tuple(part) if unit == "text" else ((start, end),)
             )
-            for first, stop in _packed(sizes, most=most, overlaps=False)
+            for (start, end), part in zip(wholes, packed, strict=True)
         ]
     texts = []
     for at, (start, end) in enumerate(claims):

@@ -30,7 +30,9 @@ from spanjury.judges.checker.support import (
     rescored,
 )
 from spanjury.judges.core import (
+    AskedChecker,
     Aspect,
+    CheckedPairs,
     Checker,
     ClaimPair,
     ClaimSupport,
@@ -41,6 +43,7 @@ from spanjury.judges.core import (
     Rescoring,
     Segment,
     Unverified,
+    Usage,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -64,7 +67,7 @@ class CheckerJudge:
     Parameters
     ----------
     checker
-        The model.
+        The model, or what asks a chat model.
     threshold
         Probability of an error, above 0, from which a claim is an error, and from which a word of
         it is marked where the checker has probabilities for words.
@@ -96,7 +99,7 @@ class CheckerJudge:
         "whatever its model was not trained to see"
     )
 
-    checker: Checker
+    checker: Checker | AskedChecker
     threshold: float = 0.5
     vouched: float = 0.3
     passages: int = 8
@@ -136,6 +139,8 @@ class CheckerJudge:
         ------
         JudgeError
             If the checker cannot be loaded or run.
+        ModelError
+            If it asks a chat model, and that gives no reply.
         """
         return await assessed(self, segment, aspect)
 
@@ -147,15 +152,17 @@ class CheckerJudge:
 
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
         """Check each claim of the output."""
-        output, inputs = segment.output, aspect.view(segment.inputs)
+        output, inputs = segment.output, self._sources(segment, aspect)
         reads = "" if self.any_language else f"{ENGLISH} unless any_language=true"
         if reason := obstacle(output, inputs, aspect, reads=reads):
             return abstained(reason)
-        claims = await self._checked(output, inputs)
-        if not claims:
-            return abstained("the output makes no claim")
+        checked = await self._checked(inputs, segment=segment, aspect=aspect)
+        if checked.unscored is not None:
+            return checked.unscored
+        claims = checked.claims
         return Findings(
             error_probability=max(claim.error_probability for claim in claims),
+            is_stated=all(claim.is_stated for claim in claims),
             spans=[
                 span
                 for claim in claims
@@ -168,34 +175,70 @@ class CheckerJudge:
                 if self.vouched <= claim.error_probability < self.threshold
             ],
             read=len(claims),
+            note=checked.note,
+            reply=checked.reply,
+            usage=checked.usage,
         )
 
-    async def _checked(self, output: str, inputs: Mapping[str, str]) -> list["_Finding"]:
-        """Check a batch at a time, in a thread; cancellable between the batches."""
+    def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
+        """Return the inputs that passages are made of."""
+        apart = self.checker.apart if isinstance(self.checker, AskedChecker) else ()
+        return {
+            header: text
+            for header, text in aspect.view(segment.inputs).items()
+            if aspect.task.canonical_header(header) not in apart
+        }
+
+    async def _checked(
+        self, inputs: Mapping[str, str], *, segment: Segment, aspect: Aspect
+    ) -> "_Checked":
+        """Check all claims."""
+        output = segment.output
         # What is short takes as long to check as what is long to look at: all goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1)
+        if not read:
+            return _Checked(unscored=abstained("the output makes no claim"))
         pairs = [
             ClaimPair(passage.text, output[reading.text.start : reading.text.end])
             for reading in read
             for passage in reading.passages
         ]
-        left = iter(await self._answers(pairs))
-        findings = [
-            finding
-            for reading in read
-            for finding in reading.findings(list(islice(left, len(reading.passages))))
-        ]
-        return await self._with_phrases(findings, output) if self.phrases else findings
+        asked = await self._answers(pairs, segment=segment, aspect=aspect)
+        left = iter(asked.answers)
+        checked = _Checked(
+            claims=()
+            if asked.unscored
+            else tuple(
+                finding
+                for reading in read
+                for finding in reading.findings(list(islice(left, len(reading.passages))))
+            ),
+            unscored=asked.unscored,
+            reply=asked.reply,
+            usage=asked.usage,
+            note=asked.note,
+        )
+        if not self.phrases or checked.unscored:
+            return checked
+        return await self._with_phrases(checked, segment=segment, aspect=aspect)
 
-    async def _answers(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+    async def _answers(
+        self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
+    ) -> CheckedPairs:
+        """Ask about all pairs; in a thread a batch at a time, cancellable between the batches."""
+        if isinstance(self.checker, AskedChecker):
+            return await self.checker.ask(pairs, segment=segment, aspect=aspect)
         answers: list[ClaimSupport] = []
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
-            answers += await in_turn(partial(self._check, batch), length=LONG + 1)
-        return answers
+            answers += await in_turn(partial(self._check, self.checker, batch), length=LONG + 1)
+        return CheckedPairs(answers=tuple(answers))
 
-    async def _with_phrases(self, findings: Sequence["_Finding"], output: str) -> list["_Finding"]:
-        """Return the findings; those of wrong claims without words have the phrase that decides."""
+    async def _with_phrases(
+        self, checked: "_Checked", *, segment: Segment, aspect: Aspect
+    ) -> "_Checked":
+        """Return what was checked; wrong claims without words have the phrase that decides."""
+        findings, output = checked.claims, segment.output
         candidates = [
             phrases(output, (finding.start, finding.end))
             if finding.error_probability >= self.threshold and not finding.words
@@ -207,7 +250,11 @@ class CheckerJudge:
             for finding, shorter in zip(findings, candidates, strict=True)
             for phrase in shorter
         ]
-        left = iter(await self._answers(pairs))
+        asked = await self._answers(pairs, segment=segment, aspect=aspect)
+        usage = checked.usage + asked.usage
+        if asked.unscored:  # the verdicts stand without it
+            return replace(checked, usage=usage)
+        left = iter(asked.answers)
         marked = []
         for finding, shorter in zip(findings, candidates, strict=True):
             rest = list(islice(left, len(shorter)))
@@ -217,7 +264,7 @@ class CheckerJudge:
                 if 1.0 - answer.supported < self.threshold
             ]
             marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
-        return marked
+        return replace(checked, claims=tuple(marked), usage=usage)
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return what is to be checked: each claim with its passages."""
@@ -240,11 +287,12 @@ class CheckerJudge:
             for text, best in zip(texts, beside, strict=True)
         ]
 
-    def _check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        answers = self.checker.check(pairs)
+    @staticmethod
+    def _check(checker: Checker, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
+        answers = checker.check(pairs)
         if len(answers) != len(pairs):
             raise JudgeError(
-                f"{self.checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
+                f"{checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
             )
         return answers
 
@@ -269,6 +317,8 @@ class _Finding:
     opposed
         The passage that contradicts it most, with the probability that it does; None where the
         checker tells of no contradiction.
+    is_stated, explanation
+        As the answer with that passage has them.
     """
 
     read_from: int
@@ -278,10 +328,23 @@ class _Finding:
     words: tuple[_Word, ...]
     passage: Passage
     opposed: tuple[float, Passage] | None
+    is_stated: bool
+    explanation: str
 
     @property
     def error_probability(self) -> float:
         return 1.0 - self.supported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """The claims of a text, or the report without a score; and what a chat model replied."""
+
+    claims: tuple[_Finding, ...] = ()
+    unscored: Report | None = None
+    reply: str = ""
+    usage: Usage = Usage()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +377,8 @@ class _Reading:
                 words=read[best][1],
                 passage=self.passages[best],
                 opposed=(most[0], self.passages[-most[1]]) if most else None,
+                is_stated=answers[best].is_stated,
+                explanation=answers[best].explanation,
             )
 
     def _of_claim(self, claim: Interval, answer: ClaimSupport) -> tuple[float, tuple[_Word, ...]]:
@@ -355,7 +420,7 @@ def _error_spans(
     whole = Run(first=0, stop=len(claim), category=category, probability=finding.error_probability)
     for run in list(runs(claim, likelihoods, threshold=threshold)) or [whole]:
         near = nearest(run, claim, passage.sentences)
-        yield error_span(
+        span = error_span(
             replace(run, category=category),
             near,
             tokens=claim,
@@ -365,6 +430,11 @@ def _error_spans(
             is_evidence=run is whole
             or category == CONTRADICTED
             or (near is not None and is_about_same(near, run, claim)),
+        )
+        yield replace(
+            span,
+            explanation=finding.explanation or span.explanation,
+            probability=span.probability if finding.is_stated else None,
         )
 
 

@@ -18,6 +18,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
     Unverified,
+    Usage,
     gravest,
     probability_with,
     score_of_probability,
@@ -44,6 +45,10 @@ class Findings:
         Errors, and sentences that have none but may be wrong, in the order of the text.
     read, copied
         Number of sentences that the model read, and of those that the source has word for word.
+    is_stated
+        Whether the model states the probability; otherwise it makes a score, and is not reported.
+    note, reply, usage
+        A remark for the rationale, and the replies and calls of a chat model.
     """
 
     error_probability: float
@@ -51,6 +56,10 @@ class Findings:
     unverified: Sequence[Unverified]
     read: int
     copied: int = 0
+    is_stated: bool = True
+    note: str = ""
+    reply: str = ""
+    usage: Usage = Usage()
 
 
 class Examiner(Protocol):
@@ -142,8 +151,10 @@ def _report(
         score=score_of_probability(probability, aspect.scale),
         spans=gravest(findings.spans, limit=max_spans),
         unverified=tuple(findings.unverified),
-        rationale=_rationale(findings),
-        error_probability=probability,
+        rationale=f"{_rationale(findings)} {findings.note}".rstrip(),
+        error_probability=probability if findings.is_stated else None,
+        reply=findings.reply,
+        usage=findings.usage,
     )
 
 

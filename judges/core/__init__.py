@@ -27,7 +27,13 @@ from spanjury.judges.core.chat import (
     effort_of,
     thought_tokens,
 )
-from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit, WordSupport
+from spanjury.judges.core.checking import (
+    CheckedPairs,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
+    WordSupport,
+)
 from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
 from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
@@ -78,6 +84,7 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
+    AskedChecker,
     BoundedModel,
     CallAccount,
     ChatModel,
@@ -87,6 +94,7 @@ from spanjury.judges.core.ports import (
     ForthrightJudge,
     Judge,
     KeyedJudge,
+    LicensedPlugin,
     Memory,
     ModelOpener,
     OrderFreePairJudge,
@@ -155,11 +163,13 @@ __all__ = [
     "USABLE",
     "VERSION",
     "Aggregation",
+    "AskedChecker",
     "Aspect",
     "BoundedModel",
     "CallAccount",
     "ChatModel",
     "ChatRequest",
+    "CheckedPairs",
     "Checker",
     "ClaimPair",
     "ClaimSupport",
@@ -192,6 +202,7 @@ __all__ = [
     "Kind",
     "Label",
     "LabelledWindow",
+    "LicensedPlugin",
     "Likelihoods",
     "LikelyToken",
     "Located",

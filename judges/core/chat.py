@@ -6,7 +6,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-Role = Literal["system", "user", "assistant", "tool"]
+Role = Literal["system", "user", "assistant", "tool", "document"]
+"""Writer of a message; a document is what the conversation is about, and no turn of it."""
+
 Form = Literal["bounded-schema", "schema", "grammar", "text"]
 """Means by which a reply is held to its form: a JSON schema, a GBNF grammar, or words alone.
 
@@ -85,8 +87,10 @@ class Message:
     """One message of a conversation.
 
     An assistant's message may carry `tool_calls`; a tool's message answers the call
-    named by `call_id`. The first `shared` characters of a prompt are those of every prompt about
-    the same source: a server may be asked to keep them.
+    named by `call_id`. Documents reach the chat template apart from the turns. The first `shared`
+    characters of a prompt are those of every prompt about the same source: a server may be asked
+    to keep them. A message that is the judge's `own` holds no text of others: tags in it reach the
+    model as they are.
     """
 
     role: Role
@@ -94,6 +98,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     shared: int = field(default=0, compare=False, metadata={"in_keys": False})
+    own: bool = field(default=False, compare=False, metadata={"in_keys": False})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from spanjury.judges.core.chat import (
     TokenPrice,
     Usage,
 )
-from spanjury.judges.core.checking import ClaimPair, ClaimSupport, ClaimUnit
+from spanjury.judges.core.checking import CheckedPairs, ClaimPair, ClaimSupport, ClaimUnit
 from spanjury.judges.core.consolidation import Consolidation
 from spanjury.judges.core.errors import DataError
 from spanjury.judges.core.model_options import ModelOptions
@@ -56,6 +56,14 @@ class ForthrightJudge(Protocol):
 
     blind_spots: str
     """One line: the errors that it passes by for want of any means to see them."""
+
+
+@runtime_checkable
+class LicensedPlugin(Protocol):
+    """A judge or checker for models that not everyone may use; `spanjury judges` shows it."""
+
+    licence: str
+    """One line: the models and their licences."""
 
 
 @runtime_checkable
@@ -292,7 +300,8 @@ class Checker(Protocol):
     """A model that says whether passages support claims.
 
     A plugin of the group ``spanjury.checkers`` is a callable that returns one, as a class does;
-    its keyword parameters are its options. One object serves all threads.
+    its keyword parameters are its options. One object serves all threads. One that asks a chat
+    model is an `AskedChecker`.
     """
 
     @property
@@ -325,5 +334,51 @@ class Checker(Protocol):
         ------
         JudgeError
             If the model cannot be loaded or run.
+        """
+        ...
+
+
+@runtime_checkable
+class AskedChecker(Protocol):
+    """A checker whose answers come from a chat model; a plugin of the same group.
+
+    A parameter named ``model`` is handed the `ChatModel` of its seat.
+    """
+
+    @property
+    def signature(self) -> str:
+        """Everything about the checker and its model that can change a number."""
+        ...
+
+    @property
+    def unit(self) -> ClaimUnit:
+        """Return what it reads as a claim."""
+        ...
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Return the canonical headers of inputs of which no passages are made.
+
+        It shows them in places of their own, as the question that an answer is about.
+        """
+        ...
+
+    def room(self) -> int:
+        """Return the most tokens that a passage and a claim have together, 2 or more."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return about how many tokens each text has, rather too many than too few."""
+        ...
+
+    async def ask(
+        self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
+    ) -> CheckedPairs:
+        """Return the answers on pairs of `segment`; no call waits for another.
+
+        Raises
+        ------
+        ModelError
+            If the model gives no reply.
         """
         ...

@@ -17,7 +17,7 @@ _UNGRADED = 3
 _UNSTATED = 0.5
 """Probability of a span that has none."""
 _MOST = 0.999
-"""The most that one span counts: none makes a text certainly wrong."""
+"""The most that one span counts: none makes a text certainly wrong, and no list certainly right."""
 
 
 def score_of_probability(probability: float, scale: Scale) -> float:
@@ -54,8 +54,9 @@ def probability_with(
     difference = fsum((*map(_log_right, spans), *(-_log_right(span) for span in own)))
     if not difference:
         return probability
-    right = (1.0 - probability) * exp(difference)
-    return probability / (probability + right)
+    wrong = min(_MOST, max(1.0 - _MOST, probability))
+    right = (1.0 - wrong) * exp(difference)
+    return wrong / (wrong + right)
 
 
 def _log_right(span: ErrorSpan) -> float:

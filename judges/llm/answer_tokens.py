@@ -81,6 +81,18 @@ def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> Tok
     return values[-1] if values else None
 
 
+def value_token(tokens: Sequence[TokenLogprob], pattern: re.Pattern[str]) -> TokenLogprob | None:
+    """Return the token with which the last ``value`` of `pattern` begins; None without any."""
+    written = "".join(token.token for token in tokens).translate(_BLANKS)
+    starts = [match.start("value") for match in pattern.finditer(written)]
+    reached = 0
+    for token in tokens:
+        reached += len(token.token)
+        if starts and reached > starts[-1]:
+            return token
+    return None
+
+
 def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
     """Return the probability of each of `words`, as the sum over the alternatives that begin it.
 

@@ -2,24 +2,27 @@
 
 A reply that cannot be read is asked for once more, with what was wrong with it; one that
 broke off, with twice the room, and with room for thought where the model had thought; a refusal is
-final.
+final. Where a judge asks much at once, no call waits for another.
 """
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
-from anyio import Lock
+from anyio import Lock, create_task_group
 
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     Decoding,
+    DeferredError,
     Finish,
     Message,
+    ModelError,
     Outcome,
     Reply,
     Usage,
+    first_error_alone,
 )
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import defused
@@ -29,6 +32,9 @@ V = TypeVar("V")
 
 THOUGHT = 8192
 """Tokens of thought for which a model gets room that broke off while, or after, it was thinking."""
+
+_AGAIN = 0.7
+"""Temperature of a second reply to the same request: at 0 it would be the first."""
 
 
 class AskedOnce(Generic[K, V]):
@@ -79,6 +85,29 @@ class Reading(Protocol):
 R = TypeVar("R", bound=Reading)
 
 
+async def asked_together(calls: Sequence[Callable[[], Awaitable[V]]]) -> list[V]:
+    """Return the values of all calls, in order; none waits for another.
+
+    Raises the first `ModelError` or `DeferredError` once all have ended: they may be paid already.
+    """
+    values: dict[int, V] = {}
+    failures: list[ModelError | DeferredError] = []
+
+    async def call(number: int) -> None:
+        try:
+            values[number] = await calls[number]()
+        except (ModelError, DeferredError) as error:
+            failures.append(error)
+
+    with first_error_alone():
+        async with create_task_group() as group:
+            for number in range(len(calls)):
+                group.start_soon(call, number)
+    if failures:
+        raise failures[0]
+    return [values[number] for number in range(len(calls))]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Generic[R]):
     """The reply that a model was left with, and what it says."""
@@ -114,7 +143,7 @@ async def ask(
     request: ChatRequest,
     *,
     read: Callable[[Reply], R],
-    reask: Callable[[str], Message],
+    reask: Callable[[str], Message] | None,
     reask_in_json: Callable[[str], Message] | None = None,
 ) -> Answer[R]:
     """Ask `model` until its reply can be read, twice at most.
@@ -126,7 +155,8 @@ async def ask(
     read
         Reads a reply; raises nothing.
     reask
-        Words the second request, given what was wrong with the first reply.
+        Words the second request, given what was wrong with the first reply; None to draw a second
+        reply to the first request, for models that know one form of request only.
     reask_in_json
         Words it for a variant that asks for a JSON object.
     """
@@ -147,8 +177,8 @@ def _second_request(
     reply: Reply,
     *,
     problem: str,
-    reask: Callable[[str], Message],
-    in_json: Callable[[str], Message],
+    reask: Callable[[str], Message] | None,
+    in_json: Callable[[str], Message] | None,
 ) -> ChatRequest | None:
     """Return what to ask after a reply with a `problem`, or None if it is final."""
     if not problem or reply.finish is Finish.REFUSAL:
@@ -157,6 +187,10 @@ def _second_request(
         thought = THOUGHT if _has_thought(reply) else 0
         return redrawn(
             request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens + thought)
+        )
+    if reask is None or in_json is None:
+        return redrawn(
+            request, lambda drawn: replace(drawn, temperature=max(_AGAIN, drawn.temperature))
         )
     message = Message(role="assistant", content=reply.text)
 

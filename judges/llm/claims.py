@@ -10,10 +10,9 @@ A text is as likely wrong as the claim in it that is most likely wrong, as in Mi
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, count
 from typing import ClassVar, Literal, TypeVar, get_args
-
-from anyio import create_task_group
 
 from spanjury.judges.core import (
     Aspect,
@@ -22,7 +21,6 @@ from spanjury.judges.core import (
     ErrorSpan,
     Located,
     Message,
-    ModelError,
     Outcome,
     Reasoning,
     Report,
@@ -30,7 +28,6 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
     fingerprint,
-    first_error_alone,
     gravest,
     signature,
     still_unverified,
@@ -39,6 +36,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.answer_tokens import field_tokens, shares
+from spanjury.judges.llm.asking import asked_together
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
 from spanjury.judges.llm.prompt import shown_message, shown_texts
 from spanjury.judges.llm.quoted_evidence import Inputs
@@ -234,23 +232,12 @@ class ClaimJudge:
         self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
     ) -> list[TypedReply[CheckedClaims]]:
         """Ask about all claims; no call waits for another."""
-        calls = list(self._calls(claims))
-        replies: dict[int, TypedReply[CheckedClaims]] = {}
-        failures: list[ModelError] = []
-
-        async def check(number: int) -> None:
-            try:
-                replies[number] = await self._check_together(segment, aspect, calls[number])
-            except ModelError as error:
-                failures.append(error)  # other calls may be paid already
-
-        with first_error_alone():
-            async with create_task_group() as group:
-                for number in range(len(calls)):
-                    group.start_soon(check, number)
-        if failures:
-            raise failures[0]
-        return [replies[number] for number in range(len(calls))]
+        return await asked_together(
+            [
+                partial(self._check_together, segment, aspect, together)
+                for together in self._calls(claims)
+            ]
+        )
 
     async def _check_together(
         self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]

@@ -190,6 +190,11 @@ class Template:
 
     pieces: tuple[str, ...]
 
+    @classmethod
+    def of(cls, text: str) -> "Template":
+        """Return `text` as a template; each ``$word`` is a place."""
+        return cls(tuple(_VARIABLE.split(text)))
+
     def fill(self, about: Mapping[str, str]) -> str:
         """Return the text with every place filled; texts put in are not looked into."""
         pieces = list(self.pieces)
@@ -221,7 +226,7 @@ def template(package: str, name: str) -> Template:
 
     The cache keeps one copy a process.
     """
-    return Template(tuple(_VARIABLE.split(read_template(package, name))))
+    return Template.of(read_template(package, name))
 
 
 def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:

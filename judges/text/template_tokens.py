@@ -195,6 +195,8 @@ def _request(
 
 
 def _asked(message: Message, own: tuple[str, ...]) -> Message:
+    if message.own:
+        return message
     # What a model said may begin with its own reasoning, which chat templates cut off.
     is_reply = message.role == "assistant"
     split = _split_instructions if message.role == "system" else split_tokens

@@ -19,6 +19,7 @@ with lazily():
     from spanjury.orchestration.cli import (
         align,
         bench_spans,
+        check,
         distil_build,
         distil_gate,
         distil_train,
@@ -57,6 +58,8 @@ _ALLOCATIONS = 100_000
 
 class _Commands(CommandGroup):
     functions: ClassVar = {
+        "check": lambda: check.check,
+        "demo": lambda: check.demo,
         "evaluate": lambda: evaluate.evaluate,
         "resume": lambda: resume.resume,
         "rescore": lambda: resume.rescore,

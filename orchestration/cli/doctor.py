@@ -33,7 +33,14 @@ with lazily():
 
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.wiring import config, metrics, models, panels, plugins
+    from spanjury.orchestration.wiring import (
+        checker_models,
+        config,
+        metrics,
+        models,
+        panels,
+        plugins,
+    )
 
 Finding = tuple[str, str, str]
 """The thing that was tried, its state, a note."""
@@ -86,6 +93,8 @@ def doctor(
         rows.append(_network(watch))
     else:
         rows = list(_installed(heavy=all))
+    for notice in checker_models.notices(config.PanelConfig(models=model)) if model else ():
+        rows.append(("licence", "restricted", notice))
     for name in model:
         asked = config.ModelConfig(
             name=name, base_url=model_base_url, attempts=1, tokenizer=tokenizer
@@ -94,7 +103,7 @@ def doctor(
     failing = [what for what, state, _ in rows if state == _FAILS]
     broken = [what for what, state, _ in rows if state == _BROKEN]
     console.print_view(texts.Text(_verdict(failing, broken), "red" if failing else "green"))
-    table = tables.Table("what", "state", "note")
+    table = tables.Table("what", "state", tables.Column("note", overflow="fold"))
     for what, state, note in rows:
         table.add_row(what, state, note, style="red" if state in {_FAILS, _BROKEN} else "")
     console.print_view(table)
@@ -127,6 +136,19 @@ def _installed(*, heavy: bool) -> Iterator[Finding]:
             yield group.group, "installed", f"{', '.join(group.names())}; --all loads them"
         else:
             yield from _loads(group)
+    yield from _checkers()
+
+
+def _checkers() -> Iterator[Finding]:
+    """List the open checkers on this machine, and the one that the panel best takes."""
+    installed = checker_models.installed_checkers()
+    for checker in installed:
+        local, model = checker.local, checker.model
+        facts = (local.identity, f"{local.size / 1e6:,.0f} MB", model.licence, checker.published)
+        note = "; ".join(filter(None, (checker.problem, *facts, str(local.folder))))
+        yield f"checker {model.name}", "unusable" if checker.problem else "installed", note
+    usable = sum(not checker.problem for checker in installed)
+    yield "panel best", f"{usable} checker{'s' * (usable != 1)}", checker_models.outlook(installed)
 
 
 def _attention() -> Finding:

@@ -25,6 +25,7 @@ with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster
     from spanjury.orchestration.services.runs import run_folder as runs
+    from spanjury.orchestration.wiring import checker_models
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -168,6 +169,8 @@ def evaluate(
         )
     else:
         planned = job_session.plan_job(job, gate)
+        for notice in checker_models.notices(job.panel):
+            say(notice)
         job, folder = _begun(job, kept, assessments=planned.assessments)
         job_session.run_job(
             job,

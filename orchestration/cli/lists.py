@@ -11,6 +11,7 @@ with lazily():
     from spanjury.judges import tasks as catalogues
     from spanjury.judges.core import measured_precision as measured
     from spanjury.judges.core import registry
+    from spanjury.orchestration.wiring import checker_models, checking
     from spanjury.orchestration.wiring import plugins as registries
 
 
@@ -120,12 +121,15 @@ def plugins(*, word: Word = None, form: ListFlags) -> None:
 
 def _about(name: str) -> str:
     """Return the first line of a judge's docstring, and below it what it says of its limits."""
-    judge = registries.JUDGES.get(name)
+    judge = checking.described(name)
     lines = [(judge.__doc__ or "").strip().partition("\n")[0]]
+    lines += checker_models.describe_models(name)
     if isinstance(judge, core.ForthrightJudge):
         lines.append(f"Cannot see: {judge.blind_spots}.")
+    if isinstance(judge, core.LicensedPlugin):
+        lines.append(f"Licence: {judge.licence}.")
     try:
-        lines += _precision(measured.measured_precision(name, judge))
+        lines += _precision(measured.measured_precision(name, registries.JUDGES.get(name)))
     except core.ConfigError as error:
         lines.append(str(error))
     return "\n".join(lines)

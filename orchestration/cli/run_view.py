@@ -52,6 +52,11 @@ def summary_view(summary: Summary) -> RenderableType:
     )
 
 
+def outlook(summary: Summary) -> RenderableType:
+    """Say how often the decisions are wrong, and who can decide what is unsure."""
+    return Group(*_risks(summary), *_hint(summary))
+
+
 def _means(summary: Summary) -> RenderableType:
     """Show decisions, mean score, coverage and spans, by aspect and by system."""
     table = Table(title_justify="left", title="Mean scores")
@@ -193,7 +198,7 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
     yield table
 
 
-class _Output(CleanConsole):
+class Output(CleanConsole):
     """A console whose reader may leave, as `head` does, without ending the program."""
 
     def on_broken_pipe(self) -> None:
@@ -256,8 +261,8 @@ class View:
         self._meter = meter
         self._as_json = as_json
         self._pages = pages
-        self._out = _Output()
-        self._side = _Output(stderr=True)
+        self._out = Output()
+        self._side = Output(stderr=True)
         self._parts: list[Result | FinishedRow] = []
         tracker = Tracker(total=total, summary=self.summary, meter=meter)
         self._progress = self._shown(tracker) if progress else nullcontext()

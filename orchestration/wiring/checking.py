@@ -2,22 +2,37 @@
 
 from collections.abc import Callable, Mapping
 
-from spanjury.judges.core import ConfigError, choices_for
+from spanjury.judges.core import ChatModel, ConfigError, choices_for
+from spanjury.orchestration.wiring.checker_models import FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
-from spanjury.orchestration.wiring.config import KIND
-from spanjury.orchestration.wiring.plugins import CHECKERS, built, parameters
+from spanjury.orchestration.wiring.config import CHECKER, KIND
+from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters
 
-CHECKER, FOLDER = "checker", "folder"
-"""Parameter of a judge that is handed a checker, and name of the plugin that opens a folder, whose
-option for it is called the same."""
+_MODEL = "model"
+
+
+def asks_model(judge: str, options: Mapping[str, object]) -> bool:
+    """Say whether the judge of a name asks a chat model, by itself or by its checker.
+
+    Raise `PluginError` if there is no such judge, or no such checker.
+    """
+    accepted = parameters(JUDGES.get(judge))
+    if CHECKER not in accepted:
+        return _MODEL in accepted
+    return _MODEL in parameters(CHECKERS.get(_kind(judge, options)))
 
 
 def with_checker(
-    factory: Callable[..., object], options: Mapping[str, object]
+    factory: Callable[..., object],
+    options: Mapping[str, object],
+    *,
+    judge: str,
+    model: ChatModel | None = None,
 ) -> dict[str, object]:
     """Return the options of a judge, with the checker that it asks for in place of its options.
 
-    Options that the judge does not have are the checker's.
+    Options that the judge does not have are the checker's. A model of the catalogue that is to be
+    fetched is fetched; a checker that asks a chat model is handed `model`.
 
     Raise `ConfigError` if neither has an option, or there is no such checker; `PluginError` if it
     is none.
@@ -25,13 +40,26 @@ def with_checker(
     accepted = parameters(factory)
     if CHECKER not in accepted:
         return dict(options)
+    options = with_folder(options) if _kind(judge, options) == FOLDER else options
     of_judge = {name for name in accepted if name != CHECKER}
     rest = {name: value for name, value in options.items() if name not in of_judge}
-    kind = str(rest.pop(KIND, FOLDER))
+    kind = _kind(judge, options)
+    rest.pop(KIND, None)
     opener = CHECKERS.get(kind)
-    of_checker = set(parameters(opener))
+    of_checker = parameters(opener).keys() - {_MODEL}
     for option in rest.keys() - of_checker:
         choices = choices_for(option, sorted({*of_judge, *of_checker, KIND}))
-        raise ConfigError(f"judge 'checker' has no option {option!r}; {choices}")
-    checker = checked_checker(built(opener, kind, rest), kind)
+        raise ConfigError(f"judge {judge!r} has no option {option!r}; {choices}")
+    handed = {} if model is None else {_MODEL: model}
+    checker = checked_checker(built(opener, kind, {**rest, **handed}), kind)
     return {**{name: options[name] for name in options if name in of_judge}, CHECKER: checker}
+
+
+def described(judge: str) -> object:
+    """Return what describes the judge of a name: the checker that it is named after, or itself."""
+    return CHECKERS.get(judge) if judge in CHECKERS.names() else JUDGES.get(judge)
+
+
+def _kind(judge: str, options: Mapping[str, object]) -> str:
+    """Return the name of the plugin that a judge is handed."""
+    return str(options.get(KIND, judge if judge in CHECKERS.names() else FOLDER))

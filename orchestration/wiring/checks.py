@@ -13,6 +13,7 @@ from typing import TypeGuard, cast, get_args
 
 from spanjury.judges.core import (
     Aggregation,
+    AskedChecker,
     ChatModel,
     Checker,
     ClaimUnit,
@@ -70,19 +71,24 @@ def checked_model(made: object, name: str) -> ChatModel:
     return made
 
 
-def checked_checker(made: object, name: str) -> Checker:
+def checked_checker(made: object, name: str) -> Checker | AskedChecker:
     """Return `made` if it is a checker.
 
     Raise `PluginError` if it lacks a part, or its signature or its unit is none.
     """
     what = f"checker {name!r}"
-    if not isinstance(made, Checker):
-        raise PluginError(f"{what} lacks signature, unit, room, count_tokens or check: {made!r}")
+    if isinstance(made, AskedChecker):
+        _check_async(made.ask, f"{what}: ask", arguments=("pairs",), named=("segment", "aspect"))
+    elif not isinstance(made, Checker):
+        raise PluginError(
+            f"{what} lacks signature, unit, room, count_tokens or check, or apart and ask in place"
+            f" of check: {made!r}"
+        )
     _check_signature(made, what)
     unit: object = made.unit
     if unit not in get_args(ClaimUnit):
-        units = " or ".join(get_args(ClaimUnit))
-        raise PluginError(f"{what}: its unit must be {units}, got {unit!r}")
+        units = ", ".join(get_args(ClaimUnit))
+        raise PluginError(f"{what}: its unit must be one of {units}, got {unit!r}")
     return made
 
 
@@ -123,14 +129,16 @@ def _next(rows: Iterator[object], *, what: str) -> object:
 
 
 def _check_signature(
-    made: Judge | PairJudge | Consolidator | ChatModel | Checker, what: str
+    made: Judge | PairJudge | Consolidator | ChatModel | Checker | AskedChecker, what: str
 ) -> None:
     signature: object = made.signature
     if not (isinstance(signature, str) and signature):
         raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")
 
 
-def _check_async(method: Callable[..., object], what: str, *, arguments: Sequence[str]) -> None:
+def _check_async(
+    method: Callable[..., object], what: str, *, arguments: Sequence[str], named: Sequence[str] = ()
+) -> None:
     """Raise `PluginError` if a method does not take `arguments` or returns nothing to wait for.
 
     A plain function may return an awaitable, as a decorated one does; then its annotation
@@ -138,9 +146,9 @@ def _check_async(method: Callable[..., object], what: str, *, arguments: Sequenc
     """
     try:
         signature = inspect.signature(method)
-        signature.bind(*arguments)
+        signature.bind(*arguments, **dict.fromkeys(named))
     except (TypeError, ValueError) as error:
-        takes = ", ".join(arguments)
+        takes = ", ".join((*arguments, *(f"{name}=…" for name in named)))
         raise PluginError(f"{what} must take ({takes}), and does not: {error}") from error
     awaitable = any(word in str(signature.return_annotation) for word in ("Awaitable", "Coroutine"))
     is_plain = inspect.ismethod(method) or inspect.isfunction(method)

@@ -20,9 +20,9 @@ EMBEDDED = "embedded"
 LOCAL = "local"
 """Name of the opener of a model in a folder."""
 CHECKER, READER = "checker", "reader"
-"""Names of the judge that has a model check claims, and of the one that is fitted to its model."""
+"""The judge that has a checker, and its parameter for it; the judge that is fitted to its model."""
 KIND = "kind"
-"""Option of the judge `checker` that names the plugin."""
+"""Option that names the plugin; without it the plugin has the judge's name, or opens folders."""
 
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)

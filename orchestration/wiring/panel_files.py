@@ -1,4 +1,4 @@
-"""Panels and cascades as TOML files, and panels that were described in earlier words."""
+"""Panels and cascades as TOML files, the panel called best, and panels in earlier words."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,13 +9,16 @@ from typing import TypeVar, cast
 from spanjury.judges.core import MASK, ConfigError, is_secret_name, scrub
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
+from spanjury.judges.core.log import EventLog
 from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.checker_models import BEST, best_panel
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 with lazily():
     import pydantic
 
 T = TypeVar("T")
+log = EventLog()
 
 _PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
 _CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
@@ -25,12 +28,19 @@ _TABLE = "cascade"
 def read_panel_file(path: Path) -> PanelConfig:
     """Read a panel from TOML; its keys are the fields of `PanelConfig`.
 
+    The name ``best`` stands for `best_panel`, unless a file is called so; the log says what that
+    panel has.
+
     Raises
     ------
     ConfigError
         If the file cannot be read, is not TOML, or a key or a value does not fit; the
         message names the file and the key.
     """
+    if is_best(path):
+        best = best_panel()
+        log.info("panel.chosen", reason=best.reason)
+        return best.panel
     values = _toml(path, what="panel file")
     if isinstance(cascade := values.get(_TABLE), dict) and "file" in cascade:
         named = path.parent / str(cascade.pop("file"))
@@ -52,6 +62,11 @@ def _placed(model: T, folder: Path) -> T:
         return model
     placed = replace(model, tokenizer=folder / model.tokenizer)
     return cast("T", placed)  # a ModelConfig, as it was
+
+
+def is_best(path: Path) -> bool:
+    """Say whether `path` is the name of the panel with the best checker on this machine."""
+    return str(path) == BEST and not path.is_file()
 
 
 def read_cascade_file(path: Path) -> CascadeConfig:

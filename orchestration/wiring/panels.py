@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+
+from anyio import to_thread
 
 from spanjury.adapters.telemetry.tracing import Tracing, Untraced, find_tracing
 from spanjury.judges.core import (
@@ -30,7 +33,7 @@ from spanjury.orchestration.wiring.checks import (
     checked_consolidator,
     checked_judge,
 )
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import CHECKER, EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.examples import with_examples
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (
@@ -160,9 +163,12 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
     factory = JUDGES.get(seat.judge)
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     options = with_examples(factory, options)
-    options = with_checker(factory, options)
-    if model is not None:
-        options = {**_fitted_to(model, factory), **options, "model": await models.get(model)}
+    opened = None if model is None else await models.get(model)
+    if CHECKER in parameters(factory):  # in a thread: a model may have to be fetched
+        opening = partial(with_checker, factory, options, judge=seat.judge, model=opened)
+        options = await to_thread.run_sync(opening, abandon_on_cancel=True)
+    if model is not None and "model" in parameters(factory):
+        options = {**_fitted_to(model, factory), **options, "model": opened}
     judge = checked_judge(built(factory, seat.judge, options), seat.judge)
     return Seat(name=named.name, judge=judge)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.replay import Call, Recorder
+from spanjury.orchestration.wiring.checking import asks_model
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.plugins import CONSOLIDATORS, JUDGES, parameters
@@ -44,4 +45,4 @@ async def open_replayed_panel(
 def _asks(seat: SeatConfig) -> bool:
     if not isinstance(seat.judge, str):  # a judge that is built already has its model, if any
         return False
-    return seat.judge in JUDGES.names() and "model" in parameters(JUDGES.get(seat.judge))
+    return seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options)

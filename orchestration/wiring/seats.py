@@ -5,9 +5,10 @@ from typing import Literal, NamedTuple
 
 from spanjury.judges.core import ConfigError, TokenPrice, signature
 from spanjury.orchestration.engine.families import FamilyWatch
+from spanjury.orchestration.wiring.checking import asks_model
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.models import listed_price, runs_here
-from spanjury.orchestration.wiring.plugins import JUDGES, METRICS, parameters
+from spanjury.orchestration.wiring.plugins import JUDGES, METRICS
 
 
 class NamedSeat(NamedTuple):
@@ -99,7 +100,7 @@ def _named(seat: SeatConfig, config: PanelConfig) -> Iterator[NamedSeat]:
     if is_metric(seat.judge):
         yield NamedSeat(seat.name or seat.judge, seat, None)
         return
-    if "model" not in parameters(JUDGES.get(seat.judge)):
+    if not asks_model(seat.judge, seat.options):
         if seat.model is not None:
             raise ConfigError(f"judge {seat.judge!r} asks no model, but is given {seat.model!r}")
         yield NamedSeat(seat.name or seat.judge, seat, None)

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
     Decoding,
+    Message,
     ModelError,
     ModelOptions,
     PermanentModelError,
@@ -91,6 +92,17 @@ async def test_a_grammar_goes_where_the_server_looks_for_it() -> None:
     assert vllm["structured_outputs"] == {"grammar": 'root ::= "a"'}
 
 
+async def test_documents_reach_the_chat_template_beside_a_wish_for_thought() -> None:
+    document = Message(role="document", content="It rains.")
+    request = ChatRequest(messages=(document, QUESTION), decoding=Decoding(reasoning="none"))
+    sent = await wire("hosted_vllm/loop", request)
+    assert sent["chat_template_kwargs"] == {
+        "enable_thinking": False,
+        "documents": [{"doc_id": "0", "text": "It rains."}],
+    }
+    assert sent["messages"] == [{"role": "user", "content": QUESTION.content}]
+
+
 async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
     request = ChatRequest(messages=(QUESTION,), forced='say "a\\b"\n\tnow')
     sent = await wire("openai/loop", request)
@@ -105,8 +117,9 @@ async def test_a_forced_reply_is_the_only_one_that_its_grammar_allows() -> None:
         ChatRequest(messages=(QUESTION,), forced="a"),
         ChatRequest(messages=(QUESTION,), decoding=Decoding(grammar='root ::= "a"')),
         ChatRequest(messages=(QUESTION,), prefix="Score:"),
+        ChatRequest(messages=(Message(role="document", content="It rains."), QUESTION)),
     ],
-    ids=["forced", "grammar", "prefix"],
+    ids=["forced", "grammar", "prefix", "documents"],
 )
 async def test_requests_a_provider_cannot_serve_are_never_sent(request_: ChatRequest) -> None:
     async with open_litellm("openai/gpt-4o", options=ModelOptions()) as model:

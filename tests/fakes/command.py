@@ -53,25 +53,31 @@ def spanjury(
     *arguments: object,
     code: int | Collection[int] | None = 0,
     env: Mapping[str, str | None] | None = None,
+    piped: str | None = None,
 ) -> Result:
     """Run the command in this process, which has loaded it already; it must exit with `code`.
 
-    None stands for any exit code.
+    None stands for any exit code. `piped` is its standard input.
     """
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments], env=env)
+    given = [str(argument) for argument in arguments]
+    done = CliRunner().invoke(app, given, env=env, input=piped)
     codes = {code} if isinstance(code, int) else code
     assert codes is None or done.exit_code in codes, done.output
     return done
 
 
 def call(
-    folder: Path, *arguments: object, code: int | Collection[int] | None = 0, **variables: str
+    folder: Path,
+    *arguments: object,
+    code: int | Collection[int] | None = 0,
+    piped: str | None = None,
+    **variables: str,
 ) -> Result:
     """Run `spanjury` in `folder`, and without the variables that set flags."""
     usual = {**environment(folder), **variables}
     changed = {name: usual.get(name) for name in {*os.environ, *usual}}
     with contextlib.chdir(folder):
-        return spanjury(*arguments, code=code, env=changed)
+        return spanjury(*arguments, code=code, env=changed, piped=piped)
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -162,6 +162,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         self._send_page(Received(path=self.path, headers=headers, body={}))
 
+    def do_HEAD(self) -> None:
+        """Answer as to a GET, without the body."""
+        self.do_GET()
+
     def _send_page(self, received: Received) -> None:
         self.server.owner.asked_pages.append(received)
         page = self.server.owner.pages.get(self.path)
@@ -188,7 +192,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self._write(body, fault=answer.fault)
+        if self.command != "HEAD":
+            self._write(body, fault=answer.fault)
 
     def _write(self, body: bytes, *, fault: Fault) -> None:
         if fault in {Fault.NONE, Fault.HELD}:

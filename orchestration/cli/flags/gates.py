@@ -13,8 +13,8 @@ with lazily():
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateFlags(Flags, title="Limits"):
-    """The flags that say which results a run may not pass with, and how these are named."""
+class DemandFlags(Flags, title="Limits"):
+    """The flags that say which results may not pass."""
 
     fail_on: Annotated[
         tuple[str, ...],
@@ -36,6 +36,28 @@ class GateFlags(Flags, title="Limits"):
         str | None,
         Flag("Exit with 5 if more than this share of the texts is faulty: 5%.", "SHARE", env=True),
     ] = None
+
+    def __post_init__(self) -> None:
+        if self.given:
+            self.terms()  # a slip costs nothing before anything is judged
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The flags that demand something, as far as they are given."""
+        values = (self.fail_on, self.fail_under, self.max_flagged is not None)
+        return tuple(flag for flag, value in zip(_TERMS, values, strict=True) if value)
+
+    def terms(self) -> "gate.Terms":
+        """Return the demands; raise `ConfigError` if a flag cannot be read."""
+        return gate.parse_terms(
+            fail_on=self.fail_on, fail_under=self.fail_under, max_flagged=self.max_flagged
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFlags(DemandFlags, title="Limits"):
+    """The demands on a run, and the flags that say how failing rows are named."""
+
     annotations: Annotated[
         Literal["none", "github"],
         Flag(
@@ -57,20 +79,7 @@ class GateFlags(Flags, title="Limits"):
             raise ConfigError("--sarif needs --fail-on: it holds the rows that fail it")
         if self.annotations != "none" and not self.given:
             raise ConfigError(f"--annotations needs one of {', '.join(_TERMS)}")
-        if self.given:
-            self.terms()  # a slip costs nothing before the run is begun
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The flags that hold a run to something, as far as they are given."""
-        values = (self.fail_on, self.fail_under, self.max_flagged is not None)
-        return tuple(flag for flag, value in zip(_TERMS, values, strict=True) if value)
-
-    def terms(self) -> "gate.Terms":
-        """Return what the run is held to; raise `ConfigError` if a flag cannot be read."""
-        return gate.parse_terms(
-            fail_on=self.fail_on, fail_under=self.fail_under, max_flagged=self.max_flagged
-        )
+        DemandFlags.__post_init__(self)
 
     @property
     def arguments(self) -> list[str]:

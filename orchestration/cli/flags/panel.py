@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import say
 
 with lazily():
     from spanjury.orchestration.services.people.marks import exporting
+    from spanjury.orchestration.wiring import checker_models, examples, panel_files, specs
     from spanjury.orchestration.wiring import config as configs
-    from spanjury.orchestration.wiring import examples, panel_files, specs
 
 ModelBaseUrls = Annotated[
     tuple[str, ...],
@@ -155,7 +156,10 @@ class PanelFlags(Flags, title="Judges"):
     judge: Annotated[
         tuple[str, ...], Flag("Judge to use: NAME or NAME:option=value,…; repeatable.", env=True)
     ] = ()
-    panel: Annotated[Path | None, Flag("TOML file that describes the panel.", env=True)] = None
+    panel: Annotated[
+        Path | None,
+        Flag("TOML file of the panel; 'best' adds the best installed checker.", env=True),
+    ] = None
     model: Annotated[
         tuple[str, ...],
         Flag("LiteLLM name of a model (ollama/…, openai/…), or 'embedded'; repeatable.", env=True),
@@ -175,6 +179,12 @@ class PanelFlags(Flags, title="Judges"):
     scoring: ScoringFlags = ScoringFlags()
 
     def config(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
+        """Return the panel, as `described` does; say which seats the panel called best has."""
+        if self.panel is not None and panel_files.is_best(self.panel):
+            say(f"--panel {self.panel}: {checker_models.best_panel().reason}")
+        return self.described(before)
+
+    def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
         """Return the panel: that of a run `before`, with what the flags change.
 
         Raises
@@ -265,7 +275,7 @@ class WriterFlags(Flags, title="Generated perturbations"):
             return None
         if judging is None:
             return configs.ModelConfig(name=self.writer, base_url=self.writer_base_url or None)
-        configured = () if self.writer_base_url else judging.config().models
+        configured = () if self.writer_base_url else judging.described().models
         calls = replace(judging.calls, client=None, via=None)
         alone = calls.applied(self.writer, base_url=self.writer_base_url)
         models = [

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from anyio import create_task_group
 
-from spanjury.judges.core import Aspect, ConfigError, Result, Segment, first_error_alone
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    Result,
+    Segment,
+    Task,
+    first_error_alone,
+)
 from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
@@ -20,8 +27,10 @@ from spanjury.orchestration.wiring.config import PanelConfig
 RubricLike = Rubric | Path | str | Mapping[str, object]
 """A rubric, the path of its file, or what such a file would hold."""
 
-Source = str | Mapping[str, str | Sequence[str]]
-"""A source, or the inputs by header; a list under a header is of passages, which stay apart."""
+Document = Mapping[str, str]
+"""A passage: its `text`, and an `id` that evidence names it by, if it has one."""
+Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
+"""A source; passages, which stay apart; or the inputs by header, each a text or passages."""
 
 
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -131,8 +140,10 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     output
         The text that is judged.
     source
-        What it was made from: a text, or texts by header as ``{"Question": "…", "Context":
-        ["passage", …]}``. None where there is none; aspects that need one are then not judged.
+        What it was made from: a text; passages or documents, as ``[{"id": "a.txt", "text": "…"},
+        …]``; or texts by header, as ``{"Question": "…", "Context": ["passage", …]}``. A text and
+        passages without ids go by the header that the task's aspects of the kind ``"grounding"``
+        look at. None if there is no source; aspects that need one are then not judged.
     task
         Name of the task; without it that of the aspects, or as `likely_task` says.
     aspects
@@ -151,8 +162,8 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     Raises
     ------
     ConfigError
-        If a task or an aspect is unknown, aspects are of several tasks, or the rubric cannot be
-        read.
+        If a task or an aspect is unknown, aspects are of several tasks, the source is of another
+        form, or the rubric cannot be read.
     """
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
     weighed = None if rubric is None else Rubric.of(rubric)
@@ -167,7 +178,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         Segment(
             segment_id=segment_id,
             output=output,
-            inputs=_inputs(source, next(iter(the_task.input_headers))),
+            inputs=_inputs(source, _source_header(catalogue, the_task)),
             task=name,
             references=tuple(references),
             system=system,
@@ -229,7 +240,40 @@ def _task_of(aspects: Sequence[Aspect]) -> str | None:
     return tasks[0] if tasks else None
 
 
+def _source_header(catalogue: Catalogue, task: Task) -> str:
+    """Return the header of a bare source.
+
+    It is the last one that an aspect of grounding looks at, behind the question if there is one;
+    in a task without such an aspect, the task's first.
+    """
+    for aspect in catalogue.aspects(task.name):
+        if aspect.kind == "grounding" and aspect.inputs:
+            return aspect.inputs[-1]
+    return next(iter(task.input_headers))
+
+
 def _inputs(source: Source | None, header: str) -> dict[str, str]:
     if source is None:
         return {}
-    return {header: source} if isinstance(source, str) else passages_apart(source)
+    if isinstance(source, str):
+        return {header: source}
+    if isinstance(source, Mapping):
+        return passages_apart(source)
+    passages = [_passage(passage) for passage in source]
+    if len(passages) == 1 and not passages[0][0]:
+        return {header: passages[0][1]}
+    inputs = {
+        name or f"{header} [{number}]": text for number, (name, text) in enumerate(passages, 1)
+    }
+    if len(inputs) != len(passages):
+        raise ConfigError("two documents of the source have the same id")
+    return inputs
+
+
+def _passage(passage: object) -> tuple[str, str]:
+    """Return the id and the text of a passage; raise `ConfigError` if it has no text."""
+    if isinstance(passage, str):
+        return "", passage
+    if not isinstance(passage, Mapping) or not isinstance(text := passage.get("text"), str):
+        raise ConfigError(f"a document is a text or has the key 'text', got {passage!r}")
+    return str(passage.get("id", "")), text

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PanelReport,
     Segment,
     Task,
+    choices_for,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
@@ -150,7 +151,7 @@ def likely_task(
     """
     having = [task for task in catalogue.tasks() if catalogue.has(task.name, *aspects)]
     if not having:
-        raise ConfigError(f"no task has the aspects {', '.join(map(repr, aspects))}")
+        raise ConfigError(_no_such_aspects(catalogue, aspects))
     most = max(_shared(task, headers) for task in having)
     names = [task.name for task in having if _shared(task, headers) == most]
     if len(names) == 1:
@@ -158,6 +159,16 @@ def likely_task(
     if USUAL_TASK in names:
         return USUAL_TASK
     raise ConfigError(f"name the task: it may be one of {', '.join(names)}")
+
+
+def _no_such_aspects(catalogue: Catalogue, aspects: Sequence[str]) -> str:
+    """Say which aspect no task has, or that no task has all of them."""
+    tasks = catalogue.tasks()
+    for name in aspects:
+        if not any(catalogue.has(task.name, name) for task in tasks):
+            names = {aspect.name: None for task in tasks for aspect in catalogue.aspects(task.name)}
+            return f"no task has the aspect {name!r}; {choices_for(name, names)}"
+    return f"no task has all of the aspects {', '.join(map(repr, aspects))}"
 
 
 def _shared(task: Task, headers: Collection[str]) -> int:
@@ -182,7 +193,8 @@ def open_panel(
     Parameters
     ----------
     panel
-        A whole panel, or the TOML file that describes one; then nothing else is given.
+        A whole panel, or the TOML file that describes one, or ``"best"`` for the default panel
+        with the best checker on this machine; then nothing else is given.
     judges
         Names of judges, with options as in ``"annotator:max_tokens=512"``, or judges of
         your own; one or several. Without any: an annotator a model, or without models the

@@ -36,8 +36,9 @@ from spanjury.orchestration.studies.distillation.training_set import (
     example_line,
     split_file,
 )
+from spanjury.orchestration.wiring.checking import asks_model
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.plugins import JUDGES, parameters
+from spanjury.orchestration.wiring.plugins import JUDGES
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe, find_recipe
@@ -344,7 +345,7 @@ def _asked(seat: SeatConfig, panel: PanelConfig) -> Iterator[str]:
     """Yield the models that a seat asks, or the judge itself."""
     if not isinstance(seat.judge, str):
         yield seat.name or type(seat.judge).__name__
-    elif seat.judge in JUDGES.names() and "model" in parameters(JUDGES.get(seat.judge)):
+    elif seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options):
         asked = (seat.model,) if seat.model is not None else panel.models
         yield from map(_name, asked)
     else:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from fakes.command import spanjury
+from fakes.model_folders import in_cache, save_card
 from fakes.processes import completed
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer
@@ -56,6 +57,32 @@ def test_the_doctor_tells_an_answering_model_from_a_silent_one() -> None:
     with LoopbackServer(failure(401)) as server:
         done = doctor("--model", "openai/m", "--model-base-url", server.base_url, code=1)
         assert "401" in done.output
+
+
+def test_the_doctor_lists_checkers_and_what_the_default_panel_would_gain(tmp_path: Path) -> None:
+    cached = in_cache(tmp_path, "lytang/MiniCheck-RoBERTa-Large", "ab" * 20)
+    save_card(cached)
+    save_card(in_cache(tmp_path, "vectara/hallucination_evaluation_model", "cd" * 20), weights="")
+    done = spanjury("doctor", env={"COLUMNS": "400", "HF_HUB_CACHE": str(tmp_path)})
+    rows = [" ".join(row.replace("│", " ").split()) for row in done.output.splitlines()]
+    checker, hhem, best = (row for row in rows if row.startswith(("checker ", "panel best ")))
+    assert checker.startswith("checker minicheck-roberta installed lytang/MiniCheck-RoBERTa-Large@")
+    assert checker.endswith(
+        f"0 MB; MIT; 73.5 on LLM-AggreFact, 77.2 on its RAGTruth part; {cached}"
+    )
+    assert hhem.startswith("checker hhem unusable")
+    assert best.startswith(
+        "panel best 1 checker grounding, reader, form and minicheck-roberta (73.5"
+    )
+    assert "Llama 3.1 8B 70.3 on LLM-AggreFact" in best
+
+
+def test_the_doctor_names_a_licence_without_commercial_use() -> None:
+    with LoopbackServer(chat("ready")) as server:
+        model = "openai-compatible/PatronusAI/Llama-3-Patronus-Lynx-8B-Instruct"
+        done = doctor("--model", model, "--model-base-url", server.base_url)
+    words = " ".join(done.output.replace("│", " ").split())
+    assert "is licensed under CC BY-NC 4.0: no commercial use" in words
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
     other = spanjury.find_aspect("story", "fluency")
     with pytest.raises(spanjury.EvaluationError, match="of several tasks: story, summarization"):
         request_of("A.", aspects=[fluency, other])
-    with pytest.raises(spanjury.EvaluationError, match="no task has the aspects 'truthiness'"):
+    with pytest.raises(spanjury.EvaluationError, match="no task has the aspect 'truthiness'"):
         request_of("A.", aspects="truthiness")
     with pytest.raises(spanjury.EvaluationError, match="name the task: it may be one of data-to"):
         request_of("A.", aspects="correctness")

@@ -1,0 +1,416 @@
+"""Guardians: models that were trained to check facts, behind any chat server.
+
+A guardian is a checker that is asked: the judge `checker` cuts claims and passages, pools the
+answers and makes the report; here stand the forms in which the models were trained to be asked.
+
+===========  =============================================================  ======================
+form         conversation                                                   reply
+===========  =============================================================  ======================
+``granite``  documents for the chat template, the text as the assistant's   ``<score>yes</score>``
+             turn, the criterion as the user's                              if it is ungrounded
+``bespoke``  a system message, then document and claim                      ``Yes`` or ``No``
+``lynx``     question, document and answer                                  reasons and ``PASS`` or
+                                                                            ``FAIL``, in JSON
+===========  =============================================================  ======================
+
+The words are ours; `template` and `system` name files with those of a model's card.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatModel,
+    ChatRequest,
+    CheckedPairs,
+    ClaimPair,
+    ClaimSupport,
+    ClaimUnit,
+    Decoding,
+    Located,
+    Message,
+    Outcome,
+    PermanentModelError,
+    Reply,
+    Report,
+    Segment,
+    Usage,
+    WordSupport,
+    fingerprint,
+    signature,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.llm.answer_tokens import shares, value_token
+from spanjury.judges.llm.asking import Answer, ask, asked_together
+from spanjury.judges.llm.guardian_words import Marks, agreed, words
+from spanjury.judges.llm.lines import without_reasoning
+from spanjury.judges.text import Locator, Template, fence, object_in
+
+_QUESTION = "Question"
+_NON_COMMERCIAL = "CC BY-NC 4.0, no commercial use"
+_RIVALS = 5  # the most that all servers with log-probabilities allow
+_LEAST_SHARE = 0.5  # of the probability that must lie on the two answers
+_TOKEN_BYTES = 3  # of a token: rather too few, so that no passage is too long
+_LEAST_LENGTH = 200
+_LETTERS_A_TOKEN = 8  # twice as many as prose has; a prompt with fewer tokens was cut
+_THOUGHT_TOKENS = 2048
+_SHOWN = 600  # letters of a model's reasons
+_QUOTED = re.compile(r"[\"“]([^\"“”\n]{3,300})[\"”]")
+_THOUGHT = re.compile(r"<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """A form in which models were trained to be asked and to answer.
+
+    Parameters
+    ----------
+    system, user
+        Our templates of the system's and the last user message; an empty name for none.
+    places
+        Places of the user's template.
+    apart
+        Canonical headers of inputs with a place of their own.
+    max_tokens
+        Tokens of a reply, without reasoning.
+    value
+        Finds the answers in a reply.
+    right, wrong
+        The answers, folded.
+    near
+        Words near which the answer stands in a reply that says more.
+    licence
+        Licence of the models if it forbids commercial use; else empty.
+    """
+
+    system: str = ""
+    user: str
+    places: frozenset[str]
+    unit: ClaimUnit
+    apart: tuple[str, ...] = ()
+    max_tokens: int
+    value: re.Pattern[str]
+    right: str
+    wrong: str
+    near: tuple[str, ...] = ()
+    marks: Marks
+    licence: str = ""
+
+
+_GRANITE = "granite"
+GuardianForm = Literal["granite", "bespoke", "lynx"]
+"""Name of the models whose form is meant: Granite Guardian, Bespoke-MiniCheck, Lynx."""
+
+_FORMS: Mapping[str, _Form] = {
+    "granite": _Form(
+        user="guardian-granite.txt",
+        places=frozenset(),
+        unit="sentence",
+        apart=(_QUESTION,),
+        max_tokens=64,
+        value=re.compile(r"<score>\s*(?P<value>yes|no)\b", re.IGNORECASE),
+        right="no",
+        wrong="yes",
+        near=("score",),
+        marks=Marks(
+            tags=re.compile(r"</?(?:score|guardian|confidence|(?:no-)?think)>", re.IGNORECASE),
+            labels=re.compile(r"^(?=### (?:Criteria|Scoring Schema))", re.MULTILINE),
+        ),
+    ),
+    "bespoke": _Form(
+        system="guardian-bespoke-system.txt",
+        user="guardian-bespoke.txt",
+        places=frozenset({"document", "claim"}),
+        unit="sentence",
+        max_tokens=8,
+        value=re.compile(r"\A\W*(?P<value>yes|no)\b", re.IGNORECASE),
+        right="yes",
+        wrong="no",
+        marks=Marks(
+            tags=re.compile(r"\[/?(?:DOCUMENT|CLAIM)\]"),
+            labels=re.compile(r"^(?=(?:Document|Claim):)", re.MULTILINE),
+        ),
+        licence=_NON_COMMERCIAL,
+    ),
+    "lynx": _Form(
+        user="guardian-lynx.txt",
+        places=frozenset({"question", "document", "claim"}),
+        unit="answer",
+        apart=(_QUESTION,),
+        max_tokens=1024,
+        value=re.compile(r"[\"']SCORE[\"']\s*:\s*[\"']?(?P<value>PASS|FAIL)\b", re.IGNORECASE),
+        right="pass",
+        wrong="fail",
+        near=("score",),
+        marks=Marks(
+            tags=re.compile(r"[\"'](?:SCORE|REASONING)[\"']\s*:", re.IGNORECASE),
+            labels=re.compile(r"^(?=--$|(?:QUESTION|DOCUMENT|ANSWER)[^\n:]{0,80}:)", re.MULTILINE),
+        ),
+        licence=_NON_COMMERCIAL,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """An answer, folded, with the reasons for it; or the problem of a reply."""
+
+    value: str = ""
+    reasons: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guardian:
+    """Ask a model trained to check facts: Granite Guardian, Bespoke-MiniCheck or Lynx.
+
+    Parameters
+    ----------
+    model
+        Chat model of the form.
+    form
+        Form in which the model was trained.
+    claim
+        What it is asked about at once: a sentence, or the whole answer; None for what it was
+        trained on, which is sentences, for Lynx answers.
+    think
+        Whether Granite Guardian gives reasons before its answer.
+    documents
+        Whether Granite Guardian is shown the source by its chat template, as trained, or in a
+        message, for servers that hand no documents to a template.
+    template, system
+        Files with the words of a model's card in place of ours: of the last user message, with
+        ``$document``, ``$claim`` and ``$question`` as the form has them, and of the system's.
+    max_length
+        The most tokens of a passage and a claim together, by an estimate.
+    max_tokens
+        The most tokens of a reply, doubled once for one that broke off; None for what the form
+        takes.
+    seed
+        Passed to servers that take one.
+
+    Raises
+    ------
+    ValueError
+        If an option does not go with the form, a number is out of range, or a file does not fit.
+    """
+
+    blind_spots: ClassVar[str] = (
+        "what follows only from several passages of the input together; how much an error matters; "
+        "whatever its model was not trained to see"
+    )
+    licence: ClassVar[str] = (
+        "Bespoke-MiniCheck-7B and Lynx are CC BY-NC 4.0, for non-commercial use only; "
+        "Granite Guardian is Apache-2.0"
+    )
+
+    model: ChatModel
+    form: GuardianForm = "granite"
+    claim: Literal["sentence", "answer"] | None = None
+    think: bool = False
+    documents: Literal["template", "message"] = "template"
+    template: Path | None = None
+    system: Path | None = None
+    max_length: int = 6000
+    max_tokens: int | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.form not in _FORMS:
+            raise ValueError(f"form must be {', '.join(_FORMS)}, got {self.form!r}")
+        if self.form != _GRANITE and (self.think or self.documents != "template"):
+            raise ValueError(f"think and documents are of form {_GRANITE}, not of {self.form}")
+        if self.max_length < _LEAST_LENGTH:
+            raise ValueError(f"max_length must be {_LEAST_LENGTH} or more, got {self.max_length!r}")
+        self._user_words()
+        self._system_words()
+        self._decoding()  # a bad number or file is refused now
+
+    @property
+    def signature(self) -> str:
+        """Form, model, words, decoding, the code that asks and reads, and a strict licence."""
+        licence = self._form.licence
+        return signature(
+            "guardian",
+            form=self.form,
+            **({"licence": licence} if licence else {}),
+            model=self.model.signature,
+            words=fingerprint(*self._user_words().pieces, *self._system_words().pieces),
+            unit=self.unit,
+            think=self.think,
+            documents=self.documents,
+            max_length=self.max_length,
+            max_tokens=self._decoding().max_tokens,
+            seed=self.seed,
+            code=code_digest(__name__),
+        )
+
+    @property
+    def unit(self) -> ClaimUnit:
+        """A sentence or an answer."""
+        return self.claim or self._form.unit
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The question, where the form has a place for it."""
+        return self._form.apart
+
+    def room(self) -> int:
+        """Return the most tokens of a passage and a claim together."""
+        return self.max_length
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return about how many tokens each text has, by its bytes."""
+        return [len(text.encode(errors="replace")) // _TOKEN_BYTES + 1 for text in texts]
+
+    async def ask(
+        self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
+    ) -> CheckedPairs:
+        """Ask about every pair in a call of its own.
+
+        A reply that is no answer is drawn once more; then the segment has no score. Raises
+        `ModelError` if the model gives no reply, or its server left out the documents.
+        """
+        question = "\n\n".join(
+            text
+            for header, text in aspect.view(segment.inputs).items()
+            if aspect.task.canonical_header(header) in self.apart
+        )
+        task = " ".join(aspect.task.description.split())
+        answers = await asked_together(
+            [partial(self._ask, pair, question=question, task=task) for pair in pairs]
+        )
+        usage = sum((answer.usage for answer in answers), Usage())
+        failed = next((each for each in answers if each.outcome is not Outcome.SCORED), None)
+        if failed is not None:
+            report = Report(
+                outcome=failed.outcome,
+                reason=failed.reason,
+                reply=failed.reply.text,
+                usage=usage,
+            )
+            return CheckedPairs(unscored=report, usage=usage)
+        return CheckedPairs(
+            answers=tuple(map(self._support, pairs, answers)),
+            reply="\n\n".join(answer.reply.text for answer in answers),
+            usage=usage,
+            note=f"Licence of the model: {licence}." if (licence := self._form.licence) else "",
+        )
+
+    async def _ask(self, pair: ClaimPair, *, question: str, task: str) -> "Answer[_Verdict]":
+        request = ChatRequest(
+            messages=self._messages(pair, question=question, task=task),
+            decoding=self._decoding(),
+            logprobs_near=self._form.near,
+        )
+        answer = await ask(self.model, request, read=self._read, reask=None)
+        _require_documents(request, answer.reply)
+        return answer
+
+    def _messages(self, pair: ClaimPair, *, question: str, task: str) -> tuple[Message, ...]:
+        changed = self._form.marks.changed_in
+        document, claim, asked = map(changed, (pair.passage, pair.claim, question))
+        messages = []
+        if instructions := self._system_words().fill({}):
+            messages.append(Message(role="system", content=instructions, own=True))
+        if self.form == _GRANITE:
+            if self.documents == "template":
+                messages.append(Message(role="document", content=document))
+                messages += [Message(role="user", content=asked)] if asked else []
+            else:
+                texts = {"Document": document, **({_QUESTION: asked} if asked else {})}
+                messages.append(Message(role="user", content=fence(texts).text))
+            criterion = self._user_words().fill({})
+            messages.append(Message(role="assistant", content=claim))
+            messages.append(Message(role="user", content=criterion, own=True))
+        else:
+            about = {"document": document, "claim": claim, "question": asked or task}
+            messages.append(Message(role="user", content=self._user_words().fill(about)))
+        return tuple(messages)
+
+    def _read(self, reply: Reply) -> _Verdict:
+        text = without_reasoning(reply.text)
+        if text is None:
+            return _Verdict(problem="the reasoning of the reply does not end")
+        value = agreed(self._form.value, text)
+        if value is None:
+            choices = " or ".join(sorted((self._form.right, self._form.wrong), reverse=True))
+            return _Verdict(problem=f"the reply has no clear answer ({choices})")
+        return _Verdict(value=value, reasons=_reasons(reply, text))
+
+    def _support(self, pair: ClaimPair, answer: "Answer[_Verdict]") -> ClaimSupport:
+        form, verdict = self._form, answer.reading
+        supported, is_stated = float(verdict.value == form.right), False
+        if token := value_token(answer.reply.logprobs, form.value):
+            likely = shares(token, (form.right, form.wrong))
+            if (total := sum(likely.values())) >= _LEAST_SHARE:
+                supported, is_stated = min(1.0, likely[form.right] / total), True
+        return ClaimSupport(
+            supported=supported,
+            words=tuple(_quoted(verdict.reasons, pair, supported=supported)),
+            is_stated=is_stated,
+            explanation=verdict.reasons,
+        )
+
+    @property
+    def _form(self) -> _Form:
+        return _FORMS[self.form]
+
+    def _user_words(self) -> Template:
+        name = "guardian-granite-think.txt" if self.think else self._form.user
+        return words(name, self.template, places=self._form.places)
+
+    def _system_words(self) -> Template:
+        return words(self._form.system, self.system, places=frozenset())
+
+    def _decoding(self) -> Decoding:
+        usual = self._form.max_tokens + (_THOUGHT_TOKENS if self.think else 0)
+        most = usual if self.max_tokens is None else self.max_tokens
+        return Decoding(seed=self.seed, max_tokens=most, logprobs=_RIVALS)
+
+
+def _reasons(reply: Reply, text: str) -> str:
+    """Return the reasons that a model gives, in an object or before its answer; cut to a length."""
+    listed = (object_in(text) or {}).get("REASONING", "")
+    if isinstance(listed, list):
+        listed = " ".join(map(str, listed))
+    thought = reply.reasoning or " ".join(_THOUGHT.findall(reply.text))
+    line = " ".join((str(listed) or thought).split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN].rstrip()}…"
+
+
+def _quoted(reasons: str, pair: ClaimPair, *, supported: float) -> Iterator[WordSupport]:
+    """Yield the words of a claim that the reasons quote and its passage lacks, in order.
+
+    What stands between two quotes counts as supported, so that they stay two.
+    """
+    locator, intervals = Locator(pair.claim), set[tuple[int, int]]()
+    for quote in _QUOTED.findall(reasons):
+        match = None if quote in pair.passage else locator.find(quote)
+        if match is not None and match.located is Located.EXACT:
+            intervals.add((match.start, match.end))
+    reached = 0
+    for start, end in sorted(intervals):
+        if start < reached:
+            continue
+        if reached:
+            yield WordSupport(reached, start, 1.0)
+        yield WordSupport(start, end, supported)
+        reached = end
+
+
+def _require_documents(request: ChatRequest, reply: Reply) -> None:
+    """Raise `PermanentModelError` if a prompt had fewer tokens than its documents must have."""
+    if not any(message.role == "document" for message in request.messages):
+        return
+    letters = sum(len("".join(message.content.split())) for message in request.messages)
+    if 0 < reply.usage.prompt * _LETTERS_A_TOKEN < letters:
+        raise PermanentModelError(
+            f"the server read {reply.usage.prompt} tokens of a prompt with {letters} letters: its"
+            " chat template takes no documents; documents=message shows them in a message"
+        )

@@ -1,0 +1,69 @@
+"""Words for models that were trained on one form of prompt: ours, or those of a model's card.
+
+Such a form has no fences: what sets its parts apart is what the model was trained on. Where a
+judged text holds a mark of the form, as a label of a part or the tag of an answer, the text is
+shown with the mark changed, so that no text ends its part, and no copy of it is an answer.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from spanjury.judges.text import Template, template
+
+_PACKAGE = "spanjury.judges.llm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """The marks of a form.
+
+    Parameters
+    ----------
+    tags
+        Marks that count anywhere; the changed form has a blank behind the first character.
+    labels
+        Beginnings of lines that count as labels; ``> `` is put before them.
+    """
+
+    tags: re.Pattern[str]
+    labels: re.Pattern[str]
+
+    def changed_in(self, text: str) -> str:
+        """Return `text` without marks."""
+        text = self.tags.sub(lambda tag: f"{tag[0][0]} {tag[0][1:]}", text)
+        return self.labels.sub(lambda label: f"> {label[0]}", text)
+
+
+@cache
+def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
+    """Return the template `name` of ours, or that in `file`, which is read once.
+
+    Without a name and a file it is empty.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or does not hold exactly `places`.
+    """
+    if file is None and not name:
+        return Template.of("")
+    if file is None:
+        return template(_PACKAGE, name)
+    try:
+        read = Template.of(file.read_text(encoding="utf-8").rstrip("\n"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} cannot be read: {error}") from error
+    held = frozenset(read.pieces[1::2])
+    if held != places:
+        problems = [f"lacks ${name}" for name in sorted(places - held)]
+        problems += [f"has an unknown place ${name}" for name in sorted(held - places)]
+        raise ValueError(f"{file} {' and '.join(problems)}")
+    return read
+
+
+def agreed(pattern: re.Pattern[str], text: str) -> str | None:
+    """Return the one ``value`` that `pattern` has in `text`, folded; None for none or several."""
+    values = {match["value"].casefold() for match in pattern.finditer(text)}
+    return values.pop() if len(values) == 1 else None

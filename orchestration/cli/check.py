@@ -1,0 +1,195 @@
+"""`spanjury check`: judge one text against its sources. `spanjury demo`: judge texts of ours."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import COVERAGE, GATE, INTERRUPTED, say
+from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Task
+from spanjury.orchestration.cli.flags.gates import DemandFlags
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+
+with lazily():
+    from spanjury.orchestration.cli import run_view, segment_view
+    from spanjury.orchestration.engine import summary
+    from spanjury.orchestration.services.judging import check as checks
+    from spanjury.orchestration.services.judging import evaluation, text_report
+    from spanjury.orchestration.studies.failing import gate as gates
+    from spanjury.orchestration.wiring import checker_models
+
+_STDIN = "-"
+_MOST_BYTES = 8_000_000
+"""The largest file that is read as one text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFlags(Flags, title="Text and sources"):
+    """The text to judge, and what it is judged by."""
+
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="Text file to judge; '-', or no file, reads standard input."
+        ),
+    ] = None
+    text: Annotated[str | None, Flag("Text to judge, in place of FILE.", "TEXT")] = None
+    source: Annotated[
+        tuple[Path, ...],
+        Flag("Text file that FILE was made from, or '-' for standard input; repeatable.", "FILE"),
+    ] = ()
+    question: Annotated[
+        str | None,
+        Flag("Question that the text answers; the task is then question-answering.", "TEXT"),
+    ] = None
+    task: Task = None
+    aspect: Aspects = ()
+    aspects_file: AspectsFiles = ()
+
+    @property
+    def output(self) -> str:
+        """The text to judge; raise `DataError` if it cannot be read."""
+        if self.text is not None:
+            return self.text
+        return _read(self.file or Path(_STDIN))
+
+    @property
+    def name(self) -> str:
+        """The name of the text in the report."""
+        return "text" if self.text is not None else _called(self.file or Path(_STDIN))
+
+    def sources(self) -> "checks.Source | None":
+        """Return the sources, each file by its name if there are several."""
+        if not self.source:
+            return None if self.question is None else {_QUESTION: self.question}
+        texts = [_read(path) for path in self.source]
+        names = [_called(path) for path in self.source]
+        if self.question is not None:
+            single = len(texts) == 1
+            by_name = {_CONTEXT: texts[0]} if single else dict(zip(names, texts, strict=True))
+            return {_QUESTION: self.question, **by_name}
+        if len(texts) == 1:
+            return texts[0]
+        return [{"id": name, "text": text} for name, text in zip(names, texts, strict=True)]
+
+
+_QUESTION, _CONTEXT = "Question", "Context"
+
+
+def check(
+    *,
+    text: TextFlags,
+    judges: PanelFlags,
+    gate: DemandFlags,
+    json: Annotated[bool, Flag("Print the report as JSON.")] = False,
+) -> None:
+    """Judge one text against the sources that it was made from.
+
+    Prints the text with its errors marked, the evidence and the decision. Without --judge and
+    --model the offline judges are used, without model, key or network. Nothing is kept.
+    """
+    _require_one_text(text)
+    panel = judges.config()
+    for notice in checker_models.notices(panel):
+        say(notice)
+    try:
+        report = checks.check(
+            text.output,
+            source=text.sources(),
+            task=text.task,
+            aspects=text.aspect,
+            aspects_files=text.aspects_file,
+            segment_id=text.name,
+            panel=panel,
+        )
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    if json:
+        typer.echo(report.to_json(indent=2))
+    else:
+        _show([report])
+    if report.decision is None:
+        _say_what_lacks(report, has_source=text.sources() is not None)
+        raise typer.Exit(COVERAGE)
+    if missed := list(gates.held_to(gate.terms(), report.results).missed()):
+        for line in missed:
+            say(f"not met: {line}")
+        raise typer.Exit(GATE)
+
+
+def demo() -> None:
+    """Judge texts that come with spanjury, to show what a report looks like.
+
+    Uses the offline judges, without model, key or network. Nothing is kept.
+    """
+    data = files("spanjury.orchestration").joinpath("demo", "summaries.jsonl")
+    _show(evaluation.evaluate(str(data)))
+    say("judge a text of your own: spanjury check draft.txt --source article.txt")
+
+
+def _require_one_text(text: TextFlags) -> None:
+    """Raise `ConfigError` unless the flags name one text, and standard input once at most."""
+    if text.text is not None and text.file is not None:
+        raise ConfigError("name either FILE or --text")
+    piped = [text.text is None and (text.file is None or str(text.file) == _STDIN)]
+    piped += [str(path) == _STDIN for path in text.source]
+    if sum(piped) > 1:
+        raise ConfigError("standard input can be the text or one source, not both")
+    if text.text is None and text.file is None and sys.stdin.isatty():
+        raise ConfigError("name the text: FILE, --text, or pipe it into the command")
+
+
+def _show(reports: "Iterable[text_report.TextReport]") -> None:
+    shown = list(reports)
+    output = run_view.Output()
+    for report in shown:
+        output.show(segment_view.segment_view(report.results))
+    output.show(run_view.outlook(_summed_up(shown)))
+
+
+def _say_what_lacks(report: "text_report.TextReport", *, has_source: bool) -> None:
+    """Say which aspects have no decision, and what would give them one."""
+    undecided = ", ".join(name for name, each in report.reports.items() if each.decision is None)
+    hint = "" if has_source else "; name what the text was made from with --source FILE"
+    say(f"no decision on {undecided}{hint}")
+
+
+def _summed_up(reports: "Sequence[text_report.TextReport]") -> "summary.Summary":
+    counted = summary.Summary()
+    for report in reports:
+        for result in report.results:
+            counted.add(result)
+    return counted
+
+
+def _called(path: Path) -> str:
+    return "standard input" if str(path) == _STDIN else path.name
+
+
+def _read(path: Path) -> str:
+    """Read a text; raise `DataError` if it cannot be read, is empty, too long or no text."""
+    name = _called(path)
+    try:
+        if str(path) == _STDIN:
+            content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{name}: is larger than {_MOST_BYTES:,} bytes: judge its parts")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: is not plain text in UTF-8: convert it first") from error
+    if "\0" in text:
+        raise DataError(f"{name}: is not plain text: convert it first")
+    return text.strip("\n")

@@ -1,0 +1,106 @@
+"""One text judged from the command line, and the texts that show what a report looks like."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes.command import call
+
+from spanjury import check
+from spanjury.judges.core import ConfigError, Decision
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, USAGE
+
+SOURCE = "The bridge opened in 1932. It is green and was built by Ann Lee."
+WRONG = "The bridge opened in 1935."
+RULES = ("--judge", "grounding", "--judge", "form")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "article.txt").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("Ann Lee was born in Leeds.", encoding="utf-8")
+    (tmp_path / "draft.txt").write_text(WRONG, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_file_is_judged_against_its_source(folder: Path) -> None:
+    done = call(folder, "check", "draft.txt", "--source", "article.txt", *RULES)
+    assert "The bridge opened in [1935](1)." in done.stdout
+    assert "consistency: faulty" in done.stdout
+    assert "Article: 'The bridge opened in 1932.'" in done.stdout
+    assert not [*folder.glob("results*")]
+
+
+def test_a_demand_that_the_text_does_not_meet_ends_with_its_code(folder: Path) -> None:
+    flags = ("check", "draft.txt", "--source", "article.txt", *RULES)
+    missed = call(folder, *flags, "--fail-on", "decision=faulty", code=GATE)
+    assert "not met: no report with decision=faulty" in missed.stderr
+    call(folder, *flags, "--fail-on", "category=harmful")
+
+
+def test_evidence_names_the_file_if_there_are_several(folder: Path) -> None:
+    sources = ("--source", "notes.txt", "--source", "article.txt")
+    done = call(folder, "check", "draft.txt", *sources, *RULES, "--json")
+    (result, _) = json.loads(done.stdout)["results"]
+    assert result["spans"][0]["evidence"][0]["input"] == "article.txt"
+
+
+def test_a_question_makes_the_text_an_answer(folder: Path) -> None:
+    asked = ("--question", "When did it open?", "--source", "article.txt")
+    report = json.loads(call(folder, "check", "draft.txt", *asked, *RULES, "--json").stdout)
+    assert (report["task"], report["decision"]) == ("question-answering", "faulty")
+
+
+def test_a_text_may_come_through_a_pipe(folder: Path) -> None:
+    done = call(folder, "check", "--source", "article.txt", *RULES, piped=WRONG)
+    assert "[1935]" in done.stdout
+
+
+def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> None:
+    done = call(folder, "check", "draft.txt", *RULES, code=COVERAGE)
+    assert "no decision on consistency; name what the text was made from" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (("absent.txt",), ERROR, "absent.txt: cannot be read: No such file"),
+        (("page.pdf",), ERROR, "page.pdf: is not plain text"),
+        (("draft.txt", "--text", "x"), USAGE, "name either FILE or --text"),
+        (("-", "--source", "-"), USAGE, "the text or one source, not both"),
+        (("draft.txt", "--aspect", "consistncy"), USAGE, "did you mean 'consistency'?"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_line(
+    folder: Path, arguments: tuple[str, ...], code: int, problem: str
+) -> None:
+    (folder / "page.pdf").write_bytes(b"%PDF-1.7\n\xff\x00")
+    done = call(folder, "check", *arguments, code=code)
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:
+    done = call(tmp_path, "demo")
+    assert "school-lunch/system-c" in done.stdout
+    assert "contradicted" in done.stdout
+    assert "spanjury check draft.txt --source article.txt" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("task", ["rag", "summarization", "dialogue", "data-to-text"])
+def test_a_bare_source_is_what_the_text_is_compared_with(task: str) -> None:
+    report = check(WRONG, source=SOURCE, task=task, judges=["grounding"])
+    assert report.decision is Decision.FAULTY
+
+
+def test_passages_and_documents_are_a_source() -> None:
+    passages = check(WRONG, source=["Ann Lee.", SOURCE], task="rag", judges=["grounding"])
+    assert passages.spans[0].evidence[0].input == "Context [2]"
+    documents = [{"id": "a", "text": "Ann Lee."}, {"id": "b", "text": SOURCE}]
+    named = check(WRONG, source=documents, task="rag", judges=["grounding"])
+    assert named.spans[0].evidence[0].input == "b"
+    with pytest.raises(ConfigError, match="has the key 'text'"):
+        check(WRONG, source=[{"id": "a"}])
+    with pytest.raises(ConfigError, match="same id"):
+        check(WRONG, source=[documents[0], documents[0]])

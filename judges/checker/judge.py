@@ -7,7 +7,7 @@ as the claim in it that is most likely wrong, as in MiniCheck (Tang et al. 2024,
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import ClassVar
 
 from spanjury.judges.checker.cutting import (
@@ -19,7 +19,7 @@ from spanjury.judges.checker.cutting import (
     passages_of,
     phrases,
 )
-from spanjury.judges.checker.evidence import error_span, is_about_same, nearest
+from spanjury.judges.checker.evidence import error_span, nearest
 from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
 from spanjury.judges.checker.support import (
     ENGLISH,
@@ -47,6 +47,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import Token, tokens
 from spanjury.judges.text.turns import LONG, in_turn
 
@@ -405,8 +406,7 @@ def _error_spans(
 ) -> Iterator[ErrorSpan]:
     """Yield the errors of a wrong claim: its runs of wrong words, otherwise all of it.
 
-    The evidence is the nearest clause of the passage that decided. For words that it does not
-    contradict, it must be about the same.
+    The evidence is the nearest clause of the passage that decided.
     """
     category, passage = UNSUPPORTED, finding.passage
     if finding.opposed is not None:
@@ -415,21 +415,31 @@ def _error_spans(
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
         category = CONTRADICTED if is_contradicted else ABSENT
         passage = opposing if is_contradicted else passage
-    claim = tokens(output[finding.start : finding.end], offset=finding.start)
-    likelihoods = [_likelihoods(token, finding.words) for token in claim]
-    whole = Run(first=0, stop=len(claim), category=category, probability=finding.error_probability)
-    for run in list(runs(claim, likelihoods, threshold=threshold)) or [whole]:
-        near = nearest(run, claim, passage.sentences)
+    claim = output[finding.start : finding.end]
+    sentences = [
+        tokens(claim[start:end], offset=finding.start + start)
+        for start, end in sentence_intervals(claim)
+    ]
+    marked = [
+        (run, sentence)
+        for sentence in sentences
+        for run in runs(
+            sentence,
+            [_likelihoods(token, finding.words) for token in sentence],
+            threshold=threshold,
+        )
+    ]
+    size, probability = sum(map(len, sentences)), finding.error_probability
+    whole = Run(first=0, stop=size, category=category, probability=probability)
+    for run, read in marked or [(whole, list(chain(*sentences)))]:
+        near = nearest(run, read, passage.sentences)
         span = error_span(
             replace(run, category=category),
             near,
-            tokens=claim,
+            tokens=read,
             output=output,
             inputs=inputs,
             severity=_SEVERITY,
-            is_evidence=run is whole
-            or category == CONTRADICTED
-            or (near is not None and is_about_same(near, run, claim)),
         )
         yield replace(
             span,

@@ -96,9 +96,8 @@ async def test_a_checker_of_texts_marks_the_words_that_no_passage_supports() -> 
 @pytest.mark.anyio
 async def test_a_word_of_grammar_between_two_wrong_words_is_marked_with_them() -> None:
     checker = FakeChecker(unit="text", supported={"or": 0.9, "no": 0.9})
-    report = await judged("Mary paid ten or twelve euros.", checker)
-    assert [span.text for span in report.spans] == ["paid ten or twelve"]
-    assert report.spans[0].evidence == (), "no clause is about the same"
+    report = await judged("A new roof costs ten or twelve euros. Mary and no Evans.", checker)
+    assert [span.text for span in report.spans] == ["ten or twelve"]
 
 
 @pytest.mark.anyio

@@ -5,6 +5,7 @@
 | `row` | bytes of a line, of a record of a table, of a text file of a folder | 32 MiB |
 | `cell` | characters of a cell | 16,777,216 |
 | `columns` | columns of a table | 1,024 |
+| `document` | characters of a JSON document (`.json`) | 268,435,456 |
 | `depth` | objects and lists within each other in JSON | 64 |
 | `unpacked` | bytes of a packed file, unpacked | 16 GiB |
 | `ratio` | unpacked bytes for each packed one, once 8 MiB are unpacked | 200 |
@@ -34,6 +35,7 @@ class DataLimits:
     row: int = 2**25
     cell: int = 2**24
     columns: int = 2**10
+    document: int = 2**28
     depth: int = 64
     unpacked: int = 2**34
     ratio: int = 200

@@ -216,7 +216,7 @@ def _every_command(
         tuple[str, ...],
         Flag(
             "Change a limit of data files, for example row=200MB; repeatable, before the command."
-            " Names: row, cell, columns, depth, unpacked, ratio.",
+            " Names: row, cell, columns, document, depth, unpacked, ratio.",
             "NAME=NUMBER",
             env=True,
         ),

@@ -30,7 +30,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
 from spanjury.judges.core import PluginError
-from spanjury.orchestration.cli.exits import exits
+from spanjury.judges.core.notices import noticed_by
+from spanjury.orchestration.cli.exits import exits, say
 from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _PYDANTICS = "Value error, "
@@ -89,8 +90,9 @@ def _is_plain(value: object, kind: object) -> bool:
 def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
     """Return the flag as typer knows it, for the field `name` of the type `kind`."""
     variable = f"SPANJURY_{name.upper()}" if flag.env is True else flag.env or None
+    also = (flag.also,) if isinstance(flag.also, str) else flag.also
     option: ParameterInfo = typer.Option(
-        *filter(None, (_spelled(name), flag.also)),
+        *(_spelled(name), *also),
         help=flag.help,
         metavar=flag.metavar or _metavar(kind),
         envvar=list(variable) if isinstance(variable, tuple) else variable,
@@ -248,7 +250,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: object) -> None:
-        with exits():
+        with exits(), noticed_by(say):
             function(
                 **{
                     parameter.name: _value(parameter.name, hints[parameter.name], values)

@@ -38,12 +38,12 @@ class RowFlags(DataFlags):
         str,
         typer.Argument(
             metavar="DATA",
-            help="JSONL, CSV or TSV file, also .gz; a folder or URL with --engine ray.",
+            help="JSONL, JSON, CSV, TSV or Parquet file, or a folder; a URL with --engine ray.",
         ),
     ]
     criterion: Annotated[
         tuple[str, ...],
-        Flag("Demand to judge by, in a sentence: 'Every price is in euros.'; repeatable.", "TEXT"),
+        Flag("Demand to judge by: 'Every price is in euros.'; repeatable.", "TEXT"),
     ] = ()
     rubric: Annotated[
         Path | None,

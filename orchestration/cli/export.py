@@ -19,6 +19,7 @@ with lazily():
     from spanjury.orchestration.wiring import runs as run_folders
 
 _PART = ".part"
+_DATASET = "hf"
 
 WordT = TypeVar("WordT", bound=StrEnum)
 
@@ -31,7 +32,12 @@ def export(
     ],
     output: Annotated[
         Path | None,
-        Flag("File to write: .csv, .tsv or .jsonl; '-', the default, prints CSV.", also="-o"),
+        Flag(
+            "File to write: .csv, .tsv or .jsonl; hf:FOLDER for a Hugging Face dataset; '-', the"
+            " default, prints CSV.",
+            "FILE",
+            also=("-o", "--to"),
+        ),
     ] = None,
     form: Annotated[
         str | None,
@@ -50,13 +56,17 @@ def export(
     if form is not None and form in exports.MARKED_FORMS:
         _export_marked(run, target, form)
         return
+    folder = _dataset_folder(target, form)
     chosen = exports.Export(
         results=_results(run),
-        form=_word(form, exports.ExportForm) if form else _form_of(target),
+        form=_word(form, exports.ExportForm) if form else _form_of(None if folder else target),
         unit=_word(rows, exports.ExportUnit),
         texts=_texts(run) if texts else None,
     )
-    if target is None:
+    if folder is not None:
+        count = chosen.to_dataset(folder)
+        say(f"{count} {chosen.unit} are in {folder}: datasets.load_from_disk({str(folder)!r})")
+    elif target is None:
         count = chosen.to_stream(typer.get_binary_stream("stdout"))
     else:
         count = chosen.to_file(target)
@@ -68,6 +78,16 @@ def export(
             f"{len(missing)} texts were left empty, the first {min(missing)!r}: the run's data no"
             " longer hold them as they were judged"
         )
+
+
+def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
+    """Return the folder of a dataset, if the target is one."""
+    scheme, colon, folder = str(target).partition(":")
+    if target is None or scheme != _DATASET or not colon:
+        return None
+    if form is not None or not folder:
+        raise ConfigError(f"got {target}, expected hf:FOLDER without --form")
+    return Path(folder)
 
 
 def _texts(run: Path) -> "exports.JudgedTexts":

@@ -2,13 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
-from spanjury.adapters.files.reading.sources import by_source, segments_of
+from spanjury.adapters.files.reading.sources import (
+    by_source,
+    open_ids,
+    segments_of,
+    with_own_id,
+)
 from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_lines
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
@@ -23,6 +29,9 @@ __all__ = [
     "set_data_limits",
 ]
 
+_FOLDER = "folder"
+_SAVED = ("dataset_info.json", "dataset_dict.json")
+"""Files in a folder that Hugging Face's `save_to_disk` wrote."""
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
 
@@ -46,16 +55,18 @@ def open_source(
     Parameters
     ----------
     path
-        A file; a folder, which the source ``folder`` reads; or ``NAME:…``, what the source of
-        that name finds by itself, as ``hf:`` does.
+        A file; a folder of texts, which the source ``folder`` reads, or of data files; or
+        ``NAME:…``, what the source of that name finds by itself, as ``hf:`` does.
     columns
         What its columns are called where it is not what we call them, as `parse_columns`
-        reads it: ``output=summary``.
+        reads it: ``output=summary``; or the shape of its rows: ``ragas``.
     limits
         How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
         `set_data_limits` was given.
     """
     name = _source_name(path)
+    if name == _FOLDER and (files := _data_files(path)):
+        return _of_files(files, columns=columns, limits=limits)
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
@@ -107,12 +118,42 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
     return segments_of(Path("rows"), enumerate(rows, start=1), columns=parse_columns(columns))
 
 
+def _data_files(folder: Path) -> list[Path]:
+    """Return the files of rows in a folder, by name; none if it holds texts."""
+    if next(folder.rglob("*.txt"), None) is not None:
+        return []
+    names = {*SOURCES.names()} - {_FOLDER}
+    return sorted(
+        file
+        for file in folder.iterdir()
+        if file.is_file() and not file.name.startswith(".") and _source_name(file) in names
+    )
+
+
+def _of_files(
+    files: Sequence[Path], *, columns: Sequence[str], limits: Sequence[str]
+) -> Iterator[Segment | DataError]:
+    """Yield the rows of all files; a row without a system is of one that is called as its file."""
+    with open_ids() as ids:
+        for number, file in enumerate(files, start=1):
+            stem = file.name.partition(".")[0]
+            for row in open_source(file, columns=columns, limits=limits):
+                if isinstance(row, DataError):
+                    yield row
+                    continue
+                named = row if row.system else replace(row, system=stem)
+                try:
+                    yield with_own_id(named, ids.claim, line=number, unit="file")
+                except DataError as error:
+                    yield DataError(f"{file}: {error}")
+
+
 def _source_name(path: Path) -> str:
     scheme, colon, _ = str(path).partition(":")
     if colon and scheme in SOURCES.names() and not path.exists():
         return scheme
     if path.is_dir():
-        return "folder"
+        return "hf" if any((path / name).is_file() for name in _SAVED) else _FOLDER
     endings = [suffix.lstrip(".").lower() for suffix in path.suffixes if suffix != ".gz"]
     two = ".".join(endings[-2:])
     return two if two in SOURCES.names() else "".join(endings[-1:])

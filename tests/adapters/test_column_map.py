@@ -73,20 +73,23 @@ def test_a_missing_column_is_reported_with_those_that_are_there(tmp_path: Path) 
     path.write_text('{"text": "x", "output": "y"}\n{"summary": "z"}\n[1]\n')
     columns = parse_columns(["output=summary"])
     first, second, third = read_jsonl(path, columns=columns)
-    assert "line 1: there is no column 'summary' for output, only text, output" in str(first)
+    assert "line 1: there is no column 'summary' for output: choose from text, output" in str(first)
     assert second == Segment(segment_id="line-2", output="z")
     assert "expected a JSON object" in str(third)
     path.write_text("text,output\nx,y\n")
-    with pytest.raises(DataError, match="no column 'summary' for output, only text, output"):
+    with pytest.raises(DataError, match="no column 'summary' for output: choose from text, output"):
         read_csv(path, columns=columns)
 
 
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        (["summary"], "got the column 'summary', expected NAME=COLUMN"),
+        (["summary"], r"unknown shape 'summary': .* A column is NAME=COLUMN"),
         (["output="], "expected NAME=COLUMN"),
-        (["summary=output"], "NAME being one of id, output, task"),
+        (["summary=output"], "expected NAME=COLUMN: choose from id, output, task"),
+        (["outptu=summary"], "did you mean 'output'"),
+        (["raga"], "did you mean 'ragas'"),
+        (["ragas", "qa"], "got the shapes 'ragas' and 'qa', expected one"),
         (["inputs.=text"], "expected NAME=COLUMN"),
         (["output.text=x"], "expected NAME=COLUMN"),
         (["output=a", "output=b"], "output or the column 'b' was named before"),

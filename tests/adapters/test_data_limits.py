@@ -139,7 +139,7 @@ def test_a_parquet_file_is_limited_in_rows_columns_and_what_it_unpacks_to(tmp_pa
     parquet.write_table(arrow.table({"output": ["short", "x" * 5000, "last"] * 20}), path)
     problems = faults(read_parquet_file, path)
     assert len(problems) == 20
-    assert f"{path}, line 2: the row takes" in problems[0]
+    assert f"{path}, row 2: the row takes" in problems[0]
     assert outputs(read_parquet_file, path) == ["short", "last"] * 20
     limits = DataLimits(unpacked=1000)
     assert ADVICE.format("unpacked") in faults(read_parquet_file, path, limits)[0]

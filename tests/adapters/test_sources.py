@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.adapters.files.reading import shapes
 from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
 from spanjury.judges.core import DataError, Segment, Source
 
@@ -20,6 +21,10 @@ TWO_ROWS = {
 }
 TWO_SEGMENTS = [Segment(segment_id="a", output="x"), Segment(segment_id="b", output="y")]
 
+NAME_THE_COLUMNS = (
+    "name the columns, for example --column output=COLUMN --column inputs.Question=COLUMN, or a"
+    f" shape: --shape {'|'.join(shapes.NAMES)}"
+)
 every_kind = pytest.mark.parametrize("kind", READERS)
 
 
@@ -149,7 +154,7 @@ def test_a_torn_packed_file_gives_its_first_rows(write: Callable[[bytes], Path],
         (b"[1, 2]", "got [1, 2], expected a JSON object"),
         (b'{"output": "\xff"}', "not UTF-8: byte 0xff at byte 13 of the line"),
         (b'{"output": "\xed\xa0\x80"}', "not UTF-8: byte 0xed at byte 13 of the line"),
-        (b'{"id": "c"}', 'the row has no output, only ["id"]'),
+        (b'{"id": "c"}', f"the row has no output, only id; {NAME_THE_COLUMNS}"),
         (b'{"id": "a", "output": "z"}', "the id 'a' is that of line 2 already"),
         (b'{"id": "line-6", "output": "z"}', None),
         (b'{"output": "x", "output": "y"}', 'the key "output" stands twice in one object'),
@@ -175,7 +180,7 @@ def test_an_id_made_of_a_line_can_be_taken_already(write: Callable[[str], Path])
 
 def test_a_row_that_cannot_be_read_takes_no_id(write: Callable[[str], Path]) -> None:
     rows = names_of(read_jsonl(write('{"id": "a"}\n{"id": "a", "output": "y"}')))
-    assert rows == ['rows, line 1: the row has no output, only ["id"]', "a"]
+    assert rows == [f"rows, line 1: the row has no output, only id; {NAME_THE_COLUMNS}", "a"]
 
 
 def test_lone_surrogates_are_replaced_so_that_offsets_hold(write: Callable[[str], Path]) -> None:
@@ -242,8 +247,11 @@ def test_an_empty_cell_is_nothing_but_empty_output_is_judged(write: Callable[[st
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
-        ("id,text", "there is no column output, only id, text"),
-        ("id;output", "there is no column output, only id;output"),
+        ("id,words", f"the row has no output, only id, words; {NAME_THE_COLUMNS}"),
+        (
+            "id;output",
+            "got ';' between columns (id;output), expected a comma in .csv or a tab in .tsv",
+        ),
         ("output,output", "two columns are for output"),
         ("output,input,inputs.Input", "two columns are for inputs.Input"),
         ("output,input.A,source.A", "two columns are for inputs.A"),
@@ -416,4 +424,4 @@ def test_collected_files_without_outputs_say_so(shared_data: Path, name: str, ro
     assert len(read) == rows
     for line, row in enumerate(read, start=1):
         assert isinstance(row, DataError)
-        assert f".jsonl.gz, line {line}: the row has no output, only [" in str(row)
+        assert f".jsonl.gz, line {line}: the row has no output, only " in str(row)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from fakes.command import call
 from fakes.installed import imported, skip_without
 
 from spanjury.adapters.files.reading.dataset_rows import read_dataset, read_parquet_file
@@ -146,7 +147,7 @@ def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path:
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
     fault, sound = read_parquet_file(path)
-    assert "line 1: an input holds bytes that are no text, expected a text" in str(fault)
+    assert "row 1: an input holds bytes that are no text, expected a text" in str(fault)
     assert isinstance(sound, Segment)
     assert sound.inputs == {"Picture": "no picture"}
 
@@ -177,6 +178,19 @@ def test_a_dataset_saved_to_disk_is_read_by_split(tmp_path: Path) -> None:
     assert [row.system for row in read if isinstance(row, Segment)] == ["s1", "s2"]
     with pytest.raises(DataError, match="cannot be read"):
         read_dataset(Path(f"hf:{tmp_path / 'saved'}@validation"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("datasets") is None, reason="datasets is absent")
+def test_results_become_a_dataset_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"id": "a", "task": "story", "output": "It rained ."}')
+    judged = ("--judge", "form", "--aspect", "fluency", "--run-dir", "run", "--no-progress")
+    call(tmp_path, "evaluate", "rows.jsonl", *judged)
+    done = call(tmp_path, "export", "run", "--texts", "--to", "hf:out")
+    assert "1 assessments are in out" in done.output
+    (row,) = imported("datasets").load_from_disk(str(tmp_path / "out"))
+    assert (row["id"], row["outcome"], row["output"]) == ("a", "scored", "It rained .")
+    refused = call(tmp_path, "export", "run", "-o", "hf:out", code=1)
+    assert "out holds something already: name a new folder" in refused.output
 
 
 @pytest.mark.skipif(importlib.util.find_spec("datasets") is not None, reason="datasets is there")

@@ -1,36 +1,52 @@
 """Columns of other names: what the columns of a row are called where they have not our names."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from spanjury.adapters.files.reading.shapes import (
+    NATIVE,
+    Shape,
+    described,
+    missing_output,
+    read_as,
+    shape_named,
+    shape_of,
+    value_at,
+)
 from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core.choices import choices_for
+from spanjury.judges.core.notices import notice
 
 _NAME = re.compile(r"id|output|task|system|inputs|references?|spans|(inputs|human|meta)\..+")
 _CHOICES = (
-    "id, output, task, system, inputs, inputs.HEADER, references, reference, "
-    "human.ASPECT, human.ASPECT.RATER, spans, meta.KEY"
+    *("id", "output", "task", "system", "inputs", "inputs.HEADER", "references", "reference"),
+    *("human.ASPECT", "human.ASPECT.RATER", "spans", "meta.KEY"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
-    """Columns of a file under the names of a native row.
+    """Columns of a file under the names of a native row, and the shape of its rows.
 
     `names` maps a column to its name there, dotted where it lies within something, as
-    ``inputs.Article``. A column that has such a name already is not read.
+    ``inputs.Article``. A column that has such a name already is not read. `shape` is the name of
+    one of `spanjury.adapters.files.reading.shapes`; empty to take that of the columns.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    shape: str = ""
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the header of a table in our names; empty for a column that is not read.
 
         Raises `DataError` if a column of the map is not there.
         """
-        self._require(columns)
+        for column, name in self.names.items():
+            if column not in columns:
+                raise _no_column(column, name, columns)
         named = set(self.names.values())
         return tuple(self.names.get(name, "" if name in named else name) for name in columns)
 
@@ -41,52 +57,124 @@ class ColumnMap:
         """
         if not self.names or not isinstance(row, dict):
             return row
-        self._require(row)
         named: dict[str, Any] = {key: row[key] for key in row if key not in self.names}
         for column, name in self.names.items():
+            value = value_at(row, column)
+            if value is None and column not in row:
+                raise _no_column(column, name, row)
             *outer, last = _keys(name)
             group = named
             for key in outer:
                 inner = group.get(key)
                 group[key] = dict(inner) if isinstance(inner, dict) else {}
                 group = group[key]
-            group[last] = row[column]
+            group[last] = value
         return named
 
-    def _require(self, columns: Iterable[str]) -> None:
-        there = [*columns]
-        for column, name in self.names.items():
-            if column not in there:
-                existing = ", ".join(filter(None, there))
-                raise DataError(f"there is no column {column!r} for {name}, only {existing}")
+    def shape_of(self, columns: Collection[str]) -> Shape | None:
+        """Return the shape of rows with `columns`, in our names; None if they fit none.
+
+        If the map names inputs, and no shape, nothing is taken for an input besides.
+        """
+        if self.shape:
+            return shape_named(self.shape, columns)
+        if any(name.partition(".")[0] == "inputs" for name in self.names.values()):
+            return shape_named(NATIVE)
+        return shape_of(columns)
+
+    def reader(self, *, is_named: bool = False) -> Callable[[object], object]:
+        """Return what makes native rows of objects of JSON; anything else stays as it is.
+
+        It says once which shape the rows have, if it is not ours. It raises `DataError` for a row
+        without a column of the map, or of no shape. Rows of a table `is_named` by their header.
+        """
+        return _Rows(self, is_named=is_named).native
+
+
+class _Rows:
+    """The rows of one file, and the shapes that were announced."""
+
+    def __init__(self, columns: ColumnMap, *, is_named: bool) -> None:
+        self._columns = columns
+        self._is_named = is_named
+        self._announced: set[str] = set()
+
+    def native(self, row: object) -> object:
+        named = row if self._is_named else self._columns.row(row)
+        if not isinstance(named, dict):
+            return named
+        shape = self._columns.shape_of(named)
+        if shape is None and (nested := _nested(named)):
+            named, shape = nested, self._columns.shape_of(nested)
+        if shape is None:
+            raise DataError(missing_output(named))
+        reading = read_as(shape, named)
+        if reading.taken and shape.name not in self._announced:
+            self._announced.add(shape.name)
+            notice(described(shape, reading.taken))
+        return reading.row
+
+
+def _nested(row: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return a row whose dotted keys are objects, as tables write them; None if it has none."""
+    if not any("." in key for key in row):
+        return None
+    nested: dict[str, Any] = {}
+    for key, value in row.items():
+        head, dot, rest = key.partition(".")
+        if not dot:
+            nested[key] = value
+        elif isinstance(group := nested.setdefault(head, {}), dict):
+            group[rest] = value
+    return nested
+
+
+def _no_column(column: str, name: str, columns: Iterable[str]) -> DataError:
+    choices = choices_for(column, filter(None, columns))
+    return DataError(f"there is no column {column!r} for {name}: {choices}")
 
 
 AS_NAMED = ColumnMap()
-"""Columns are called what we call them."""
+"""Columns are called what we, or programs of a known shape, call them."""
 
 
 def parse_columns(settings: Iterable[str]) -> ColumnMap:
-    """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign.
+    """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign; or a shape.
 
-    Raises `ConfigError` if one is not of this form or of no known name, or two are for one name or
-    column.
+    Raises `ConfigError` if one is of neither form or of an unknown name, two are for one name or
+    column, or two shapes are named.
 
     Examples
     --------
     >>> dict(parse_columns(["output=summary", "inputs.Article=text"]).names)
     {'summary': 'output', 'text': 'inputs.Article'}
+    >>> parse_columns(["ragas"]).shape
+    'ragas'
     """
     names: dict[str, str] = {}
+    shape = ""
     for setting in settings:
-        name, _, column = setting.partition("=")
+        name, equals, column = setting.partition("=")
+        if not equals:
+            if shape:
+                raise ConfigError(f"got the shapes {shape!r} and {setting!r}, expected one")
+            shape = _shape(setting)
+            continue
         if not column or not _NAME.fullmatch(name):
             raise ConfigError(
-                f"got the column {setting!r}, expected NAME=COLUMN, NAME being one of {_CHOICES}"
+                f"got the column {setting!r}, expected NAME=COLUMN: {choices_for(name, _CHOICES)}"
             )
         if column in names or name in names.values():
             raise ConfigError(f"{setting!r}: {name} or the column {column!r} was named before")
         names[column] = name
-    return ColumnMap(names=MappingProxyType(names))
+    return ColumnMap(names=MappingProxyType(names), shape=shape)
+
+
+def _shape(name: str) -> str:
+    try:
+        return shape_named(name).name
+    except ConfigError as error:
+        raise ConfigError(f"{error}. A column is NAME=COLUMN, as output=summary") from error
 
 
 def _keys(name: str) -> list[str]:

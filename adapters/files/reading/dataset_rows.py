@@ -12,8 +12,9 @@ from typing import Any
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.places import Location, find_place, reading
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
+from spanjury.adapters.files.reading.row_values import plain, without_bytes
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.reading.sources import Owner, segments_of, with_own_id
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
@@ -41,9 +42,8 @@ def read_parquet_file(
         total = count_parquet(file, limits=limits)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is not a Parquet file: {error}") from error
-    return segments_of(
-        path, read_parquet(file, start=0, stop=total, limits=limits), columns=columns
-    )
+    rows = read_parquet(file, start=0, stop=total, limits=limits)
+    return map(_countable, segments_of(path, rows, columns=columns, unit="row"))
 
 
 def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
@@ -65,7 +65,16 @@ def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Se
             rows = datasets.load_dataset(where, split=split or "test")
     except Exception as error:  # whatever the library or a dataset's own code raises
         raise DataError(f"dataset {where!r} cannot be read: {error}") from error
-    return segments_of(path, enumerate(iter(rows), start=1), columns=columns)
+    numbered = enumerate(map(plain, rows), start=1)
+    return map(_countable, segments_of(path, numbered, columns=columns, unit="row"))
+
+
+def _countable(segment: Segment | DataError) -> Segment | DataError:
+    """Return a segment whose meta JSON can hold: an image there is the number of its bytes."""
+    if isinstance(segment, DataError) or not segment.meta:
+        return segment
+    meta = {key: without_bytes(value) for key, value in segment.meta.items()}
+    return replace(segment, meta=meta)
 
 
 def count_parquet(file: Location, *, limits: DataLimits = USUAL) -> int:
@@ -114,7 +123,7 @@ def _row(batch: Any, limits: DataLimits) -> object:  # noqa: ANN401  pyarrow has
     if batch.nbytes > limits.row:
         return limits.exceeded("row", f"the row takes {batch.nbytes} bytes")
     (row,) = batch.to_pylist(maps_as_pydicts="strict")
-    return row
+    return plain(row)
 
 
 @contextmanager
@@ -179,18 +188,18 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     """
     file = find_place(chunk.url)
     unit = "row" if file.path.endswith(_PARQUET) else "line"
-    lines: dict[str, int] = {}
+    owners: dict[str, Owner] = {}
+    native = AS_NAMED.reader()
     with reading(file):
         for line, row in islice(_rows(file, chunk), chunk.rows):
             try:
-                segment = parse_row(_named(row, chunk.owner, line=line), line=line)
-                first = lines.setdefault(segment.segment_id, line)
-                _refuse_second(segment, line=line, first=first, unit=unit)
+                segment = parse_row(native(_named(row, chunk.owner, line=line)), line=line)
+                segment = with_own_id(segment, owners.setdefault, line=line, unit=unit)
             except (DataError, RecursionError) as error:
                 problem = error if isinstance(error, DataError) else "nested too deeply to be read"
                 yield DataError(f"{file.url}, {unit} {line}: {problem}")
             else:
-                yield segment
+                yield _countable(segment)
 
 
 def _cut_files(location: Location, rows: int) -> Iterator[Chunk]:
@@ -249,11 +258,6 @@ def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
             yield line, DataError(f"not UTF-8: {byte}")
         except DataError as error:
             yield line, error
-
-
-def _refuse_second(segment: Segment, *, line: int, first: int, unit: str) -> None:
-    if first != line:
-        raise DataError(f"the id {segment.segment_id!r} is that of {unit} {first} already")
 
 
 def _named(row: object, owner: str, *, line: int) -> object:

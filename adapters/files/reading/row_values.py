@@ -21,6 +21,28 @@ _TEXTS = {str}
 _OTHER_SCALARS = (date, time, timedelta, Decimal, bytes)
 
 
+def plain(value: object) -> object:
+    """Return a value of a table as JSON holds it; bytes that are no text stay bytes."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+        return value
+    return _scalar(value) if isinstance(value, _OTHER_SCALARS) else value
+
+
+def without_bytes(value: object) -> object:
+    """Return a plain value with the number of bytes in the place of bytes."""
+    if isinstance(value, dict):
+        return {key: without_bytes(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_bytes(inner) for inner in value]
+    return f"{len(value)} bytes" if isinstance(value, bytes) else value
+
+
 def as_text(identity: object) -> object:
     """Write a number as a text; True and False are no numbers here."""
     if isinstance(identity, int | float) and not isinstance(identity, bool):

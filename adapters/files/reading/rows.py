@@ -14,6 +14,7 @@ from spanjury.adapters.files.reading.row_values import (
     by_header,
     by_rater,
 )
+from spanjury.adapters.files.reading.shapes import missing_output
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 from spanjury.judges.core.lazy import lazily
@@ -48,7 +49,7 @@ def parse_row(row: object, *, line: int) -> Segment:
     is_native = _RENAMED.isdisjoint(row) and None not in row.values()
     native = row if is_native else _native(row)
     if "output" not in native:
-        raise DataError(f"the row has no output, only {excerpt([*row])}")
+        raise DataError(missing_output([*row]))
     segment = _plain_segment(native, line=line)
     return segment or checked_rows.checked_row(native, row=row, line=line)
 

@@ -10,11 +10,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
@@ -25,9 +25,13 @@ from spanjury.adapters.files.scratch import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
 
-_TABLE = "CREATE TABLE ids (id TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID;"
-_CLAIM = "INSERT INTO ids VALUES (?, ?) ON CONFLICT DO NOTHING"
-_FIRST = "SELECT line FROM ids WHERE id = ?"
+_TABLE = """
+CREATE TABLE ids (
+    id TEXT PRIMARY KEY, line INTEGER NOT NULL, system TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+_CLAIM = "INSERT INTO ids VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_FIRST = "SELECT line, system FROM ids WHERE id = ?"
 _HELD = 50_000
 """Ids that are held in memory; the others are in a file."""
 T = TypeVar("T")
@@ -54,9 +58,10 @@ def read_jsonl(
 
     Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
     """
+    native = columns.reader()
 
     def read(text: str, line: int) -> Segment:
-        return parse_row(columns.row(parse_json(text, depth=limits.depth)), line=line)
+        return parse_row(native(parse_json(text, depth=limits.depth)), line=line)
 
     return _begun(path, _segments(path, _texts(path, limits), read))
 
@@ -84,34 +89,42 @@ def read_tsv(
 
 
 def segments_of(
-    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap
+    path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
 ) -> Iterator[Segment | DataError]:
     """Read numbered rows of objects, as JSON would have made them, that come from `path`.
 
-    A row may be a segment already. Raises `DataError` at once, if there are none.
+    A row may be a segment already; `unit` is what the numbers count. Raises `DataError` at once,
+    if there are none.
     """
+    native = columns.reader()
 
     def read(row: object, line: int) -> Segment:
-        return row if isinstance(row, Segment) else parse_row(columns.row(row), line=line)
+        return row if isinstance(row, Segment) else parse_row(native(row), line=line)
 
-    return _begun(path, _segments(path, rows, read))
+    return _begun(path, _segments(path, rows, read, unit=unit))
+
+
+class Owner(NamedTuple):
+    """A row that an id belongs to, by its line and its system."""
+
+    line: int
+    system: str
 
 
 class Ids:
-    """Ids that were claimed, and the line of each; made by `open_ids`."""
+    """Ids that were claimed, and the owner of each; made by `open_ids`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._held: dict[str, int] = {}  # the first ids, as most files have no more
+        self._held: dict[str, Owner] = {}  # the first ids, as most files have no more
 
-    def claim(self, segment_id: str, *, line: int) -> int:
-        """Return the line that claimed `segment_id` first: `line`, if none had."""
+    def claim(self, segment_id: str, owner: Owner) -> Owner:
+        """Return the row that claimed `segment_id` first: `owner`, if none had."""
         if len(self._held) < _HELD or segment_id in self._held:
-            return self._held.setdefault(segment_id, line)
-        if self._connection.execute(_CLAIM, (segment_id, line)).rowcount:
-            return line
-        (first,) = self._connection.execute(_FIRST, (segment_id,)).fetchone()
-        return int(first)
+            return self._held.setdefault(segment_id, owner)
+        if self._connection.execute(_CLAIM, (segment_id, *owner)).rowcount:
+            return owner
+        return Owner(*self._connection.execute(_FIRST, (segment_id,)).fetchone())
 
 
 @contextmanager
@@ -152,8 +165,9 @@ def _table(
         columns = read_header(_sound(header), called=called, limits=limits)
     except DataError as error:
         raise DataError(f"{path}, line {line}: {error}") from error
+    native = called.reader(is_named=True)
     yield from _segments(
-        path, records, lambda cells, line: parse_row(columns.row(cells), line=line)
+        path, records, lambda cells, line: parse_row(native(columns.row(cells)), line=line)
     )
 
 
@@ -161,25 +175,40 @@ def _segments(
     path: Path,
     rows: Iterator[tuple[int, T | DataError]],
     read: Callable[[T, int], Segment],
+    *,
+    unit: str = "line",
 ) -> Iterator[Segment | DataError]:
     """Read each row; put its fault, with the place, where the row would have been."""
     with open_ids() as ids:
         for line, row in rows:
             try:
-                segment = read(_sound(row), line)
-                _claim(segment.segment_id, line=line, ids=ids)
+                segment = with_own_id(read(_sound(row), line), ids.claim, line=line, unit=unit)
             except (DataError, RecursionError) as error:
                 problem = error if isinstance(error, DataError) else "nested too deeply to be read"
-                yield DataError(f"{path}, line {line}: {problem}")
+                yield DataError(f"{path}, {unit} {line}: {problem}")
             else:
                 yield segment
 
 
-def _claim(segment_id: str, *, line: int, ids: Ids) -> None:
-    """Keep the line of each id, and turn away the second of two."""
-    first = ids.claim(segment_id, line=line)
-    if first != line:
-        raise DataError(f"the id {segment_id!r} is that of line {first} already")
+def with_own_id(
+    segment: Segment, claim: Callable[[str, Owner], Owner], *, line: int, unit: str = "line"
+) -> Segment:
+    """Return `segment` under an id that is its own, its line as the `unit` counts it.
+
+    The same id in several systems is one text of several systems: all but the first are called
+    ``ID/SYSTEM``.
+
+    Raises `DataError` if its system has a text of this id already, or it has no system.
+    """
+    segment_id, system = segment.segment_id, segment.system
+    owner = Owner(line, system)
+    first = claim(segment_id, owner)
+    if first != owner and system not in {"", first.system}:
+        segment_id = f"{segment_id}/{system}"
+        first = claim(segment_id, owner)
+    if first != owner:
+        raise DataError(f"the id {segment_id!r} is that of {unit} {first.line} already")
+    return segment if segment_id == segment.segment_id else replace(segment, segment_id=segment_id)
 
 
 def _sound(row: T | DataError) -> T:

@@ -12,12 +12,13 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import Line
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.row_values import INPUT_HEADER
+from spanjury.adapters.files.reading.shapes import NATIVE, missing_output
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
 
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
-_OUTPUT = ("output",)
+_OTHER_DELIMITER = re.compile(r"[;\t|,]")
 _REFERENCE = re.compile(r"reference(_\d+)?")
 
 
@@ -107,11 +108,12 @@ class Columns:
     """The columns of a table, and their keys in a native row.
 
     `paths` has for each column the keys that lead to its place, as ``("human", "fluency")``;
-    empty for a column without a name, which is not read.
+    empty for a column without a name, which is not read. An empty cell of `outputs` is a text.
     """
 
     names: tuple[str, ...]
     paths: tuple[tuple[str, ...], ...]
+    outputs: frozenset[tuple[str, ...]]
 
     def row(self, cells: Sequence[str]) -> dict[str, Any]:
         """Return the native row that `cells` describe; an empty cell is nothing, or no output.
@@ -125,14 +127,14 @@ class Columns:
             )
         row: dict[str, Any] = {}
         for path, cell in zip(self.paths, cells, strict=True):
-            if path == _OUTPUT or (path and cell):
+            if path in self.outputs or (path and cell):
                 *outer, last = path
                 group = row
                 for key in outer:
                     group = group.setdefault(key, {})
                 group[last] = _value(cell, path=path)
-        if "reference" in row:
-            row["reference"] = list(row["reference"].values())
+        if isinstance(references := row.get("reference"), dict):
+            row["reference"] = list(references.values())
         return row
 
 
@@ -141,19 +143,38 @@ def read_header(
 ) -> Columns:
     """Return the columns that the first record of a table names.
 
-    Raises `DataError` if none is, or is `called`, ``output``, two of them would fill the same
-    place, one that is `called` something is not there, or there are too many.
+    Raises `DataError` if they fit no shape, two of them would fill the same place, one that is
+    `called` something is not there, or there are too many.
     """
     if len(header) > limits.columns:
         raise limits.exceeded("columns", f"there are {len(header)} columns")
     names = tuple(name.strip() for name in header)
-    columns = Columns(names=names, paths=tuple(map(_column_path, called.header(names))))
-    if _OUTPUT not in columns.paths:
-        raise DataError(f"there is no column output, only {', '.join(filter(None, names))}")
+    named = called.header(names)
+    shape = called.shape_of({name.partition(".")[0] for name in named})
+    if shape is None or (shape.name == NATIVE and "output" not in named):
+        if len(names) == 1 and (other := _OTHER_DELIMITER.search(names[0])):
+            raise DataError(
+                f"got {other[0]!r} between columns ({names[0]}), expected a comma in .csv or a tab"
+                " in .tsv"
+            )
+        raise DataError(missing_output(names))
+    is_native = shape.name == NATIVE
+    columns = Columns(
+        names=names,
+        paths=tuple(map(_column_path if is_native else _nested_path, named)),
+        outputs=frozenset(map(_nested_path, shape.output)),
+    )
     for first, second in combinations(filter(None, columns.paths), 2):
         if first[: len(second)] == second[: len(first)]:
             raise DataError(f"two columns are for {'.'.join(filter(None, first))}")
     return columns
+
+
+def _nested_path(name: str) -> tuple[str, ...]:
+    """Return the keys of a column of another program, which writes objects as ``inputs.text``."""
+    if name.startswith(("human.", "scores.", "meta.")):
+        return _column_path(name)
+    return tuple(name.split(".", 1)) if name else ()
 
 
 def _column_path(name: str) -> tuple[str, ...]:

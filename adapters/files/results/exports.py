@@ -27,6 +27,7 @@ from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, read_results
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
+from spanjury.judges.core.lazy import library
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
@@ -217,6 +218,35 @@ class Export:
             raise StoreError(f"the output cannot be written: {error.strerror}") from error
         return count
 
+    def to_dataset(self, folder: Path) -> int:
+        """Write a dataset of the library ``datasets`` to a new `folder`; return how many records.
+
+        Its columns are those of the table; all records are in memory.
+
+        Raises `ConfigError` if the library is not installed. Raises `DataError` as `to_file`.
+        Raises `StoreError` if the folder holds something, or cannot be written.
+        """
+        table = self._table()
+        records = [*table.records]
+        cells = zip(*records, strict=True) if records else ((),) * len(table.columns)
+        datasets = library("datasets", extra="datasets")
+        made = datasets.Dataset.from_dict(
+            {name: [*column] for name, column in zip(table.columns, cells, strict=True)}
+        )
+        try:
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise StoreError(f"{folder} holds something already: name a new folder")
+            progress = datasets.is_progress_bar_enabled()
+            datasets.disable_progress_bars()
+            try:
+                made.save_to_disk(folder)
+            finally:
+                if progress:
+                    datasets.enable_progress_bars()
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be written: {error}") from error
+        return len(records)
+
     def _write(self, put: Callable[[bytes], object]) -> int:
         count = 0
         for count, line in enumerate(self._lines(put), start=1):  # noqa: B007
@@ -229,11 +259,14 @@ class Export:
             if self.texts is not None:
                 return lines_with_texts(self.results, self.texts)
             return (line for line, _ in read_results(self.results, ResultName))
-        make = _spans if self.unit is ExportUnit.SPANS else _assessments
-        table = make(self.results, TextColumns.of(self.texts))
+        table = self._table()
         writer = csv.writer(_Encoder(), delimiter=_DELIMITERS[self.form], lineterminator="\r\n")
         put(writer.writerow(table.columns))
         return map(writer.writerow, table.records)
+
+    def _table(self) -> "_Table":
+        make = _spans if self.unit is ExportUnit.SPANS else _assessments
+        return make(self.results, TextColumns.of(self.texts))
 
 
 class _Encoder:

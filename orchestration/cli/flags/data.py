@@ -15,8 +15,9 @@ AspectsFiles = Annotated[
 Columns = Annotated[
     tuple[str, ...],
     Flag(
-        "Column of a field: output=summary, inputs.Article=text; repeatable.",
-        "NAME=COLUMN",
+        "Column of a field (output=summary) or shape of rows (ragas); repeatable.",
+        "NAME",
+        also="--shape",
         env=True,
     ),
 ]

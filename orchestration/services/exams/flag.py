@@ -14,7 +14,7 @@ class Flag:
     metavar
         The word for its value; by default N, NAME or FILE, as its type is.
     also
-        One more spelling, as ``-o``.
+        One more spelling, as ``-o``, or several.
     env
         Whether a variable of the environment stands for it, as ``SPANJURY_MAX_COST``; or which.
     min, max
@@ -30,7 +30,7 @@ class Flag:
     help: str
     metavar: str | None = None
     _: KW_ONLY
-    also: str | None = None
+    also: str | tuple[str, ...] = ()
     env: bool | str | tuple[str, ...] = False
     min: float | None = None
     max: float | None = None

@@ -42,9 +42,9 @@ def test_other_columns_are_judged_and_kept_for_resuming(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "code", "problem"),
     [
-        ((), 1, "the row has no output"),
-        (("--column", "output=sumary"), 1, "there is no column 'sumary' for output, only text,"),
-        (("--column", "summary"), 2, "expected NAME=COLUMN"),
+        (("--shape", "qa"), 1, "the row has no output, only text, summary; name the column"),
+        (("--column", "output=sumary"), 1, "'sumary' for output: did you mean 'summary'?"),
+        (("--shape", "rag"), 2, "did you mean 'ragas'?"),
         ((*FLAGS, "--engine", "ray", "--run-dir", "run"), 2, "does not go with --column"),
     ],
 )

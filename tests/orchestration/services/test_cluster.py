@@ -202,12 +202,13 @@ def test_failures_are_outcomes_and_are_counted(job: ClusterJob, judged: Judged) 
 
 def test_a_bad_row_ends_the_run_or_is_left(tmp_path: Path, job: ClusterJob, judged: Judged) -> None:
     rows = [*ROWS[:3], {"id": "bad"}, "bad", *ROWS[3:]]
-    problem = f'{tmp_path}/rows.jsonl, line 4: the row has no output, only ["id"]'
+    problem = f"{tmp_path}/rows.jsonl, line 4: the row has no output, only id; name the columns"
     with pytest.raises(DataError) as raised:
         judged(job, rows)
-    assert str(raised.value) == problem
+    assert str(raised.value).startswith(problem)
     records = judged(replace(job, skip_bad_rows=True), rows)
-    assert ([record.results for record in records], records[0].skipped) == ([3, 3, 2], (problem,))
+    assert [record.results for record in records] == [3, 3, 2]
+    assert records[0].skipped == (str(raised.value),)
 
 
 def test_a_chunk_of_bad_rows_alone_has_an_empty_shard(job: ClusterJob, judged: Judged) -> None:

@@ -1,0 +1,115 @@
+"""Documents that hold all their rows: JSON files, and the logs of Inspect."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from spanjury.adapters.files.limits import USUAL, DataLimits
+from spanjury.adapters.files.lines import read_lines
+from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
+from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.strict_json import parse_json
+from spanjury.judges.core import DataError, Segment
+
+_LISTS = (
+    *("results", "samples", "rows", "data", "examples", "items", "runs", "traces"),
+    *("observations", "test_cases", "testCases", "test_results", "evaluation_results"),
+)
+"""Keys under which an object holds its rows, the likeliest first."""
+_SAMPLES = "samples/"
+
+
+def read_json(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
+    """Read a JSON document, plain or gzip.
+
+    It is a list of rows, an object that holds such a list, as promptfoo and Inspect write it, an
+    object of columns, or one row. It is in memory as a whole.
+
+    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    """
+    texts: list[str] = []
+    length = 0
+    for line in read_lines(path, limits=replace(limits, row=limits.document)):
+        if line.fault:
+            raise DataError(f"{path}, line {line.number}: {line.fault}")
+        length += len(line.text)
+        if length > limits.document:
+            raise limits.exceeded("document", f"{path}: the document is too long")
+        texts.append(line.text)
+    try:
+        document = parse_json("".join(texts), depth=limits.depth)
+    except DataError as error:
+        raise DataError(f"{path}: {error}; one object a line is .jsonl") from error
+    return segments_of(path, enumerate(_rows(document), start=1), columns=columns, unit="row")
+
+
+def _rows(document: object) -> Sequence[object]:
+    """Return the rows of a document."""
+    if isinstance(document, list):
+        return document
+    if not isinstance(document, Mapping):
+        return [document]
+    for key in _LISTS:
+        inner = document.get(key)
+        if isinstance(inner, Mapping):  # promptfoo: results of results
+            inner = inner.get(key)
+        if isinstance(inner, list) and inner and all(isinstance(row, dict) for row in inner):
+            return inner
+    columns = [*document.values()]
+    lengths = {len(column) for column in columns if isinstance(column, list)}
+    if len(lengths) == 1 and all(isinstance(column, list) for column in columns):
+        return [dict(zip(document, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return [document]
+
+
+def read_eval(
+    path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
+) -> Iterator[Segment | DataError]:
+    """Read a log of Inspect, a ZIP archive with a JSON document for each sample.
+
+    Raises `DataError` at once, if there is no such file, it is not an archive, or it has no
+    samples.
+    """
+    return segments_of(
+        path, enumerate(_samples(path, limits), start=1), columns=columns, unit="sample"
+    )
+
+
+def _samples(path: Path, limits: DataLimits) -> Iterator[object]:
+    """Yield each sample, or a `DataError` in its place, in the order of their names."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [
+                member
+                for member in archive.infolist()
+                if member.filename.startswith(_SAMPLES) and member.filename.endswith(".json")
+            ]
+            if sum(member.file_size for member in members) > limits.unpacked:
+                raise limits.exceeded("unpacked", f"{path}: it unpacks to too many bytes")
+            for member in sorted(members, key=lambda member: member.filename):
+                yield _sample(archive, member, limits)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: cannot be read as a log of Inspect: {error}") from error
+
+
+def _sample(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: DataLimits) -> object:
+    """Return one sample; it is never unpacked further than the limit of a row."""
+    try:
+        with archive.open(member) as opened:
+            raw = opened.read(limits.row + 1)
+        if len(raw) > limits.row:
+            return limits.exceeded("row", f"{member.filename} is too long")
+        return parse_json(raw.decode("utf-8"), depth=limits.depth)
+    except NotImplementedError:
+        return DataError(
+            f"{member.filename} is packed in a way that cannot be read here: convert the log"
+            " with 'inspect log convert --to json'"
+        )
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError) as error:
+        return DataError(f"{member.filename} cannot be read: {error}")
+    except DataError as error:
+        return DataError(f"{member.filename}: {error}")

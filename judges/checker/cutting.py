@@ -1,17 +1,14 @@
 """Cutting: an output into claims and its source into passages, by the tokens of a checker."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from math import fsum, log
+from itertools import groupby, islice
 
+from spanjury.judges.checker.sources import SourceSentence, source_intervals, stem_index
 from spanjury.judges.core import ClaimUnit
-from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
-from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import folded_words, words
+from spanjury.judges.text.tokens import tokens
 
 Interval = tuple[int, int]
 Counting = Callable[[Sequence[str]], list[int]]
@@ -45,16 +42,6 @@ class ClaimText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSentence:
-    """A sentence of an input; ``start`` and ``end`` are offsets in that input."""
-
-    input: str
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """Sentences that follow each other in the inputs.
 
@@ -62,18 +49,10 @@ class Passage:
     ----------
     text
         Their text. Where they go from one input to the next, an empty line stands between them.
-    stems
-        Stems of the content words.
     """
 
     sentences: Sequence[SourceSentence]
     text: str
-    stems: frozenset[str]
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words of `text` that carry more than grammar."""
-    return frozenset(stem(word) for word in folded_words(text) if word not in FUNCTION_WORDS)
 
 
 def claim_texts(
@@ -126,15 +105,12 @@ def claims_with_passages(
     texts = claim_texts(output, unit=unit, room=room, count_tokens=count_tokens)
     if not texts:
         return []
-    longest = max(count_tokens([output[text.start : text.end] for text in texts]))
-    most = max(1, room - longest)
+    claims = [output[text.start : text.end] for text in texts]
+    most = max(1, room - max(count_tokens(claims)))
     passages = passages_of(
         inputs, most=min(most, passage_tokens or most), count_tokens=count_tokens
     )
-    return [
-        (text, best_passages(output[text.start : text.end], passages, limit=limit))
-        for text in texts
-    ]
+    return list(zip(texts, best_passages(claims, passages, limit=limit), strict=True))
 
 
 def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting) -> list[Passage]:
@@ -144,36 +120,37 @@ def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting)
     sentence of a passage is the first of the next, unless it takes more than a quarter of it.
     """
     sentences = [
-        SourceSentence(input=header, start=start, end=end, text=text[start:end])
+        SourceSentence(input=header, tokens=read)
         for header, text in inputs.items()
         for start, end in _fitting(
-            text, sentence_intervals(text), most=most, count_tokens=count_tokens
+            text, source_intervals(text), most=most, count_tokens=count_tokens
         )
+        if (read := tokens(text[start:end], offset=start))
     ]
-    sizes = count_tokens([sentence.text for sentence in sentences])
+    sizes = count_tokens([inputs[part.input][part.start : part.end] for part in sentences])
     return [
         _passage(sentences[first:stop], inputs)
         for first, stop in _packed(sizes, most=most, overlaps=True)
     ]
 
 
-def best_passages(claim: str, passages: Sequence[Passage], *, limit: int) -> list[Passage]:
-    """Return the passages that share most with `claim`, the rarer words the weightier.
+def best_passages(
+    claims: Sequence[str], passages: Sequence[Passage], *, limit: int
+) -> list[list[Passage]]:
+    """Return for each claim the passages that share most with it, the rarer words the weightier.
 
     They are at most `limit`, 0 for all, and stay in the order of the source.
     """
     if not limit or len(passages) <= limit:
-        return list(passages)
-    counts = Counter(stem for passage in passages for stem in passage.stems)
-    stems = content_stems(claim)
-    weights = {stem: log(1 + len(passages) / counts[stem]) for stem in stems if stem in counts}
-    shared = [
-        # Exact, so that the order of a set, another in each process, decides nothing.
-        fsum(weights[stem] for stem in weights.keys() & passage.stems)
-        for passage in passages
-    ]
-    ranked = sorted(range(len(passages)), key=lambda at: (-shared[at], at))
-    return [passages[at] for at in sorted(ranked[:limit])]
+        return [list(passages) for _ in claims]
+    parts = [[token for part in passage.sentences for token in part.tokens] for passage in passages]
+    index = stem_index(parts)
+    chosen = []
+    for claim in claims:
+        shared = index.likeliest(index.weights(tokens(claim)), limit=limit)
+        rest = (at for at in range(len(passages)) if at not in shared)
+        chosen.append(sorted((*shared, *islice(rest, limit - len(shared)))))
+    return [[passages[at] for at in positions] for positions in chosen]
 
 
 def phrases(text: str, claim: Interval) -> list[Interval]:
@@ -184,9 +161,9 @@ def phrases(text: str, claim: Interval) -> list[Interval]:
     """
     start, end = claim
     content = [
-        (word.start, word.end)
-        for word in words(text[start:end], offset=start)
-        if word.folded not in FUNCTION_WORDS
+        (token.start, token.end)
+        for token in tokens(text[start:end], offset=start)
+        if token.is_content
     ]
     if not content:
         return []
@@ -206,8 +183,7 @@ def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> 
     for header, group in groupby(sentences, key=lambda sentence: sentence.input):
         row = list(group)
         texts.append(inputs[header][row[0].start : row[-1].end])
-    text = "\n\n".join(texts)
-    return Passage(sentences=sentences, text=text, stems=content_stems(text))
+    return Passage(sentences=sentences, text="\n\n".join(texts))
 
 
 def _packed(sizes: Sequence[int], *, most: int, overlaps: bool) -> Iterator[Interval]:

@@ -7,7 +7,7 @@ as the claim in it that is most likely wrong, as in MiniCheck (Tang et al. 2024,
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, islice
 from typing import ClassVar
 
 from spanjury.judges.checker.cutting import (
@@ -15,8 +15,17 @@ from spanjury.judges.checker.cutting import (
     Interval,
     Passage,
     claims_with_passages,
-    content_stems,
     phrases,
+)
+from spanjury.judges.checker.evidence import error_span, nearest
+from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
+from spanjury.judges.checker.support import (
+    ENGLISH,
+    Findings,
+    abstained,
+    assessed,
+    obstacle,
+    rescored,
 )
 from spanjury.judges.core import (
     AskedChecker,
@@ -26,33 +35,23 @@ from spanjury.judges.core import (
     ClaimPair,
     ClaimSupport,
     ErrorSpan,
-    Evidence,
     JudgeError,
-    Located,
-    Outcome,
+    Likelihoods,
     Report,
     Rescoring,
-    RescoringMethod,
     Segment,
     Unverified,
     Usage,
-    gravest,
-    probability_with,
-    score_of_probability,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.core.passages import passages_in
-from spanjury.judges.text.languages import SAMPLE, foreign_language, script
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.tokens import Token, tokens
 from spanjury.judges.text.turns import LONG, in_turn
-from spanjury.judges.text.words import folded_words
 
 _BATCH = 16  # pairs that are checked between two points where the work may be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
 _SEVERITY = 4  # of an error: a checker says that it is wrong, not how much it matters
-_LETTERS = 200  # of a quote in an explanation, at most
-_CONTRADICTED, _MISSING, _UNSUPPORTED = "contradicted", "not in the source", "not supported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,37 +141,43 @@ class CheckerJudge:
         ModelError
             If it asks a chat model, and that gives no reply.
         """
-        checked = await self._checked(segment, aspect)
-        if checked.unscored is not None:
-            return checked.unscored
-        spans = self._spans(checked.findings, segment, aspect)
-        report = self._report(checked.findings, spans, own=spans, segment=segment, aspect=aspect)
-        rationale = f"{report.rationale} {checked.note}".rstrip()
-        return replace(report, rationale=rationale, reply=checked.reply, usage=checked.usage)
+        return await assessed(self, segment, aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that `spans` make, in place of those that are reported."""
-        checked = await self._checked(segment, aspect)
-        if (report := checked.unscored) is None:
-            own = self._spans(checked.findings, segment, aspect)
-            reported = gravest(own, limit=self.max_spans)
-            listed = [*spans, *(span for span in own if span not in reported)]
-            report = self._report(checked.findings, listed, own=own, segment=segment, aspect=aspect)
-            report = replace(report, usage=checked.usage)
-        return Rescoring(
-            report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED
-        )
+        return await rescored(self, segment, aspect, spans=spans)
 
-    def _obstacle(self, segment: Segment, aspect: Aspect) -> str:
-        """Say why a segment cannot be judged; empty if it can."""
-        if aspect.kind != "grounding":
-            return f"{aspect.name} is not about what the inputs support"
-        inputs = self._sources(segment, aspect)
-        if not any(text.strip() for text in inputs.values()):
-            return "there is no input to compare with"
-        return "" if self.any_language else _not_english(segment.output, inputs)
+    async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
+        """Check each claim of the output."""
+        output, inputs = segment.output, self._sources(segment, aspect)
+        reads = "" if self.any_language else f"{ENGLISH} unless any_language=true"
+        if reason := obstacle(output, inputs, aspect, reads=reads):
+            return abstained(reason)
+        checked = await self._checked(inputs, segment=segment, aspect=aspect)
+        if checked.unscored is not None:
+            return checked.unscored
+        claims = checked.claims
+        return Findings(
+            error_probability=max(claim.error_probability for claim in claims),
+            is_stated=all(claim.is_stated for claim in claims),
+            spans=[
+                span
+                for claim in claims
+                if claim.error_probability >= self.threshold
+                for span in _error_spans(claim, output, inputs, threshold=self.threshold)
+            ],
+            unverified=[
+                _unverified(claim, output)
+                for claim in claims
+                if self.vouched <= claim.error_probability < self.threshold
+            ],
+            read=len(claims),
+            note=checked.note,
+            reply=checked.reply,
+            usage=checked.usage,
+        )
 
     def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
         """Return the inputs that passages are made of."""
@@ -183,15 +188,15 @@ class CheckerJudge:
             if aspect.task.canonical_header(header) not in apart
         }
 
-    async def _checked(self, segment: Segment, aspect: Aspect) -> "_Checked":
+    async def _checked(
+        self, inputs: Mapping[str, str], *, segment: Segment, aspect: Aspect
+    ) -> "_Checked":
         """Check all claims."""
-        if obstacle := self._obstacle(segment, aspect):
-            return _Checked(unscored=_abstained(obstacle))
-        inputs, output = self._sources(segment, aspect), segment.output
+        output = segment.output
         # What is short takes as long to check as what is long to look at: all goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1)
         if not read:
-            return _Checked(unscored=_abstained("the output makes no claim"))
+            return _Checked(unscored=abstained("the output makes no claim"))
         pairs = [
             ClaimPair(passage.text, output[reading.text.start : reading.text.end])
             for reading in read
@@ -200,7 +205,7 @@ class CheckerJudge:
         asked = await self._answers(pairs, segment=segment, aspect=aspect)
         left = iter(asked.answers)
         checked = _Checked(
-            findings=()
+            claims=()
             if asked.unscored
             else tuple(
                 finding
@@ -232,7 +237,7 @@ class CheckerJudge:
         self, checked: "_Checked", *, segment: Segment, aspect: Aspect
     ) -> "_Checked":
         """Return what was checked; wrong claims without words have the phrase that decides."""
-        findings, output = checked.findings, segment.output
+        findings, output = checked.claims, segment.output
         candidates = [
             phrases(output, (finding.start, finding.end))
             if finding.error_probability >= self.threshold and not finding.words
@@ -258,7 +263,7 @@ class CheckerJudge:
                 if 1.0 - answer.supported < self.threshold
             ]
             marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
-        return replace(checked, findings=tuple(marked), usage=usage)
+        return replace(checked, claims=tuple(marked), usage=usage)
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
         """Return what is to be checked: each claim with its passages."""
@@ -285,45 +290,6 @@ class CheckerJudge:
                 f"{checker.signature} gave {len(answers)} answers on {len(pairs)} pairs"
             )
         return answers
-
-    def _spans(
-        self, findings: Sequence["_Finding"], segment: Segment, aspect: Aspect
-    ) -> list[ErrorSpan]:
-        inputs = aspect.view(segment.inputs)
-        return [
-            _span(finding, start=start, end=end, probability=probability, inputs=inputs, of=segment)
-            for finding in findings
-            if finding.error_probability >= self.threshold
-            for start, end, probability in _marked(
-                finding, segment.output, threshold=self.threshold
-            )
-        ]
-
-    def _report(
-        self,
-        findings: Sequence["_Finding"],
-        spans: Sequence[ErrorSpan],
-        *,
-        own: Sequence[ErrorSpan],
-        segment: Segment,
-        aspect: Aspect,
-    ) -> Report:
-        likely = max(finding.error_probability for finding in findings)
-        probability = probability_with(spans, probability=likely, own=own)
-        unverified = tuple(
-            _unverified(finding, segment.output)
-            for finding in findings
-            if self.vouched <= finding.error_probability < self.threshold
-        )
-        wrong = sum(finding.error_probability >= self.threshold for finding in findings)
-        is_stated = all(finding.is_stated for finding in findings)
-        return Report(
-            score=score_of_probability(probability, aspect.scale),
-            spans=gravest(own, limit=self.max_spans),
-            unverified=unverified,
-            rationale=_rationale(len(findings), wrong=wrong, unverified=len(unverified)),
-            error_probability=probability if is_stated else None,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,9 +333,9 @@ class _Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """The findings on a text, or the report without a score; and what a chat model replied."""
+    """The claims of a text, or the report without a score; and what a chat model replied."""
 
-    findings: tuple[_Finding, ...] = ()
+    claims: tuple[_Finding, ...] = ()
     unscored: Report | None = None
     reply: str = ""
     usage: Usage = Usage()
@@ -423,99 +389,67 @@ class _Reading:
         return answer.supported, words
 
 
-def _marked(
-    finding: _Finding, output: str, *, threshold: float
-) -> Iterator[tuple[int, int, float]]:
-    """Yield the runs of words that are wrong, with their probabilities; else the whole claim."""
-    runs = []
-    for is_wrong, group in groupby(finding.words, key=lambda word: word.wrong >= threshold):
-        words = list(group)
-        text = output[words[0].start : words[-1].end]
-        if is_wrong and any(letter.isalnum() for letter in text):
-            runs.append((words[0].start, words[-1].end, max(word.wrong for word in words)))
-    yield from runs or [(finding.start, finding.end, finding.error_probability)]
-
-
 def _without(phrase: Interval, finding: _Finding, output: str) -> str:
     """Return the text that was read as a claim with a phrase left out."""
     rest = output[finding.read_from : phrase[0]] + output[phrase[1] : finding.end]
     return " ".join(rest.split())
 
 
-def _span(
-    finding: _Finding,
-    *,
-    start: int,
-    end: int,
-    probability: float,
-    inputs: Mapping[str, str],
-    of: Segment,
-) -> ErrorSpan:
-    """Return an error, with the sentence of the passage that decided as its evidence."""
-    category, passage = _UNSUPPORTED, finding.passage
+def _error_spans(
+    finding: _Finding, output: str, inputs: Mapping[str, str], *, threshold: float
+) -> Iterator[ErrorSpan]:
+    """Yield the errors of a wrong claim: its runs of wrong words, otherwise all of it.
+
+    The evidence is the nearest clause of the passage that decided.
+    """
+    category, passage = UNSUPPORTED, finding.passage
     if finding.opposed is not None:
         against, opposing = finding.opposed
         # Silence has what is left of 1; where that is more, the passage says nothing of it.
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
-        category = _CONTRADICTED if is_contradicted else _MISSING
+        category = CONTRADICTED if is_contradicted else ABSENT
         passage = opposing if is_contradicted else passage
-    evidence = _nearest(_sentences_at((start, end), finding, of.output), passage, inputs)
-    stated = probability if finding.is_stated else None
-    return ErrorSpan(
-        text=of.output[start:end],
-        start=start,
-        end=end,
-        explanation=finding.explanation
-        or _explanation(
-            of.output[start:end], category=category, probability=stated, evidence=evidence
-        ),
-        severity=_SEVERITY,
-        category=category,
-        located=Located.EXACT,
-        evidence=(evidence,) if evidence else (),
-        probability=stated,
-    )
-
-
-def _sentences_at(marked: Interval, finding: _Finding, output: str) -> str:
-    """Return the sentences of a claim that hold a part of what is marked in it."""
     claim = output[finding.start : finding.end]
-    start, end = marked[0] - finding.start, marked[1] - finding.start
-    touched = [at for at in sentence_intervals(claim) if at[0] < end and start < at[1]]
-    return claim[touched[0][0] : touched[-1][1]] if touched else claim
+    sentences = [
+        tokens(claim[start:end], offset=finding.start + start)
+        for start, end in sentence_intervals(claim)
+    ]
+    marked = [
+        (run, sentence)
+        for sentence in sentences
+        for run in runs(
+            sentence,
+            [_likelihoods(token, finding.words) for token in sentence],
+            threshold=threshold,
+        )
+    ]
+    size, probability = sum(map(len, sentences)), finding.error_probability
+    whole = Run(first=0, stop=size, category=category, probability=probability)
+    for run, read in marked or [(whole, list(chain(*sentences)))]:
+        near = nearest(run, read, passage.sentences)
+        span = error_span(
+            replace(run, category=category),
+            near,
+            tokens=read,
+            output=output,
+            inputs=inputs,
+            severity=_SEVERITY,
+        )
+        yield replace(
+            span,
+            explanation=finding.explanation or span.explanation,
+            probability=span.probability if finding.is_stated else None,
+        )
 
 
-def _nearest(claim: str, passage: Passage, inputs: Mapping[str, str]) -> Evidence | None:
-    """Return the sentence of a passage that shares most words with a claim; None if none does."""
-    stems = content_stems(claim)
-    shared = [len(stems & content_stems(sentence.text)) for sentence in passage.sentences]
-    if not any(shared):
-        return None
-    sentence = passage.sentences[shared.index(max(shared))]
-    return Evidence(
-        input=sentence.input,
-        start=sentence.start,
-        end=sentence.end,
-        text=inputs[sentence.input][sentence.start : sentence.end],
-    )
+def _likelihoods(token: Token, words: Sequence[_Word]) -> Likelihoods:
+    """Return those of a token: it is as wrong as the worst of `words` that it shares a letter with.
 
-
-def _explanation(
-    text: str, *, category: str, probability: float | None, evidence: Evidence | None
-) -> str:
-    """Say why `text` is an error; `probability` is that of the error."""
-    quote = "" if evidence is None else _shortened(evidence.text)
-    if category == _CONTRADICTED:
-        return f"The source says: '{quote}'." if quote else "The source says otherwise."
-    nothing = f"Nothing in the source supports '{_shortened(text)}'"
-    if probability is not None:
-        nothing += f" (probability at most {1.0 - probability:.2f})"
-    return f"{nothing}; the nearest sentence is: '{quote}'." if quote else f"{nothing}."
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _LETTERS else f"{line[:_LETTERS].rstrip()}…"
+    What is wrong counts as contradicted, since a checker does not tell this of words.
+    """
+    own = (word.wrong for word in words if word.start < token.end and token.start < word.end)
+    wrong = max(own, default=0.0)
+    return Likelihoods(supported=1.0 - wrong, contradicted=wrong, absent=0.0)
 
 
 def _unverified(finding: _Finding, output: str) -> Unverified:
@@ -526,30 +460,3 @@ def _unverified(finding: _Finding, output: str) -> Unverified:
         probability=finding.error_probability,
         reason=f"The best passage supports it with probability {finding.supported:.2f} only.",
     )
-
-
-def _rationale(claims: int, *, wrong: int, unverified: int) -> str:
-    counts = {
-        "supported": claims - wrong - unverified,
-        "not supported": wrong,
-        "not verified": unverified,
-    }
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{claims} claim{'s' * (claims != 1)}: {parts}."
-
-
-def _abstained(reason: str) -> Report:
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
-
-
-def _not_english(output: str, inputs: Mapping[str, str]) -> str:
-    """Say which text is not English; empty if all may be."""
-    apart = passages_in(inputs)
-    whole = {} if len(apart) == len(inputs) else {"input": "\n\n".join(inputs.values())}
-    for name, text in {"output": output, **whole, **apart}.items():
-        written = script(text)
-        language = foreign_language(folded_words(text[:SAMPLE]))
-        if written not in {None, "Latin"} or language:
-            is_in = language or f"in {written} script"
-            return f"the {name} is {is_in}; any_language=true is for checkers that read it"
-    return ""

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from spanjury.judges.reader.tokens import TURNS
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.tokens import TURNS
 from spanjury.judges.text.words import folded_words
 
 _FIRST = 3  # words that are looked up at once

@@ -1,188 +1,109 @@
-"""Findings: error spans of one sentence, with what the source says in their place.
-
-Beside: the place of the source that is nearest to a run of words, and what to say of both.
-"""
+"""Findings: the error spans of one sentence, and what is left unverified in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from spanjury.judges.core import ErrorSpan, Evidence, Located, WindowReading
-from spanjury.judges.reader.passages import Passage
-from spanjury.judges.reader.runs import CONTRADICTED, Run, runs, severity
-from spanjury.judges.reader.tokens import Token, is_negation
-from spanjury.judges.reader.windows import SentenceWindow
+from spanjury.judges.checker.evidence import error_span, is_about_same, nearest
+from spanjury.judges.checker.runs import CONTRADICTED, Run, runs
+from spanjury.judges.core import ErrorSpan, Unverified, WindowReading
+from spanjury.judges.reader.tuning import Tuning, sentence_evidence
+from spanjury.judges.reader.windows import Kind, SentenceWindow
+from spanjury.judges.text.tokens import Token, is_negation
 
-_NEAR = 6  # tokens around a run, whose words say what it is about
+_SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
+_LONG = 4  # content words from which it is grave that the source lacks them
+_NAMES_AND_NUMBERS = range(Kind.NAME_NEAR, Kind.NUMBER_NEW + 1)
 
-_WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in its sentence
+_MOST = 6  # words that are named
 
-_QUOTED = 24  # tokens of a passage that is quoted whole
+_EMPTY = frozenset(("yes", "ok", "okay", "going"))
+"""Content words to the encoder that a reader need not verify: answers, and ``is going to``."""
 
-_REACH = 12  # tokens from the shared words in which a clause should end
+_SUSPECTED = 0.5  # probability of an error from which a word is named
 
-_LETTERS = 200  # that a quote has at most, whatever stands between its tokens
+_LACKING = frozenset(
+    (
+        Kind.CONTENT_FAR,
+        Kind.CONTENT_NEW,
+        Kind.NAME_FAR,
+        Kind.NAME_NEW,
+        Kind.NUMBER_FAR,
+        Kind.NUMBER_NEW,
+    )
+)
+"""Kinds of words that the passages beside the sentence lack."""
 
-_SHARED = 3  # words that carry meaning, which a clause has of the sentence apart from a run
 
-_SHARE = 0.5  # of such words of the sentence
-
-_PAUSES = frozenset(",;:()—–")
-
-
-def findings(
+def error_spans(
     sentence: SentenceWindow,
     reading: WindowReading,
     *,
     output: str,
     inputs: Mapping[str, str],
-    threshold: float,
+    tuning: Tuning,
 ) -> Iterator[ErrorSpan]:
-    """Yield the errors of a sentence, in order; `reading` has a likelihood for each token.
+    """Yield the errors of a sentence, in order; none if it is not suspicious enough.
 
     `output` and `inputs` are the texts that the offsets of sentence and passages are of.
     """
-    for run in runs(sentence.tokens, reading.words, threshold=threshold):
-        yield _span(run, sentence, output=output, inputs=inputs)
-
-
-def _span(
-    run: Run, sentence: SentenceWindow, *, output: str, inputs: Mapping[str, str]
-) -> ErrorSpan:
+    if not tuning.is_suspect(sentence_evidence(reading)):
+        return
     tokens = sentence.tokens
-    start, end = tokens[run.first].start, tokens[run.stop - 1].end
-    near = nearest(run, tokens, sentence.passages)
     negated = sum(map(is_negation, tokens)) % 2 == 1
-    turned = near is not None and near.turned != negated
-    contradicted = run.category == CONTRADICTED
-    return ErrorSpan(
-        text=output[start:end],
-        explanation=explanation(run, output[start:end], near.quote(inputs) if near else ""),
-        severity=severity(run, tokens, sentence.window.kinds, turned=turned),
+    for run in runs(tokens, reading.words, threshold=tuning.threshold):
+        near = nearest(run, tokens, sentence.passages)
+        turned = near is not None and near.turned != negated
+        yield error_span(
+            run,
+            near,
+            tokens=tokens,
+            output=output,
+            inputs=inputs,
+            severity=_severity(run, tokens, sentence.window.kinds, turned=turned),
+            is_evidence=run.category == CONTRADICTED
+            or (near is not None and is_about_same(near, run, tokens)),
+        )
+
+
+def unverified(
+    sentence: SentenceWindow, reading: WindowReading, *, output: str, probability: float
+) -> Unverified:
+    """Return `sentence`, of `output`, as unverified, with the probability that it has an error.
+
+    Its words are those that the passages beside it lack, or that the model suspects.
+    """
+    tokens, kinds = sentence.tokens, sentence.window.kinds
+    content = [
+        at
+        for at, token in enumerate(tokens)
+        if token.is_content and token.text.lower() not in _EMPTY
+    ]
+    lacking = [at for at in content if kinds[at] in _LACKING]
+    suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
+    named = sorted({*lacking, *suspected}, key=lambda at: (reading.words[at].supported, at))
+    start, end = tokens[0].start, tokens[-1].end
+    return Unverified(
         start=start,
         end=end,
-        category=run.category,
-        located=Located.EXACT,
-        evidence=(near.evidence(inputs),)
-        if near and (contradicted or is_about_same(near, run, tokens))
-        else (),
-        probability=run.probability,
+        text=output[start:end],
+        probability=probability,
+        reason=_reason(len(lacking), of=len(content)),
+        words=tuple(output[tokens[at].start : tokens[at].end] for at in sorted(named[:_MOST])),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
-    """A stretch of a passage.
-
-    Parameters
-    ----------
-    first, stop
-        Tokens of the passage.
-    """
-
-    passage: Passage
-    first: int
-    stop: int
-
-    @property
-    def turned(self) -> bool:
-        """True if it has an odd number of negations."""
-        inside = self.passage.tokens[self.first : self.stop]
-        return sum(map(is_negation, inside)) % 2 == 1
-
-    def evidence(self, inputs: Mapping[str, str]) -> Evidence:
-        """Return it as evidence."""
-        start = self.passage.tokens[self.first].start
-        end = self.passage.tokens[self.stop - 1].end
-        text = inputs[self.passage.input][start:end]
-        return Evidence(input=self.passage.input, start=start, end=end, text=text)
-
-    def quote(self, inputs: Mapping[str, str]) -> str:
-        """Return its text on one line, with dots where the passage goes on."""
-        text = shortened(self.evidence(inputs).text.rstrip("."))
-        before = "…" if self.first else ""
-        after = "…" if self.stop < len(self.passage.tokens) - 1 and text[-1:] != "…" else ""
-        return f"{before}{text}{after}"
-
-
-def nearest(run: Run, tokens: Sequence[Token], passages: Sequence[Passage]) -> Nearest | None:
-    """Return the clause that shares most with the words of `run` and those around it.
-
-    None if none shares a word with them.
-    """
-    weights = _weights(run, tokens)
-    sums = [
-        sum(weights.get(stem, 0.0) for stem in {token.stem for token in passage.tokens})
-        for passage in passages
-    ]
-    if not any(sums):
-        return None
-    best = passages[sums.index(max(sums))]
-    return _clause(best, weights)
-
-
-def is_about_same(near: Nearest, run: Run, tokens: Sequence[Token]) -> bool:
-    """Say whether a clause has so much of what stands around `run` that it speaks of the same."""
-    around = {
-        token.stem
-        for at, token in enumerate(tokens)
-        if token.is_content and not run.first <= at < run.stop
-    }
-    inside = {token.stem for token in near.passage.tokens[near.first : near.stop]}
-    return len(around & inside) >= max(_SHARED, _SHARE * len(around))
-
-
-def explanation(run: Run, text: str, near: str) -> str:
-    """Say why a run is an error; `text` is its own, and `near` what the source has, or empty."""
+def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned: bool) -> int:
+    """Say how grave a run is; `turned` if either sentence or source has a negation, not both."""
+    inside = range(run.first, run.stop)
+    fact = any(kinds[at] in _NAMES_AND_NUMBERS for at in inside)
     if run.category == CONTRADICTED:
-        return f"The source says: '{near}'." if near else "The source says otherwise."
-    nothing = f"Nothing in the source says '{shortened(text)}'"
-    return f"{nothing}; the nearest is: '{near}'." if near else f"{nothing}."
+        fact = fact or turned or any(is_negation(tokens[at]) for at in inside)
+        return 5 if fact and run.probability >= _SURE else 4
+    long = sum(tokens[at].is_content for at in inside) >= _LONG
+    return 3 if fact or long else 2
 
 
-def shortened(text: str) -> str:
-    """Put `text` on one line, and cut what is too long to be quoted."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LETTERS else f"{line[:_LETTERS].rstrip()}…"
-
-
-def _weights(run: Run, tokens: Sequence[Token]) -> dict[str, float]:
-    """Return how much each content word tells of what a run is about."""
-    weights: dict[str, float] = {}
-    for at, token in enumerate(tokens):
-        if not token.is_content:
-            continue
-        distance = max(run.first - at, at - run.stop + 1, 0)
-        weight = _WEIGHTS[0 if not distance else 1 if distance <= _NEAR else 2]
-        weights[token.stem] = max(weight, weights.get(token.stem, 0.0))
-    return weights
-
-
-def _clause(passage: Passage, weights: Mapping[str, float]) -> Nearest:
-    """Cut a long passage to what lies around the words that it shares."""
-    tokens = passage.tokens
-    if len(tokens) <= _QUOTED:
-        return Nearest(passage=passage, first=0, stop=len(tokens))
-    shared = [weights.get(token.stem, 0.0) for token in tokens]
-    starts = range(len(tokens) - _QUOTED + 1)
-    middle = (len(tokens) - _QUOTED) // 2
-    first = max(starts, key=lambda at: (sum(shared[at : at + _QUOTED]), -abs(at - middle)))
-    inside = [at for at in range(first, first + _QUOTED) if shared[at]]
-    return Nearest(
-        passage=passage,
-        first=_pause_before(tokens, inside[0], least=max(0, inside[0] - _REACH)),
-        stop=_after_pause(tokens, inside[-1] + 1, most=min(len(tokens), inside[-1] + _REACH)),
-    )
-
-
-def _pause_before(tokens: Sequence[Token], at: int, *, least: int) -> int:
-    """Go back from `at` to where a clause begins, or to `least`."""
-    while at > least and tokens[at - 1].text not in _PAUSES:
-        at -= 1
-    return at
-
-
-def _after_pause(tokens: Sequence[Token], at: int, *, most: int) -> int:
-    """Go on from `at` to where a clause ends, or to `most`."""
-    while at < most and tokens[at].text not in _PAUSES:
-        at += 1
-    return at
+def _reason(lacking: int, *, of: int) -> str:
+    if not lacking:
+        return "All its words are in the source, but the reader is not sure that they say the same."
+    verb = "is" if lacking == 1 else "are"
+    return f"{lacking} of its {of} content words {verb} missing from the passages read beside it."

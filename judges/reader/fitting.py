@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 
+from spanjury.judges.checker.runs import runs
 from spanjury.judges.core import WindowReader, WindowReading
-from spanjury.judges.reader.copies import copies_of
-from spanjury.judges.reader.runs import runs
-from spanjury.judges.reader.tuning import Tuning, sentence_evidence, without_copies, worst_evidence
-from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
+from spanjury.judges.reader.readings import sentence_readings
+from spanjury.judges.reader.tuning import LEAST as LEAST_EVIDENCE
+from spanjury.judges.reader.tuning import Tuning, sentence_evidence
+from spanjury.judges.reader.windows import SentenceWindow
 
 LEAST = 20
 """Texts with an error, and texts without, below which nothing is fitted."""
@@ -48,14 +49,15 @@ class CheckedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A text with the reading of each of its sentences."""
+    """A text with the reading of each of its sentences that is not copied."""
 
     text: CheckedText
     sentences: Sequence[tuple[SentenceWindow, WindowReading]]
 
     @property
     def evidence(self) -> float:
-        return worst_evidence(reading for _, reading in self.sentences)
+        readings = (reading for _, reading in self.sentences)
+        return max(map(sentence_evidence, readings), default=LEAST_EVIDENCE)
 
     def marked(self, threshold: float) -> list[tuple[float, list[Interval]]]:
         """Return the evidence and the marked intervals of each sentence that has any."""
@@ -98,13 +100,8 @@ def fitted(encoder: WindowReader, texts: Sequence[CheckedText]) -> Tuning:
 
 
 def _read(encoder: WindowReader, text: CheckedText) -> _Read:
-    skip = copies_of(text.inputs).holds
-    windows = [*sentence_windows(text.output, text.inputs, skip=skip, room=encoder.room)]
-    readings = encoder.read([window.window for window in windows]) if windows else []
-    sentences = [
-        (window, without_copies(reading, window.copied))
-        for window, reading in zip(windows, readings, strict=True)
-    ]
+    batches = sentence_readings(encoder, text.output, text.inputs)
+    sentences = [sentence for batch in batches for sentence in batch.readings]
     return _Read(text=text, sentences=sentences)
 
 

@@ -1,13 +1,12 @@
 """Tuning: from what a model says of words and sentences to a probability."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from spanjury.judges.core import Likelihoods, WindowReading
+from spanjury.judges.core import WindowReading
 
 _SURE = 0.001  # probabilities are held so far from 0 and 1
-_MOST = 700.0  # of which the exponential is a number
+_MOST = 700.0  # largest argument for which `exp` does not overflow
 _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 """Weights of the likelihoods of a sentence and of its worst word, which sum to 1."""
 
@@ -26,7 +25,8 @@ class Tuning:
     vouched
         Probability of an error below which the judge vouches for a sentence, above 0.
     slope, intercept
-        Constants of the logistic function from `worst_evidence` to a probability; a positive slope.
+        Constants of the logistic function from `sentence_evidence` to a probability; a positive
+        slope.
 
     Raises
     ------
@@ -50,46 +50,25 @@ class Tuning:
         if not self.slope > 0.0:
             raise ValueError(f"slope must be positive, got {self.slope!r}")
 
+    def is_suspect(self, evidence: float) -> bool:
+        """Say whether a sentence is suspicious enough for its words to be marked."""
+        return 1.0 / (1.0 + exp(-evidence)) >= self.sentence_threshold
+
     def probability(self, evidence: float) -> float:
-        """Return the probability that a text has an error."""
+        """Return the probability that a text, or a sentence, of this evidence has an error."""
         return 1.0 / (1.0 + exp(min(_MOST, -(self.slope * evidence + self.intercept))))
 
 
-_SUPPORTED = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
-
-
-def without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowReading:
-    """Return a reading in which copied words are supported, and a sentence of such words is.
-
-    A small encoder is least sure where nearly all is copied, and there words can be compared.
-    """
-    words = tuple(
-        _SUPPORTED if is_copy else word for word, is_copy in zip(reading.words, copied, strict=True)
-    )
-    return WindowReading(words=words, sentence=_SUPPORTED if all(copied) else reading.sentence)
-
-
-def is_suspect(reading: WindowReading, tuning: Tuning) -> bool:
-    """Say whether a sentence is suspicious enough for its words to be marked."""
-    held = 1.0 / (1.0 + exp(-sentence_evidence(reading)))
-    return held >= tuning.sentence_threshold
-
-
 LEAST = log(_SURE / (1.0 - _SURE))
-"""Evidence of a text whose sentences are all copies."""
-
-
-def worst_evidence(readings: Iterable[WindowReading]) -> float:
-    """Return the log odds of an error in the worst sentence, before they are calibrated.
-
-    They are a weighted mean of the sentence's own and of its worst word's. Without a sentence
-    they are `LEAST`.
-    """
-    return max(map(sentence_evidence, readings), default=LEAST)
+"""Evidence of a text whose sentences are all copies, which no sentence falls below."""
 
 
 def sentence_evidence(reading: WindowReading) -> float:
-    """Return the log odds of an error in one sentence, before they are calibrated."""
+    """Return the log odds of an error in a sentence, before they are calibrated.
+
+    They are a weighted mean of the sentence's own and of its worst word's. The evidence of a text
+    is that of its worst sentence.
+    """
     worst = min((word.supported for word in reading.words), default=1.0)
     sentence = _log_odds(1.0 - reading.sentence.supported)
     return _BY_SENTENCE * sentence + _BY_WORD * _log_odds(1.0 - worst)

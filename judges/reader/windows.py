@@ -6,21 +6,30 @@ not say. Every word gets a *kind*, its lexical relation to the other side, which
 to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
 """
 
-import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
-from math import fsum, log
+from math import fsum
 
+from spanjury.judges.checker.sources import (
+    SourceSentence,
+    StemIndex,
+    source_intervals,
+    stem_index,
+)
 from spanjury.judges.core import ROOM, Window
-from spanjury.judges.reader.passages import Passage, Passages, passages_of
-from spanjury.judges.reader.tokens import TURNS, Token, is_negation, tokens
+from spanjury.judges.reader.copies import copies_of
 from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
 
 _LONGEST = 64
 """Tokens of a sentence that are read at once."""
+
+_LONGEST_PASSAGE = 48
+"""Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""
 
 _AGAIN = 0.15
 """Weight of a word that another passage has already brought, beside one that none has."""
@@ -75,7 +84,7 @@ class SentenceWindow:
     """
 
     tokens: Sequence[Token]
-    passages: Sequence[Passage]
+    passages: Sequence[SourceSentence]
     window: Window
     copied: Sequence[bool]
 
@@ -85,30 +94,69 @@ class SentenceWindow:
         return all(self.copied)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """All that may stand beside a sentence as evidence, in order, with its index."""
+
+    passages: Sequence[SourceSentence]
+    index: StemIndex
+
+
+def source_of(inputs: Mapping[str, str]) -> Source:
+    """Cut the inputs into passages; systems that share them share the work."""
+    return _source(tuple(inputs.items()))
+
+
+@lru_cache(maxsize=8)  # the systems that share a source come one after another
+def _source(inputs: tuple[tuple[str, str], ...]) -> Source:
+    passages = []
+    for header, text in inputs:
+        for start, end in source_intervals(text):
+            read = tokens(text[start:end], offset=start)
+            passages += [
+                SourceSentence(input=header, tokens=read[first : first + _LONGEST_PASSAGE])
+                for first in range(0, len(read), _LONGEST_PASSAGE)
+            ]
+    return Source(passages=passages, index=stem_index([part.tokens for part in passages]))
+
+
 def sentence_windows(
-    output: str,
-    inputs: Mapping[str, str],
-    *,
-    skip: Callable[[str], bool] = lambda _: False,
-    room: int = ROOM,
+    output: str, inputs: Mapping[str, str], *, room: int = ROOM
 ) -> Iterator[SentenceWindow]:
     """Yield a window for each sentence of `output` that has a word, in order.
 
     A window has at most `room` tokens on both sides, 65 or more. A sentence of more than 64 tokens
-    is read in parts. Those that `skip` is true of are left out.
+    is read in parts.
     """
     for start, end in sentence_intervals(output):
-        if skip(output[start:end]):
+        yield from _windows_of(output[start:end], start, inputs, room=room)
+
+
+def windows_but_copies(
+    output: str, inputs: Mapping[str, str], *, room: int
+) -> Iterator[SentenceWindow | None]:
+    """Yield the windows of `sentence_windows`, and None for each copy, which need not be read."""
+    copies = copies_of(inputs)
+    for start, end in sentence_intervals(output):
+        if copies.holds(output[start:end]):
+            yield None
             continue
-        source = passages_of(inputs)  # not before: of an output that is all copies nobody asks
-        read = tokens(output[start:end], offset=start)
-        for first in range(0, len(read), _LONGEST):
-            part = read[first : first + _LONGEST]
-            if any(token.is_word for token in part):
-                yield _window(part, source, room=room)
+        for window in _windows_of(output[start:end], start, inputs, room=room):
+            yield None if window.is_copy else window
 
 
-def _window(sentence: Sequence[Token], source: Passages, *, room: int) -> SentenceWindow:
+def _windows_of(
+    sentence: str, start: int, inputs: Mapping[str, str], *, room: int
+) -> Iterator[SentenceWindow]:
+    source = source_of(inputs)
+    read = tokens(sentence, offset=start)
+    for first in range(0, len(read), _LONGEST):
+        part = read[first : first + _LONGEST]
+        if any(token.is_word for token in part):
+            yield _window(part, source, room=room)
+
+
+def _window(sentence: Sequence[Token], source: Source, *, room: int) -> SentenceWindow:
     beside = _best_passages(sentence, source, room=room - len(sentence))
     words = [token for passage in beside for token in passage.tokens]
     window = Window(
@@ -122,15 +170,10 @@ def _window(sentence: Sequence[Token], source: Passages, *, room: int) -> Senten
     )
 
 
-def _best_passages(sentence: Sequence[Token], source: Passages, *, room: int) -> list[Passage]:
+def _best_passages(sentence: Sequence[Token], source: Source, *, room: int) -> list[SourceSentence]:
     """Take passages, the one that adds most first, until there is no room."""
-    size = len(source.passages)
-    weights = {
-        token.stem: log(1 + size / len(source.where[token.stem]))
-        for token in sentence
-        if token.is_content and token.stem in source.where
-    }
-    brings = _shared_stems(weights, source)
+    weights = source.index.weights(sentence)
+    brings = source.index.likeliest(weights, limit=_CANDIDATES)
     covered: set[str] = set()
     taken: set[int] = set()
     while brings and room > 0:
@@ -142,26 +185,12 @@ def _best_passages(sentence: Sequence[Token], source: Passages, *, room: int) ->
     return [source.passages[at] for at in sorted(taken)]
 
 
-def _shared_stems(weights: Mapping[str, float], source: Passages) -> dict[int, set[str]]:
-    """Return the stems that each of the likeliest passages shares with the sentence."""
-    shared: dict[int, set[str]] = {}
-    rarest_first = sorted(weights, key=lambda stem: (-weights[stem], stem))
-    for stem in rarest_first:
-        for at in source.where[stem]:
-            shared.setdefault(at, set()).add(stem)
-    if len(shared) <= _CANDIDATES:
-        return shared
-    sums = {at: fsum(weights[stem] for stem in stems) for at, stems in shared.items()}
-    likeliest = heapq.nlargest(_CANDIDATES, shared, key=lambda at: (sums[at], -at))
-    return {at: shared[at] for at in likeliest}
-
-
 def _added(stems: set[str], weights: Mapping[str, float], covered: set[str]) -> float:
     # Exact, so that the order of a set, another in each process, decides nothing.
     return fsum(weights[stem] * (_AGAIN if stem in covered else 1.0) for stem in stems)
 
 
-def _neighbours(taken: set[int], source: Passages, *, room: int) -> set[int]:
+def _neighbours(taken: set[int], source: Source, *, room: int) -> set[int]:
     """Fill the room that is left: what stands beside the best passages, then the beginning."""
     size = len(source.passages)
     beside = [at + step for at in sorted(taken) for step in (-1, 1)]
@@ -177,7 +206,7 @@ def _neighbours(taken: set[int], source: Passages, *, room: int) -> set[int]:
 
 
 def _sentence_kinds(
-    sentence: Sequence[Token], beside: Sequence[Token], source: Passages
+    sentence: Sequence[Token], beside: Sequence[Token], source: Source
 ) -> Iterator[Kind]:
     near = {token.stem for token in beside}
     runs = _runs(sentence, beside)
@@ -190,7 +219,7 @@ def _sentence_kinds(
             yield _content_kind(
                 token,
                 run=runs[at],
-                far=0 if token.stem in near else 1 if token.stem in source.where else 2,
+                far=0 if token.stem in near else 1 if token.stem in source.index.where else 2,
                 first=at == 0,
             )
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError, choices_for, reason_of
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import CHECKER, PanelConfig, SeatConfig
 
 with lazily():
     from spanjury.adapters.checkers import card, catalogue, local_models
 
-CHECKER = "checker"
-"""The judge that has a checker, and its parameter for it."""
 FOLDER, MODEL = "folder", "model"
 """Options of the judge: a folder, or in place of it the name of a model."""
 BEST = "best"

@@ -5,16 +5,15 @@ from pathlib import Path
 
 from spanjury.judges.core import Calibration, ChatModel, ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily, require
-from spanjury.orchestration.wiring.checker_models import CHECKER, FOLDER, with_folder
+from spanjury.orchestration.wiring.checker_models import FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
+from spanjury.orchestration.wiring.config import CHECKER, KIND
 from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters
 
 with lazily():
     from spanjury.adapters.checkers import card, export, folder
     from spanjury.judges.checker import judge as checker_judge
 
-KIND = "kind"
-"""Option that names the plugin; without it the plugin has the judge's name, or opens folders."""
 _MODEL = "model"
 
 

@@ -1,7 +1,7 @@
 """The description of a panel: plain values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal
@@ -19,6 +19,10 @@ EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
 LOCAL = "local"
 """Name of the opener of a model in a folder."""
+CHECKER, READER = "checker", "reader"
+"""The judge that has a checker, and its parameter for it; the judge that is fitted to its model."""
+KIND = "kind"
+"""Option that names the plugin; without it the plugin has the judge's name, or opens folders."""
 
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
@@ -169,8 +173,8 @@ class PanelConfig:
     def seats_or_default(self) -> tuple[SeatConfig, ...]:
         """The seats, or those of a panel that names none."""
         if self.seats:
-            return self.seats
-        names = ("annotator",) if self.models else ("grounding", "reader", "form")
+            return tuple(map(_with_own_judge, self.seats))
+        names = ("annotator",) if self.models else ("grounding", READER, "form")
         return tuple(SeatConfig(judge=name) for name in names)
 
     @property
@@ -190,6 +194,14 @@ class PanelConfig:
     def workers(self) -> int:
         """Assessments at once that keep every model busy, though seats wait for each other."""
         return 2 * self.connections
+
+
+def _with_own_judge(seat: SeatConfig) -> SeatConfig:
+    """Return a seat of the checker `reader` as one of the judge that is fitted to it."""
+    if seat.judge != CHECKER or seat.options.get(KIND) != READER:
+        return seat
+    options = {name: option for name, option in seat.options.items() if name != KIND}
+    return replace(seat, judge=READER, options=options)
 
 
 def _usual_options(name: str) -> ModelOptions:

@@ -27,14 +27,13 @@ from spanjury.orchestration.engine.replay import NoMemory, Recorder
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.thresholds import SHIPPED
 from spanjury.orchestration.wiring.cascades import CascadeConfig
-from spanjury.orchestration.wiring.checker_models import CHECKER
 from spanjury.orchestration.wiring.checking import with_checker
 from spanjury.orchestration.wiring.checks import (
     checked_aggregation,
     checked_consolidator,
     checked_judge,
 )
-from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import CHECKER, EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.examples import with_examples
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (

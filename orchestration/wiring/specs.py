@@ -7,20 +7,18 @@ from pathlib import Path
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.wiring.checker_models import (
-    CHECKER,
     FOLDER,
     MODEL,
     is_folder,
     is_model,
     pinned,
 )
-from spanjury.orchestration.wiring.checking import KIND
-from spanjury.orchestration.wiring.config import LOCAL, SeatConfig
+from spanjury.orchestration.wiring.config import CHECKER, KIND, LOCAL, READER, SeatConfig
 from spanjury.orchestration.wiring.plugins import CHECKERS
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
-_READER, _DISTILLED = "reader", "distilled"
-"""Judges that may be named with a folder that holds a reader."""
+_MAY_READ = frozenset((CHECKER, "distilled"))
+"""Judges that are the judge `reader` if they are named with a folder that holds one."""
 _OPTIONS = re.compile(r"(?:^|:)(?=\s*\w*\s*=)|:$")
 """The colon before the first option; a folder or a model before it may hold others."""
 
@@ -33,9 +31,10 @@ def parse_seat(spec: str) -> SeatConfig:
     """Read a seat from a flag, as `parse_options` does.
 
     ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` has options besides. Where the folder holds a reader,
-    ``distilled`` is the judge that has it read. ``checker`` checks with the model in the folder,
-    with a model that ``checker:NAME`` names, or with the checker of a plugin. ``guardian:FORM``
+    ``NAME:FOLDER:option=value`` has options besides. ``checker`` checks with the model in the
+    folder, with a model that ``checker:NAME`` names, or with the checker of a plugin. If the folder
+    holds a reader, ``checker`` and ``distilled`` are the judge `reader`, as ``checker:reader`` is.
+    ``guardian:FORM``
     asks a model in one of the forms that it knows; ``guardian:prometheus`` is ``prometheus``.
 
     Raises
@@ -57,13 +56,13 @@ def parse_seat(spec: str) -> SeatConfig:
         if named == _PROMETHEUS:
             return SeatConfig(judge=_PROMETHEUS, options=given)
         return SeatConfig(judge=name, options={_FORM: named, **given})
-    seat_name = f"{name}:{named}"
+    seat_name = READER if (name, named) == (CHECKER, READER) else f"{name}:{named}"
+    if is_folder(named) and (name == READER or (name in _MAY_READ and is_reader(Path(named)))):
+        return SeatConfig(judge=READER, name=seat_name, options={WEIGHTS: named, **given})
     if name == CHECKER:
         return SeatConfig(judge=name, name=seat_name, options=_checker_options(named, given))
     if not is_folder(named):
         raise ConfigError(f"judge {spec!r}: {named!r} is neither option=value nor a folder")
-    if name == _READER or (name == _DISTILLED and is_reader(Path(named))):
-        return SeatConfig(judge=_READER, name=seat_name, options={WEIGHTS: named, **given})
     return SeatConfig(judge=name, model=f"{LOCAL}/{named}", name=seat_name, options=given)
 
 
@@ -75,7 +74,7 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, object]:
     """Return the options of a checker that a plugin's name, a folder or a model's name tells."""
-    if named in CHECKERS.names() and named != FOLDER:
+    if named == READER or (named in CHECKERS.names() and named != FOLDER):
         return {KIND: named, **given}
     if is_folder(named) and not is_model(named):
         return {FOLDER: named, **given}

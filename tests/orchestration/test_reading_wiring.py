@@ -12,6 +12,7 @@ from spanjury.judges.rules.form import FormJudge
 from spanjury.orchestration.wiring import reading
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.specs import parse_seat
 
 
 @pytest.fixture
@@ -38,6 +39,23 @@ async def test_a_seat_reads_with_the_model_and_the_constants_of_its_folder(folde
     assert isinstance(judge, ReaderJudge)
     assert judge.encoder.signature.startswith("onnx|model:mine@")
     assert (judge.tuning.threshold, judge.tuning.slope, judge.max_spans) == (0.4, 1.5, 2)
+
+
+@pytest.mark.parametrize("spec", ["checker:reader:weights={}", "checker:kind=reader,weights={}"])
+async def test_the_checker_reader_is_the_judge_reader(spec: str, folder: Path) -> None:
+    config = PanelConfig(seats=(parse_seat(spec.format(folder)),))
+    async with (
+        open_configured_panel(config) as panel,
+        open_configured_panel(seat(weights=str(folder))) as reader,
+    ):
+        assert panel.seats[0].signature == reader.seats[0].signature
+        assert panel.seats[0].name == "reader"
+
+
+def test_a_checker_is_named_with_a_folder_that_holds_a_reader(folder: Path) -> None:
+    named = parse_seat(f"checker:{folder}:max_spans=2")
+    assert (named.judge, named.name) == ("reader", f"checker:{folder}")
+    assert named.options == {"weights": str(folder), "max_spans": 2}
 
 
 async def test_constants_that_do_not_fit_are_named(folder: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spanjury.adapters.reading.prose import CUE, END, ProsePieces, spaced
 from spanjury.judges.core import Window
-from spanjury.judges.reader.tokens import tokens
+from spanjury.judges.text.tokens import tokens
 
 
 def window(sentence: str, source: str) -> Window:

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ROOM
-from spanjury.judges.reader.passages import passages_of
-from spanjury.judges.reader.tokens import tokens
-from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows
+from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows, source_of
+from spanjury.judges.text.tokens import tokens
 
 SOURCE = (
     "The harbour bridge will not open before May. Its deck weighs 40 tonnes. Ida Lund drew the"
@@ -126,7 +125,7 @@ def test_a_possessive_is_no_part_of_a_name() -> None:
 def test_records_and_turns_are_passages(source: str, passages: list[str] | None) -> None:
     cut = [
         " ".join(token.text for token in passage.tokens)
-        for passage in passages_of({"Data": source}).passages
+        for passage in source_of({"Data": source}).passages
     ]
     assert cut == (passages or ["Ann : are you in ?", "Ben : not yet", "Ann : fine"])
 
@@ -145,7 +144,7 @@ def test_every_token_stands_where_it_says(output: str, source: str) -> None:
 
 @given(source=TEXT)
 def test_passages_hold_every_token_of_the_source_once(source: str) -> None:
-    held = [token for passage in passages_of({"A": source}).passages for token in passage.tokens]
+    held = [token for passage in source_of({"A": source}).passages for token in passage.tokens]
     assert held == tokens(source)
 
 

@@ -4,36 +4,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Likelihoods
-from spanjury.judges.reader.tokens import Token, is_negation
-from spanjury.judges.reader.windows import Kind
+from spanjury.judges.text.tokens import Token, is_negation
 
-CONTRADICTED, ABSENT = "contradicted", "not in the source"
-"""Categories of error spans."""
+CONTRADICTED, ABSENT, UNSUPPORTED = "contradicted", "not in the source", "not supported"
+"""Categories of errors; the last where a model does not tell the first two apart."""
 
 _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
 """Marks that end a run; others, as hyphens and signs of currencies, stand within names."""
 
 _HYPHENS = frozenset("-‐‑")
 _JOINED = 3  # tokens of two words with a hyphen between them
-_SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
-_LONG = 4  # content words from which it is grave that the source lacks them
 _LEAST_ABSENT = 0.8
 """Probability from which words are reported that the source says nothing of.
 
 Below it people agree in less than half of the cases (CLIFF and SummEdits SciTLDR).
 """
 
-_NAMES_AND_NUMBERS = range(Kind.NAME_NEAR, Kind.NUMBER_NEW + 1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Words `first` to `stop` of a sentence, which are likely wrong.
+    """Tokens `first` to `stop` of a claim, which are likely wrong.
 
     Parameters
     ----------
-    category
-        `CONTRADICTED` or `ABSENT`.
     probability
         That of the likeliest error among them.
     """
@@ -60,6 +53,8 @@ def runs(
     _mark_whole(tokens, marked)
     for stretch in _stretches(tokens, marked):
         first, stop = _trimmed(tokens, *stretch)
+        if not any(marked[first:stop]):  # a negation that was not marked, between words that were
+            first, stop = stretch
         inside = [likelihoods[at] for at in range(first, stop) if marked[at]]
         contradicted = sum(likely.contradicted for likely in inside)
         absent = sum(likely.absent for likely in inside)
@@ -67,23 +62,6 @@ def runs(
         probability = min(1.0, max(1.0 - likely.supported for likely in inside))
         if category == CONTRADICTED or probability >= _LEAST_ABSENT:
             yield Run(first=first, stop=stop, category=category, probability=probability)
-
-
-def severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned: bool) -> int:
-    """Say how grave a run is, by what it is.
-
-    Parameters
-    ----------
-    turned
-        Whether the sentence or the source, and not both, has a negation.
-    """
-    inside = range(run.first, run.stop)
-    fact = any(kinds[at] in _NAMES_AND_NUMBERS for at in inside)
-    if run.category == CONTRADICTED:
-        fact = fact or turned or any(is_negation(tokens[at]) for at in inside)
-        return 5 if fact and run.probability >= _SURE else 4
-    long = sum(tokens[at].is_content for at in inside) >= _LONG
-    return 3 if fact or long else 2
 
 
 def _stretches(tokens: Sequence[Token], marked: Sequence[bool]) -> Iterator[tuple[int, int]]:

@@ -4,15 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from spanjury.judges.checker.runs import runs
 from spanjury.judges.core import Likelihoods
-from spanjury.judges.reader.copies import copies_of
-from spanjury.judges.reader.runs import runs
-from spanjury.judges.reader.tokens import tokens
-
-SOURCES = {
-    "Article": "Ann Lee won 1,200 votes. If the council agrees, the bridge opens in May.",
-    "Notes": "The tower is old.",
-}
+from spanjury.judges.text.tokens import tokens
 
 
 def marked(text: str, *words: str) -> list[str]:
@@ -38,6 +32,7 @@ def marked(text: str, *words: str) -> list[str]:
         ("An old - red car.", ["red"], ["red"]),
         ("It was in the house of Ann.", ["in", "the", "house", "of"], ["house"]),
         ("It did not close.", ["did", "not"], ["not"]),
+        ("It may not be.", ["may", "be"], ["may not be"]),
         ("It didn't close.", ["didn't", "close"], ["didn't close"]),
         ("So she left him.", ["she"], ["she"]),
         ("It closed .", ["."], []),
@@ -46,35 +41,3 @@ def marked(text: str, *words: str) -> list[str]:
 )
 def test_marked_words_become_runs(text: str, words: Sequence[str], expected: list[str]) -> None:
     assert marked(text, *words) == expected
-
-
-@pytest.mark.parametrize(
-    ("sentence", "copied"),
-    [
-        ("ANN LEE WON 1200 VOTES", True),
-        ("Lee won", True),
-        ("won 1,200 votes. If the council", True),
-        ("Ann Lee won 1,300 votes.", False),
-        ("Lee Ann won", False),
-        ("The bridge opens in May.", False),
-        ("If the council agrees, the bridge opens in May.", True),
-        ("in May. The tower", False),
-        ("The tower is old.", True),
-        ("tower is oldest", False),
-        ("…", True),
-    ],
-)
-def test_a_copy_stands_in_one_input_word_for_word_and_means_the_same(
-    sentence: str, *, copied: bool
-) -> None:
-    assert copies_of(SOURCES).holds(sentence) is copied
-
-
-def test_a_passage_that_is_first_denied_is_a_copy_of_no_later_one() -> None:
-    twice = {"Article": "They deny that the bridge is open. Later the bridge is open."}
-    assert not copies_of(twice).holds("The bridge is open.")
-
-
-def test_an_empty_source_holds_no_word() -> None:
-    assert not copies_of({"Article": " "}).holds("Anything at all.")
-    assert not copies_of({"Article": " "}).holds("No")

@@ -1,15 +1,13 @@
-"""Passages: the inputs of a segment, cut into what can stand beside a sentence as evidence."""
+"""Sources: the sentences of the inputs, and which of them share words with a claim."""
 
+import heapq
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from math import fsum, log
 
-from spanjury.judges.reader.tokens import Token, tokens
 from spanjury.judges.text.sentences import sentence_intervals
-
-_LONGEST = 48
-"""Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""
+from spanjury.judges.text.tokens import Token
 
 _RECORD_LINE = re.compile(r"[^|:\t,{}]{0,40}[|:\t,{}]")
 """Beginning of a row of a table, of a key with its value, or of a turn of a dialogue."""
@@ -22,7 +20,7 @@ _RECORD_END = re.compile(r"\n|(?<=\}),?[^\S\n]*(?!\n)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class SourceSentence:
     """A sentence of an input, a line of a dialogue, or a part of a long one.
 
     Parameters
@@ -48,51 +46,57 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passages:
-    """All passages of a segment's inputs, and where each stem stands.
+class StemIndex:
+    """Stems of the content words in the parts of a source.
 
     Parameters
     ----------
+    size
+        Number of parts.
     where
-        Stem of each content word -> the positions of the passages that hold it, ascending.
+        Stem -> the positions of the parts that hold it, ascending.
     """
 
-    passages: Sequence[Passage]
+    size: int
     where: Mapping[str, Sequence[int]]
 
+    def weights(self, claim: Iterable[Token]) -> dict[str, float]:
+        """Return the stems that a claim shares with the source, with a weight: high if rare."""
+        return {
+            token.stem: log(1 + self.size / len(self.where[token.stem]))
+            for token in claim
+            if token.is_content and token.stem in self.where
+        }
 
-def passages_of(inputs: Mapping[str, str]) -> Passages:
-    """Cut the inputs, in order; systems that share them share the work."""
-    return _passages(tuple(inputs.items()))
+    def likeliest(self, weights: Mapping[str, float], *, limit: int) -> dict[int, set[str]]:
+        """Return the stems of each part that has any of `weights`; at most `limit` parts."""
+        shared: dict[int, set[str]] = {}
+        for stem in sorted(weights, key=lambda stem: (-weights[stem], stem)):
+            for at in self.where[stem]:
+                shared.setdefault(at, set()).add(stem)
+        if len(shared) <= limit:
+            return shared
+        # Exact, so that the order of a set, another in each process, decides nothing.
+        sums = {at: fsum(weights[stem] for stem in stems) for at, stems in shared.items()}
+        likeliest = heapq.nlargest(limit, shared, key=lambda at: (sums[at], -at))
+        return {at: shared[at] for at in likeliest}
 
 
-@lru_cache(maxsize=8)  # the systems that share a source come one after another
-def _passages(inputs: tuple[tuple[str, str], ...]) -> Passages:
-    cut = [passage for header, text in inputs for passage in _cut(header, text)]
+def stem_index(parts: Sequence[Iterable[Token]]) -> StemIndex:
+    """Index the tokens of each part of a source."""
     where: dict[str, list[int]] = {}
-    for position, passage in enumerate(cut):
-        for token in passage.tokens:
+    for position, part in enumerate(parts):
+        for token in part:
             if not token.is_content:
                 continue
             positions = where.setdefault(token.stem, [])
             if not positions or positions[-1] != position:
                 positions.append(position)
-    return Passages(passages=cut, where=where)
+    return StemIndex(size=len(parts), where=where)
 
 
-def _cut(header: str, text: str) -> list[Passage]:
-    cut = []
-    for start, end in _pieces(text):
-        read = tokens(text[start:end], offset=start)
-        cut += [
-            Passage(input=header, tokens=read[first : first + _LONGEST])
-            for first in range(0, len(read), _LONGEST)
-        ]
-    return cut
-
-
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the intervals of sentences; of data and dialogues those of records or lines."""
+def source_intervals(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a source; those of data and dialogues are records or lines."""
     lines = [line for line in text.splitlines() if line.strip()]
     records = sum(_RECORD_LINE.match(line.strip()) is not None for line in lines)
     if records < max(1, _RECORD_LINES * len(lines)) or (len(lines) == 1 and "}" not in text):

@@ -1,0 +1,172 @@
+"""Support: the report that follows from what a model finds a source not to support.
+
+It is the same for every model that reads a text beside its inputs: it judges grounding, abstains
+where there is nothing to compare, lists the gravest errors, and derives the score from the
+probability of an error alone. Another error list changes that probability (`probability_with`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Outcome,
+    Report,
+    Rescoring,
+    RescoringMethod,
+    Segment,
+    Unverified,
+    Usage,
+    gravest,
+    probability_with,
+    score_of_probability,
+)
+from spanjury.judges.core.passages import passages_in
+from spanjury.judges.text.languages import SAMPLE, foreign_language, script
+from spanjury.judges.text.words import folded_words
+
+ENGLISH = "this judge reads English"
+"""Clause on the languages that a judge reads."""
+
+_READ = "Latin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """All that a model finds in a text.
+
+    Parameters
+    ----------
+    error_probability
+        Probability that the text has an error, with the errors `spans`.
+    spans, unverified
+        Errors, and sentences that have none but may be wrong, in the order of the text.
+    read, copied
+        Number of sentences that the model read, and of those that the source has word for word.
+    is_stated
+        Whether the model states the probability; otherwise it makes a score, and is not reported.
+    note, reply, usage
+        A remark for the rationale, and the replies and calls of a chat model.
+    """
+
+    error_probability: float
+    spans: Sequence[ErrorSpan]
+    unverified: Sequence[Unverified]
+    read: int
+    copied: int = 0
+    is_stated: bool = True
+    note: str = ""
+    reply: str = ""
+    usage: Usage = Usage()
+
+
+class Examiner(Protocol):
+    """A judge that has a model read texts beside their inputs."""
+
+    @property
+    def max_spans(self) -> int:
+        """The most errors of a report; the score counts all."""
+        ...
+
+    async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
+        """Return what the model finds, or a report without a score."""
+        ...
+
+
+async def assessed(examiner: Examiner, segment: Segment, aspect: Aspect) -> Report:
+    """Return the report on a text."""
+    findings = await examiner.examine(segment, aspect)
+    if isinstance(findings, Report):
+        return findings
+    return _report(findings, findings.spans, aspect=aspect, max_spans=examiner.max_spans)
+
+
+async def rescored(
+    examiner: Examiner, segment: Segment, aspect: Aspect, *, spans: Sequence[ErrorSpan]
+) -> Rescoring:
+    """Return the score that `spans` make, in place of the errors that are reported.
+
+    Errors that the model found and `max_spans` keeps out of the report count as before.
+    """
+    findings = await examiner.examine(segment, aspect)
+    if isinstance(findings, Report):
+        report = findings
+    else:
+        reported = gravest(findings.spans, limit=examiner.max_spans)
+        listed = [*spans, *(span for span in findings.spans if span not in reported)]
+        report = _report(findings, listed, aspect=aspect, max_spans=examiner.max_spans)
+    return Rescoring(report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED)
+
+
+def abstained(reason: str) -> Report:
+    """Return the report of a judge that abstains."""
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def obstacle(
+    output: str,
+    inputs: Mapping[str, str],
+    aspect: Aspect,
+    *,
+    reads: str = ENGLISH,
+) -> str:
+    """Say why a text cannot be judged; empty if it can.
+
+    Parameters
+    ----------
+    reads
+        Clause that says which languages the judge reads; empty for any.
+    """
+    if aspect.kind != "grounding":
+        return f"{aspect.name} is not about what the inputs support"
+    if not any(text.strip() for text in inputs.values()):
+        return "there is no input to compare with"
+    foreign = _foreign(output, inputs) if reads else ""
+    return f"{foreign}, and {reads}" if foreign else ""
+
+
+def _foreign(output: str, inputs: Mapping[str, str]) -> str:
+    """Say which text is not English; empty if all may be."""
+    apart = passages_in(inputs)
+    whole = {} if len(apart) == len(inputs) else {"input": "\n\n".join(inputs.values())}
+    for name, text in {"output": output, **whole, **apart}.items():
+        written = script(text)
+        if written not in {None, _READ}:
+            return f"the {name} is in {written} script"
+        if language := foreign_language(folded_words(text[:SAMPLE])):
+            return f"the {name} is {language}"
+    return ""
+
+
+def _report(
+    findings: Findings, spans: Sequence[ErrorSpan], *, aspect: Aspect, max_spans: int
+) -> Report:
+    """Return the report with the score that `spans` make."""
+    probability = probability_with(
+        spans, probability=findings.error_probability, own=findings.spans
+    )
+    return Report(
+        score=score_of_probability(probability, aspect.scale),
+        spans=gravest(findings.spans, limit=max_spans),
+        unverified=tuple(findings.unverified),
+        rationale=f"{_rationale(findings)} {findings.note}".rstrip(),
+        error_probability=probability if findings.is_stated else None,
+        reply=findings.reply,
+        usage=findings.usage,
+    )
+
+
+def _rationale(findings: Findings) -> str:
+    if not findings.read:
+        return "The source says all of it word for word."
+    errors = _counted(len(findings.spans), "place") + " that the source does not support"
+    copied = f"; {findings.copied} more copied from it" if findings.copied else ""
+    left = f", {len(findings.unverified)} of them not verified" if findings.unverified else ""
+    result = errors if findings.spans else "No error found"
+    return f"{result} in {_counted(findings.read, 'sentence')} that the judge read{left}{copied}."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

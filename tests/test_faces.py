@@ -20,6 +20,7 @@ FOLDERS = ("adapters", "judges", "orchestration", "perturbations", "stats")
         "spanjury",
         "spanjury.agents",
         "spanjury.exams",
+        "spanjury.testing",
         "spanjury.judges.core",
         "spanjury.judges.scoring",
         "spanjury.judges.text",

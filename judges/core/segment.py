@@ -1,7 +1,8 @@
 """A segment: one system's output for one input, with all that a judge may know of it."""
 
+import copyreg
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
@@ -11,6 +12,21 @@ from spanjury.judges.core.span import ErrorSpan
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNRATED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 _NO_META: Mapping[str, object] = MappingProxyType({})
+
+
+_Proxy = MappingProxyType[object, object]
+
+
+def _read_only(mapping: dict[object, object]) -> _Proxy:
+    return MappingProxyType(mapping)
+
+
+def _reduced(proxy: _Proxy) -> tuple[Callable[..., _Proxy], tuple[dict[object, object]]]:
+    return _read_only, (dict(proxy),)
+
+
+# Python can neither copy nor pickle read-only mappings, and segments, tasks and reports hold them.
+copyreg.pickle(MappingProxyType, _reduced)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

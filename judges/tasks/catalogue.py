@@ -3,7 +3,7 @@
 Declarations: what a TOML table says about a task or an aspect, key by key.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -12,9 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast, get_args
 
-from spanjury.judges.core import Aspect, Criterion, Kind, Scale, Task, choices_for
+from spanjury.judges.core import Aspect, ConfigError, Criterion, Kind, Scale, Task, choices_for
+from spanjury.judges.core.passages import unnumbered
 from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, criterion
 from spanjury.judges.tasks.table import Names, Table
+
+USUAL_TASK = "summarization"
+"""Task of a text that is made from a source, if nothing else says which task it is."""
 
 ALL_ASPECTS = "all"
 """Stands for every aspect of a task."""
@@ -138,6 +142,50 @@ class Catalogue:
             name in {ALL_ASPECTS, rubric} or _is_criterion(name) or names.get(name) is not None
             for name in aspects
         )
+
+    def likely_task(self, aspects: Sequence[str] = (), *, headers: Iterable[str] = ()) -> str:
+        """Return the name of the task of a text that names none.
+
+        It is the task that has all of `aspects` and the most of `headers`, which are those of the
+        inputs; if several tasks have as many, it is `USUAL_TASK`. A header counts only if it is the
+        task's own name for an input, because other names mean different inputs in different tasks.
+
+        Raises
+        ------
+        ConfigError
+            If no task has all of these aspects, or several have and `USUAL_TASK` is not among them.
+
+        Examples
+        --------
+        >>> catalogue = Catalogue.load()
+        >>> catalogue.likely_task(headers=["question", "Context [1]", "Context [2]"])
+        'question-answering'
+        >>> catalogue.likely_task(["simplicity"])
+        'simplification'
+        """
+        having = [task for task in self.tasks() if self.has(task.name, *aspects)]
+        if not having:
+            raise ConfigError(self._no_such_aspects(aspects))
+        spelt = {unnumbered(header.strip()).casefold() for header in headers}
+        shared = {
+            task.name: sum(header.casefold() in spelt for header in task.input_headers)
+            for task in having
+        }
+        names = [name for name, count in shared.items() if count == max(shared.values())]
+        if len(names) == 1:
+            return names[0]
+        if USUAL_TASK in names:
+            return USUAL_TASK
+        raise ConfigError(f"name the task: it may be one of {', '.join(names)}")
+
+    def _no_such_aspects(self, names: Sequence[str]) -> str:
+        """Say which aspect no task has, or that no task has all of them."""
+        tasks = self.tasks()
+        for name in names:
+            if not any(self.has(task.name, name) for task in tasks):
+                every = {aspect.name: None for task in tasks for aspect in self.aspects(task.name)}
+                return f"no task has the aspect {name!r}; {choices_for(name, every)}"
+        return f"no task has all of the aspects {', '.join(map(repr, names))}"
 
     def _shelf(self, task: str) -> _Shelf:
         return self._shelves[self._names.find(task, what="task")]

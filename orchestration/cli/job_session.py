@@ -43,6 +43,9 @@ def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
     planned = plan(job)
     for row in planned.bad_rows:
         say(f"skipped: {row}")
+    if planned.likely_tasks:
+        tasks = ", ".join(planned.likely_tasks)
+        say(f"rows that name no task are judged as {tasks}; --task NAME changes that")
     if gate and gate.given:
         failing_rows.check_aspects(gate.terms(), job, planned)
     return planned

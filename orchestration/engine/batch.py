@@ -11,7 +11,6 @@ from anyio.lowlevel import checkpoint
 
 from spanjury.judges.core import (
     Aspect,
-    ConfigError,
     Result,
     RunFailedError,
     RunStoppedError,
@@ -39,24 +38,21 @@ def pair(
 ) -> Iterator[tuple[Segment, Aspect]]:
     """Pair each segment with the aspects it is judged on, segment by segment.
 
-    Raise `ConfigError` if a segment has no task, or a task or an aspect is unknown; the
-    message lists the choices.
+    Raise `ConfigError` if a task or an aspect is unknown, or a segment without a task may be of
+    several; the message lists the choices.
 
     Parameters
     ----------
     task
-        The task of every segment, whatever its row says; None for the row's own.
+        The task of every segment, whatever its row says; None for the row's own, or what
+        `Catalogue.likely_task` says of its inputs.
     aspects
         Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
     """
+    named = [name for name in aspects if name != ALL_ASPECTS]
     aspects_of: dict[str, tuple[Aspect, ...]] = {}
     for segment in segments:
-        name = task or segment.task
-        if not name:
-            choices = ", ".join(task.name for task in catalogue.tasks())
-            raise ConfigError(
-                f"row {segment.segment_id!r} names no task: name one with --task ({choices})"
-            )
+        name = task or segment.task or catalogue.likely_task(named, headers=segment.inputs)
         if name not in aspects_of:
             aspects_of[name] = _asked_for(catalogue, name, aspects)
         fitted = aspects_of[name][0].task.fit(segment)

@@ -53,7 +53,7 @@ _RUNNING = {
     "read_segments": f"{_JUDGING}.panels",
     "score_metric": f"{_JUDGING}.metrics",
 }
-_MODULES = frozenset({"agents", "exams", "frameworks"})
+_MODULES = frozenset({"agents", "exams", "frameworks", "testing"})
 
 
 def __getattr__(name: str) -> object:
@@ -66,3 +66,8 @@ def __getattr__(name: str) -> object:
     value: object = getattr(home, "VERSION" if name == "__version__" else name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """List every name, loaded or not, for completion."""
+    return sorted({*globals(), *__all__, *_MODULES})

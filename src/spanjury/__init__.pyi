@@ -1,6 +1,7 @@
 from spanjury import agents as agents
 from spanjury import exams as exams
 from spanjury import frameworks as frameworks
+from spanjury import testing as testing
 from spanjury.judges.core import Aspect as Aspect
 from spanjury.judges.core import Decision as Decision
 from spanjury.judges.core import DecisionBasis as DecisionBasis
@@ -15,6 +16,7 @@ from spanjury.judges.core import Report as Report
 from spanjury.judges.core import Scale as Scale
 from spanjury.judges.core import Segment as Segment
 from spanjury.judges.core import Task as Task
+from spanjury.judges.core import Unverified as Unverified
 from spanjury.orchestration.engine.metering import Limits as Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy as FailurePolicy
 from spanjury.orchestration.services.judging.check import acheck as acheck
@@ -49,6 +51,7 @@ __all__ = [
     "Task",
     "TextReport",
     "TextReports",
+    "Unverified",
     "__version__",
     "acheck",
     "aevaluate",

@@ -3,7 +3,6 @@
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.guarded import REQUEST, Server, always, between, fine, guarded, outcomes
 
@@ -26,6 +25,7 @@ from spanjury.judges.core import (
     UnusableModelError,
 )
 from spanjury.orchestration.engine.metering import Meter, Spending
+from spanjury.testing import ScriptedModel
 
 WRONG_KEY = UnusableModelError("status 401: wrong key")
 DOWN = TransientModelError("connection refused")

@@ -7,7 +7,6 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
-from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.logs import capture_logs
 
@@ -27,6 +26,7 @@ from spanjury.judges.core import (
     TransientModelError,
     Usage,
 )
+from spanjury.testing import ScriptedModel
 
 REQUEST = ChatRequest(messages=(Message(role="user", content="Judge this."),))
 

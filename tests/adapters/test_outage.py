@@ -8,7 +8,6 @@ from time import monotonic
 import anyio
 import pytest
 from anyio import create_task_group, wait_all_tasks_blocked
-from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.guarded import REQUEST, Server, always, between, fine, guarded, outcomes
 from fakes.logs import capture_logs
@@ -29,6 +28,7 @@ from spanjury.judges.core import (
     RunFailedError,
     TransientModelError,
 )
+from spanjury.testing import ScriptedModel
 
 UNFIT = PermanentModelError("status 400: unsupported parameter")
 SHARE = partial(UsableShare, least=0.1, window=50)

@@ -3,7 +3,6 @@
 import base64
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from loopback.answers import ECHO_KEY, chat
 from loopback.lanes import KEY
 from loopback.server import LoopbackServer
@@ -20,6 +19,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.models import open_model
+from spanjury.testing import ScriptedModel
 
 SECRET = "Riv3r-St0ne/42"
 REQUEST = ChatRequest(messages=(Message(role="user", content=f"a text with {SECRET}"),))

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.judges import ASPECT, FixedJudge, panel_of
 from fakes.processes import completed
@@ -46,6 +45,7 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
 

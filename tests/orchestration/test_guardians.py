@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT
 from loopback.answers import Answer, chat
 from loopback.server import LoopbackServer
@@ -29,6 +28,7 @@ from spanjury.orchestration.services.judging.panels import panel_config
 from spanjury.orchestration.wiring.config import ModelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.replay import asking_seats
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
 

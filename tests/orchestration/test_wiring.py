@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import FixedJudge
 
 from spanjury import open_panel, read_segments
@@ -21,6 +20,7 @@ from spanjury.judges.core.registry import Registry
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
+from spanjury.testing import ScriptedModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from spanjury.orchestration.services.judging.check import Source
+
 DEFAULT = "default"
 """Name of the panel that judges where a request names none."""
 
@@ -13,6 +15,15 @@ _ASPECTS = (
 )
 _TASK = "Name of a task, as `/v1/aspects` lists them."
 _PANEL = "Name of a panel, as `/v1/judges` lists them."
+
+
+class Document(BaseModel):
+    """A passage of the source, by the name that evidence gives it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(default="", description="Name of the passage.", max_length=500)
+    text: str = Field(description="The passage.")
 
 
 class CheckRequest(BaseModel):
@@ -32,7 +43,11 @@ class CheckRequest(BaseModel):
     )
 
     output: str = Field(description="The text that is judged.")
-    source: str | None = Field(default=None, description="The text that it was made from.")
+    source: str | list[str | Document] | None = Field(
+        default=None,
+        description="The text that it was made from; or a list of passages, each a text or an"
+        " object with `text` and, if evidence is to name it, `id`.",
+    )
     inputs: dict[str, str | list[str]] | None = Field(
         default=None,
         description="Instead of `source`: texts by header, as `Question` and `Context`; a list "
@@ -79,8 +94,16 @@ class CheckRequest(BaseModel):
         """Characters of the output, and of all texts that it is compared with."""
         texts = [self.output, *self.references]
         for given in (self.source, *(self.inputs or {}).values()):
-            texts += given if isinstance(given, list) else [given or ""]
+            passages = given if isinstance(given, list) else [given or ""]
+            texts += [each if isinstance(each, str) else each.text for each in passages]
         return sum(map(len, texts))
+
+    @property
+    def given_source(self) -> Source | None:
+        """The source or the inputs, as `request_of` takes them."""
+        if not isinstance(self.source, list):
+            return self.source if self.inputs is None else self.inputs
+        return [each if isinstance(each, str) else each.model_dump() for each in self.source]
 
 
 class BatchQuery(BaseModel):
@@ -91,7 +114,7 @@ class BatchQuery(BaseModel):
     panel: str = Field(default=DEFAULT, description=_PANEL, max_length=100)
     task: str | None = Field(
         default=None,
-        description=f"{_TASK} Without it, each row names its own task.",
+        description=f"{_TASK} Without it, the row's own task, or the likely one.",
         max_length=100,
     )
     aspect: list[str] = Field(

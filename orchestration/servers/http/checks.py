@@ -82,7 +82,7 @@ async def _report(
     try:
         text = checking.request_of(
             asked.output,
-            source=asked.source if asked.inputs is None else asked.inputs,
+            source=asked.given_source,
             task=asked.task,
             aspects=asked.aspects,
             rubric=asked.rubric,

@@ -19,7 +19,7 @@ from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rubric import concluded
-from spanjury.orchestration.services.judging.panels import Judges, Models, entered, likely_task
+from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -145,7 +145,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         passages without ids go by the header that the task's aspects of the kind ``"grounding"``
         look at. None if there is no source; aspects that need one are then not judged.
     task
-        Name of the task; without it that of the aspects, or as `likely_task` says.
+        Name of the task; without it that of the aspects, or as `Catalogue.likely_task` says.
     aspects
         Names, or aspects; ``"all"`` for all of the task, and none for its usual ones.
     rubric
@@ -172,7 +172,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
     names = [aspect for aspect in asked if isinstance(aspect, str)]
     headers = source if isinstance(source, Mapping) else ()
-    name = task or _task_of(given) or likely_task(catalogue, names, headers=headers)
+    name = task or _task_of(given) or catalogue.likely_task(names, headers=headers)
     the_task = catalogue.task(name)
     segment = the_task.fit(
         Segment(
@@ -259,6 +259,10 @@ def _inputs(source: Source | None, header: str) -> dict[str, str]:
         return {header: source}
     if isinstance(source, Mapping):
         return passages_apart(source)
+    if not isinstance(source, Sequence):
+        raise ConfigError(
+            f"source is a text, a list of passages, or texts by header, not {type(source).__name__}"
+        )
     passages = [_passage(passage) for passage in source]
     if len(passages) == 1 and not passages[0][0]:
         return {header: passages[0][1]}

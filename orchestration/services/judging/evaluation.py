@@ -4,9 +4,10 @@ The batch runs in a thread with an event loop of its own. So the caller's loop i
 and encoders compute, the caller may leave at any time, and all is the same on asyncio and trio.
 """
 
+import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, wraps
 from html import escape
 from itertools import groupby, islice
@@ -20,7 +21,7 @@ from anyio import CancelScope, to_thread
 
 from spanjury.judges.core import Aspect, Decision, Result, Segment, shown
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.tasks import ALL_ASPECTS, Catalogue, Rubric
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import Progress, Tracker
@@ -29,7 +30,7 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.judging.check import RubricLike
 from spanjury.orchestration.services.judging.evaluate import JudgedRow, judge_pairs
 from spanjury.orchestration.services.judging.job import readable
-from spanjury.orchestration.services.judging.panels import Judges, Models, likely_task, panel_config
+from spanjury.orchestration.services.judging.panels import Judges, Models, panel_config
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
@@ -301,7 +302,8 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     data
         Rows as a file holds them, segments, a data frame of pandas or polars, or a path.
     task
-        The task of every row; None for the row's own, or what `likely_task` says of its inputs.
+        The task of every row; None for the row's own, or what `Catalogue.likely_task` says of its
+        inputs.
     aspects
         Names of aspects; empty for those that are usual in the task, ``"all"`` for every one.
     rubric
@@ -369,6 +371,9 @@ def _collecting(
     async def collect(*args: P.args, **kwargs: P.kwargs) -> TextReports:
         return TextReports([report async for report in function(*args, **kwargs)])
 
+    signature = inspect.signature(function).replace(return_annotation=TextReports)
+    collect.__signature__ = signature  # type: ignore[attr-defined]  # what `inspect` reads
+    collect.__annotations__ = {**function.__annotations__, "return": TextReports}
     return collect
 
 
@@ -411,20 +416,11 @@ def _texts(
     task: str | None,
     aspects: Sequence[str],
 ) -> Iterator[Text]:
-    """Yield every segment with its aspects, and with a task."""
-    segments = (
-        segment if task or segment.task else _with_task(segment, catalogue, aspects)
-        for segment in read()
-    )
-    pairs = pair(segments, catalogue, task=task, aspects=aspects)
+    """Yield every segment with its aspects."""
+    pairs = pair(read(), catalogue, task=task, aspects=aspects)
     for _, group in groupby(pairs, key=lambda pair: id(pair[0])):
         of_one = list(group)
         yield Text(segment=of_one[0][0], aspects=tuple(aspect for _, aspect in of_one))
-
-
-def _with_task(segment: Segment, catalogue: Catalogue, aspects: Sequence[str]) -> Segment:
-    names = [name for name in aspects if name != ALL_ASPECTS]
-    return replace(segment, task=likely_task(catalogue, names, headers=segment.inputs.keys()))
 
 
 def _count(read: Callable[[], Iterator[Text]]) -> int:

@@ -104,13 +104,15 @@ class Plan:
     """The size of a job, known before anything is judged, and the rows that are skipped.
 
     `computed` of the `assessments` ask no judge, since they follow from others. `segments` are
-    those of the job, if they are few enough to be held until it is run.
+    those of the job, if they are few enough to be held until it is run. `likely_tasks` are the
+    tasks of rows that name none.
     """
 
     assessments: int
     bad_rows: tuple[DataError, ...]
     segments: tuple[Segment, ...] | None = None
     computed: int = 0
+    likely_tasks: tuple[str, ...] = ()
 
     @property
     def asked(self) -> int:
@@ -132,7 +134,12 @@ def plan(job: Job) -> Plan:
     bad: list[DataError] = []
     held = _Held()
     read = held.holding(_segments(job, bad))
-    judged = Counter((aspect.task.name, aspect.name) for _, aspect in _paired(job, read))
+    judged: Counter[tuple[str, str]] = Counter()
+    likely: set[str] = set()
+    for segment, aspect in _paired(job, read):
+        judged[aspect.task.name, aspect.name] += 1
+        if not (job.task or segment.task):
+            likely.add(aspect.task.name)
     assessments = judged.total()
     if job.panel.is_fitted:
         check_aspects(job.panel, judged)
@@ -143,6 +150,7 @@ def plan(job: Job) -> Plan:
         bad_rows=tuple(bad),
         segments=held.all,
         computed=sum(count for (_, name), count in judged.items() if _is_rubric(job, name)),
+        likely_tasks=tuple(sorted(likely)),
     )
 
 

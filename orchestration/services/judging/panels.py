@@ -1,6 +1,6 @@
 """Panels and texts by name: open a panel, find an aspect, read a file of segments."""
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -15,8 +15,6 @@ from spanjury.judges.core import (
     Judge,
     PanelReport,
     Segment,
-    Task,
-    choices_for,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
@@ -26,8 +24,6 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
 from spanjury.orchestration.wiring.specs import parse_seat
 
-USUAL_TASK = "summarization"
-"""The task of a text that is made from a source, of which nothing else is known."""
 Judges = str | Judge | SeatConfig | Sequence[str | Judge | SeatConfig]
 Models = str | ModelConfig | Sequence[str | ModelConfig]
 
@@ -54,7 +50,7 @@ class HeldPanel(Panel):
     async def assess(self, segment: Segment, aspect: Aspect | str) -> PanelReport:
         """Return the panel's report on an aspect, which may be named.
 
-        A name is of the segment's task, or of that which `likely_task` says. Raise
+        A name is of the segment's task, or of that which `Catalogue.likely_task` says. Raise
         `ClosedModelError` if the panel is closed, and `ConfigError` if there is no such aspect.
         """
         life = self.life
@@ -124,56 +120,8 @@ class PanelOpening:
 
 def _named(segment: Segment, aspect: str) -> Aspect:
     catalogue = Catalogue.load()
-    headers = segment.inputs.keys()
-    task = segment.task or likely_task(catalogue, [aspect], headers=headers)
+    task = segment.task or catalogue.likely_task([aspect], headers=segment.inputs)
     return catalogue.aspect(task, aspect)
-
-
-def likely_task(
-    catalogue: Catalogue, aspects: Sequence[str] = (), *, headers: Collection[str] = ()
-) -> str:
-    """Return the name of the task that has the most of `headers`, and all of `aspects`.
-
-    `headers` are those of the inputs. Of several such tasks it is `USUAL_TASK`.
-
-    Raises
-    ------
-    ConfigError
-        If no task has all of these aspects, or several have and `USUAL_TASK` is not among them.
-
-    Examples
-    --------
-    >>> catalogue = Catalogue.load()
-    >>> likely_task(catalogue, headers=["Question", "Context"])
-    'question-answering'
-    >>> likely_task(catalogue, ["simplicity"])
-    'simplification'
-    """
-    having = [task for task in catalogue.tasks() if catalogue.has(task.name, *aspects)]
-    if not having:
-        raise ConfigError(_no_such_aspects(catalogue, aspects))
-    most = max(_shared(task, headers) for task in having)
-    names = [task.name for task in having if _shared(task, headers) == most]
-    if len(names) == 1:
-        return names[0]
-    if USUAL_TASK in names:
-        return USUAL_TASK
-    raise ConfigError(f"name the task: it may be one of {', '.join(names)}")
-
-
-def _no_such_aspects(catalogue: Catalogue, aspects: Sequence[str]) -> str:
-    """Say which aspect no task has, or that no task has all of them."""
-    tasks = catalogue.tasks()
-    for name in aspects:
-        if not any(catalogue.has(task.name, name) for task in tasks):
-            names = {aspect.name: None for task in tasks for aspect in catalogue.aspects(task.name)}
-            return f"no task has the aspect {name!r}; {choices_for(name, names)}"
-    return f"no task has all of the aspects {', '.join(map(repr, aspects))}"
-
-
-def _shared(task: Task, headers: Collection[str]) -> int:
-    """Count the headers that the task knows by its own names, not by those that rows give them."""
-    return len(task.input_headers.keys() & {*headers})
 
 
 def open_panel(
@@ -275,7 +223,7 @@ def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] =
     ----------
     name, aspect
         Of its task and of the aspect; or the aspect's alone, whose task is then that which
-        `likely_task` says.
+        `Catalogue.likely_task` says.
     files
         TOML files that add tasks and aspects to those that come with spanjury.
 
@@ -291,7 +239,7 @@ def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] =
     """
     catalogue = Catalogue.load(*files)
     if aspect is None:
-        return catalogue.aspect(likely_task(catalogue, [name]), name)
+        return catalogue.aspect(catalogue.likely_task([name]), name)
     return catalogue.aspect(name, aspect)
 
 

@@ -1,5 +1,6 @@
 """Asynchronous work for callers that are not asynchronous: scripts, tests and notebooks."""
 
+import inspect
 from collections.abc import Callable, Coroutine
 from functools import partial, wraps
 from typing import ParamSpec, TypeVar
@@ -7,6 +8,8 @@ from typing import ParamSpec, TypeVar
 import anyio
 from anyio import NoEventLoopError, from_thread
 from anyio.lowlevel import current_token
+
+from spanjury.judges.core import choices_for
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,10 +31,22 @@ def run_synchronously(work: Callable[[], Coroutine[object, object, T]]) -> T:
 def synchronous(
     function: Callable[P, Coroutine[object, object, T]], *, name: str, doc: str
 ) -> Callable[P, T]:
-    """Return `function` for callers that are not asynchronous, under another name."""
+    """Return `function` for callers that are not asynchronous, under another name.
+
+    It raises `TypeError` under that name if arguments do not fit.
+    """
+    parameters = inspect.signature(function)
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        for given in kwargs:
+            if given not in parameters.parameters:
+                choices = choices_for(given, parameters.parameters)
+                raise TypeError(f"{name}() has no parameter {given!r}: {choices}")
+        try:
+            parameters.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
         return run_synchronously(partial(function, *args, **kwargs))
 
     run.__name__ = run.__qualname__ = name

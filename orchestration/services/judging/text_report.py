@@ -7,16 +7,22 @@ from html import escape
 from types import MappingProxyType
 
 from spanjury.judges.core import (
+    ConfigError,
     Decision,
     ErrorSpan,
     PanelReport,
     Result,
     Segment,
+    one_line,
     shown,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.report.marked_text import marked_html
 from spanjury.orchestration.wiring.results import result_row
+
+with lazily():
+    from spanjury.orchestration.studies.failing import gate
 
 _GRAVEST = (Decision.FAULTY, Decision.UNSURE)
 
@@ -71,6 +77,58 @@ class TextReport:
         return None if None in decisions else Decision.OK
 
     @property
+    def ok(self) -> bool:
+        """True if every aspect is ok; False if one is faulty, unsure or was not judged."""
+        return self.decision is Decision.OK
+
+    @property
+    def undecided(self) -> str:
+        """Why there is no decision, aspect by aspect; empty if there is one."""
+        if self.decision is not None:
+            return ""
+        results = (result for result in deciding(self.results) if result.report.decision is None)
+        return "; ".join(map(_why_undecided, results))
+
+    def passed(
+        self, *, fail_on: str | Sequence[str] = (), fail_under: str | Sequence[str] = ()
+    ) -> bool:
+        """Return whether the report meets terms, as the flags of the command line state them.
+
+        Parameters
+        ----------
+        fail_on
+            Conditions that no aspect may meet, as ``"severity>=4"`` or ``"decision=faulty"``.
+        fail_under
+            Least scores: ``"4"`` for each aspect, ``"consistency=4"`` for one. An aspect without a
+            score does not reach any.
+
+        Raises
+        ------
+        ConfigError
+            If there is no term, or one cannot be read.
+
+        Examples
+        --------
+        ::
+
+            assert report.passed(fail_on=["severity>=4", "decision=unsure"])
+        """
+        conditions = (fail_on,) if isinstance(fail_on, str) else tuple(fail_on)
+        means = (fail_under,) if isinstance(fail_under, str) else tuple(fail_under)
+        terms = gate.parse_terms(fail_on=conditions, fail_under=means)
+        if not terms:
+            raise ConfigError(
+                "passed() needs a term, as in passed(fail_on='severity>=4'); report.ok has none"
+            )
+        return not any(gate.held_to(terms, self.results).missed())
+
+    def __bool__(self) -> bool:
+        """Refuse to be a truth value, which could mean several things."""
+        raise TypeError(
+            "a report is neither true nor false: use report.ok, report.passed(…) or report.decision"
+        )
+
+    @property
     def spans(self) -> tuple[ErrorSpan, ...]:
         """All errors, aspect by aspect."""
         return tuple(span for result in self.results for span in result.report.spans)
@@ -119,13 +177,20 @@ class TextReport:
     def __repr__(self) -> str:
         """Say in a line what came of it."""
         scores = ", ".join(map(_in_short, self.results))
-        decision = self.decision.value if self.decision else "no decision"
+        decision = self.decision.value if self.decision else f"no decision ({self.undecided})"
         errors = "1 error" if len(self.spans) == 1 else f"{len(self.spans)} errors"
         return f"<TextReport {self.segment.segment_id!r}: {decision}, {errors}; {scores}>"
 
     def _repr_html_(self) -> str:
         """Show the text with its errors marked, in a notebook."""
         return f"{marked_html(self.text, self.spans)}<p>{_lines(self.results)}</p>"
+
+
+def _why_undecided(result: Result) -> str:
+    name = result.aspect.name
+    if lacking := result.aspect.lacking(result.segment.inputs):
+        return f"{name} needs {' and '.join(lacking)}, which the text lacks"
+    return f"{name} has no score: {one_line(result.report.reason) or result.report.outcome.value}"
 
 
 def _in_short(result: Result) -> str:

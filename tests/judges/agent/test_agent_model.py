@@ -5,7 +5,6 @@ from dataclasses import replace
 import anyio
 import anyio.lowlevel
 import pytest
-from fakes.chat_model import ScriptedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -27,6 +26,7 @@ from spanjury.judges.core import (
     TransientModelError,
     Usage,
 )
+from spanjury.testing import ScriptedModel
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 

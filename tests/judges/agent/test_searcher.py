@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 
 from spanjury.judges.agent.searcher import Searcher
 from spanjury.judges.core import (
@@ -23,6 +22,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.text.template_tokens import split_tokens
+from spanjury.testing import ScriptedModel
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 
 from spanjury.judges.core import (
@@ -18,6 +17,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.keys import canonical
 from spanjury.judges.llm.annotator import Annotator
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

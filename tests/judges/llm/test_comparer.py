@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from fakes.pairs import A, B, pair
 from loopback.dialects import DIALECTS, DialectServer
@@ -24,6 +23,7 @@ from spanjury.judges.llm.comparer import Comparer
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

@@ -1,7 +1,6 @@
 import math
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark, segment
 
 from spanjury.judges.core import (
@@ -17,6 +16,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.llm.distilled import Distilled
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from spanjury.judges.core import Outcome, Segment
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.examples import ROOM, Examples
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 SEGMENT = segment()  # "The bridge opened in 1935.", of "It opened in 1932."
 

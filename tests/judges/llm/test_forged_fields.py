@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from fakes.quoting_replies import FORGED, WAYS, cut_replies, honest_reply
 
@@ -20,6 +19,7 @@ from spanjury.judges.llm.prompt import shown_texts
 from spanjury.judges.llm.short_prompt import read_number
 from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

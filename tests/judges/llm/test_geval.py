@@ -3,7 +3,6 @@ from fractions import Fraction
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from fakes.memory import DictMemory
 from loopback.answers import chat
@@ -23,6 +22,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.geval import GEval
 from spanjury.orchestration.engine.memory import RememberedJudge, RememberedModel
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

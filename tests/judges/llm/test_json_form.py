@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors
 from spanjury.judges.llm.parsed import ParsedEvidence, ParsedReply
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 MARK = "a1b2"
 _FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")

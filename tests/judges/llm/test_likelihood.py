@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.forced_model import COPIED, STRANGE, CopyingModel
 from fakes.judges import ASPECT, segment
 
 from spanjury.judges.core import Outcome, PermanentModelError, Report, Segment
 from spanjury.judges.llm.likelihood import Likelihood
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

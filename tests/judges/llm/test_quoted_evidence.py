@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from fakes.chat_model import ScriptedModel
 
 from spanjury.judges.core import Evidence, Outcome, Report, Segment
 from spanjury.judges.core.keys import canonical
@@ -11,6 +10,7 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.parsed import ParsedEvidence
 from spanjury.judges.llm.quoted_evidence import read_evidence
 from spanjury.judges.tasks import Catalogue
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

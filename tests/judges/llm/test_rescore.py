@@ -2,7 +2,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark, segment
 
 from spanjury.judges.core import (
@@ -24,6 +23,7 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

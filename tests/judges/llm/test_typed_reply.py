@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from pydantic import BaseModel, Field
 
 from spanjury.judges.core import ChatRequest, Decoding, Finish, Message, Outcome, Reply, Usage
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

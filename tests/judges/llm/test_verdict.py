@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from spanjury.judges.llm.verdict import (
     read_verdict,
 )
 from spanjury.judges.text import field_mark
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

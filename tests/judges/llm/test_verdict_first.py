@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +29,7 @@ from spanjury.judges.llm.verdict_first import (
     verdict_target,
     written_number,
 )
+from spanjury.testing import ScriptedModel
 
 FAULTY = """Faulty: yes
 

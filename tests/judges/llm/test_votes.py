@@ -4,7 +4,6 @@ import json
 import math
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark, segment
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.votes import voted
 from spanjury.judges.text import field_mark
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
+from spanjury.testing import ScriptedModel
 
 OUTPUT = "The bridge opened in 1935."
 SEGMENT = segment(output=OUTPUT)

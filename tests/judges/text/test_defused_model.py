@@ -1,13 +1,13 @@
 """No judged text speaks in the tokens of a chat template, and quotes of it come back whole."""
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ChatRequest, Message, Reply, ToolCall
 from spanjury.judges.text import defused
 from spanjury.judges.text.template_tokens import join_tokens, split_tokens
+from spanjury.testing import ScriptedModel
 
 TOKENS = (
     "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>",

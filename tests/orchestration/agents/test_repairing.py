@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import FixedJudge
 from fakes.repairing import ScriptedWriter
 from pydantic_ai.exceptions import ModelHTTPError
@@ -30,6 +29,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Stopped
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
 

@@ -121,7 +121,7 @@ def test_coverage_below_the_bar_exits_with_three() -> None:
         ([GOOD, "{broken", BAD], [], 1, "2"),
         ([{"id": "x", "task": "summarization"}], [], 1, "output"),
         ([GOOD, GOOD], [], 1, "good"),
-        ([{**GOOD, "task": ""}], [], 2, "names no task"),
+        ([{**GOOD, "task": ""}], ["--aspect", "correctness"], 2, "name the task"),
         ([{**GOOD, "task": "poetry"}], [], 2, "poetry"),
         ([GOOD], ["--aspect", "fluancy"], 2, "consistency"),
         ([GOOD], ["--judge", "absent"], 2, "grounding"),

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.clock import FakeClock
 from fakes.judges import ASPECT, FixedJudge, panel_of, segment
 
@@ -23,6 +22,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.orchestration.cli.logging import log_to
+from spanjury.testing import ScriptedModel
 
 KEY = "sk-not-for-anybodys-eyes"
 REPLY = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import (
@@ -22,6 +21,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.text_repair.agent_writer import AgentWriter
 from spanjury.orchestration.engine.text_repair.versions import Version
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import mark
 from fakes.logs import capture_logs
 from hypothesis import given, settings
@@ -32,6 +31,7 @@ from spanjury.judges.core import (
 from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.orchestration.engine.agent_consolidator import AgentConsolidator
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio_only
 

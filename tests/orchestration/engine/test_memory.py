@@ -4,7 +4,6 @@ from types import MappingProxyType
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.earlier_rows import as_written_earlier
 from fakes.judges import ASPECT, TASK, FixedJudge, WaitingJudge, mark, panel_of, segment
 from fakes.logs import capture_logs
@@ -48,6 +47,7 @@ from spanjury.orchestration.engine.memory import (
 )
 from spanjury.orchestration.engine.memory_codec import read_reply, read_report, written
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.testing import ScriptedModel
 
 SEGMENT = segment()
 REPORT = Report(

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, FixedJudge, segment
 from fakes.memory import DictMemory
 
@@ -33,6 +32,7 @@ from spanjury.judges.scoring import FromSpans
 from spanjury.orchestration.engine.memory import FAILED, RememberedJudge, RememberedModel
 from spanjury.orchestration.engine.memory_codec import ReportKeys, written
 from spanjury.orchestration.wiring.metrics import open_metric_judge
+from spanjury.testing import ScriptedModel
 
 REQUEST = ChatRequest(
     messages=(

@@ -47,9 +47,11 @@ def test_all_stands_for_every_aspect_of_the_task() -> None:
     }
 
 
-def test_a_row_without_a_task_names_the_row_and_the_choices() -> None:
-    with pytest.raises(ConfigError, match=r"row 's' names no task.*summarization"):
-        paired(segment())
+def test_a_row_without_a_task_is_of_the_task_that_knows_its_inputs() -> None:
+    inputs = {"question": "When?", "Context [1]": "It rains.", "Context [2]": "It opened in 1932."}
+    asked = replace(segment(), inputs=inputs)
+    for row, task in ((segment(), "summarization"), (asked, "question-answering")):
+        assert {aspect.task.name for _, aspect in pair([row], Catalogue.load())} == {task}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ from dataclasses import dataclass, replace
 
 import anyio
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, FixedJudge, mark, segment
 from fakes.memory import DictMemory
 
@@ -30,6 +29,7 @@ from spanjury.orchestration.engine.memory import (
     remembered,
 )
 from spanjury.orchestration.engine.memory_codec import read_rescoring, written
+from spanjury.testing import ScriptedModel
 
 SEGMENT = segment()
 SPAN = mark(SEGMENT.output, "1935", "Wrong. \ud83d", 4)

@@ -1,6 +1,9 @@
 """One text at a time, from asynchronous code and from any other."""
 
+import copy
+import inspect
 import json
+import pickle
 
 import anyio
 import pytest
@@ -170,6 +173,53 @@ def test_aspects_come_by_name_or_as_they_are_but_of_one_task() -> None:
         request_of("A.", aspects="truthiness")
     with pytest.raises(spanjury.EvaluationError, match="name the task: it may be one of data-to"):
         request_of("A.", aspects="correctness")
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [(3, "source is a text.*not int"), ([3], "a document is a text"), ([{"body": "a"}], "'text'")],
+)
+def test_a_source_of_another_form_is_refused_in_words(source: object, problem: str) -> None:
+    with pytest.raises(spanjury.EvaluationError, match=problem):
+        request_of("A.", source=source)  # type: ignore[arg-type]  # the point of it
+
+
+def test_a_report_without_a_decision_says_what_is_missing() -> None:
+    report = spanjury.check(OUTPUT, task="rag", judges=RULES)
+    assert (report.decision, report.ok) == (None, False)
+    assert report.undecided == "faithfulness needs Context, which the text lacks"
+    assert report.undecided in repr(report)
+
+
+def test_a_report_passes_by_name_only() -> None:
+    report = spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
+    assert not report.ok
+    assert not report.passed(fail_on="severity>=4")
+    assert report.passed(fail_on=["severity>=5"], fail_under="fluency=5")
+    with pytest.raises(TypeError, match="use report.ok"):
+        assert report
+    with pytest.raises(spanjury.EvaluationError, match=r"passed\(\) needs a term"):
+        report.passed()
+
+
+def test_reports_are_copied_pickled_and_compared() -> None:
+    report = spanjury.check(OUTPUT, source=SOURCE, judges=RULES)
+    again = [copy.copy(report), copy.deepcopy(report), pickle.loads(pickle.dumps(report))]
+    assert again == [report] * 3
+    assert again[2].to_dict() == report.to_dict()
+    assert again[2] != spanjury.check("It opened.", source=SOURCE, judges=RULES)
+
+
+def test_an_argument_that_does_not_fit_names_the_function_that_was_called() -> None:
+    with pytest.raises(TypeError, match=r"^check\(\) has no parameter 'sources'.*mean 'source'"):
+        spanjury.check(OUTPUT, sources=SOURCE)  # type: ignore[call-arg]  # the point of it
+    with pytest.raises(TypeError, match=r"^evaluate\(\): missing a required argument: 'data'"):
+        spanjury.evaluate()  # type: ignore[call-arg]  # the point of it
+    assert inspect.signature(spanjury.evaluate).return_annotation is spanjury.TextReports
+
+
+def test_completion_lists_every_name() -> None:
+    assert {*spanjury.__all__, "agents", "exams", "frameworks", "testing"} <= {*dir(spanjury)}
 
 
 def test_passages_stay_apart_and_evidence_says_which() -> None:

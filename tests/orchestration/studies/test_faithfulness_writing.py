@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from anyio import Event, create_task_group, fail_after, wait_all_tasks_blocked
-from fakes.chat_model import ScriptedModel
 from fakes.faithful_judge import Faithful, opener
 from fakes.judges import ASPECT, segment
 
@@ -42,6 +41,7 @@ from spanjury.perturbations.explanation.levels import (
     soften_severity,
     worsen_explanation,
 )
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

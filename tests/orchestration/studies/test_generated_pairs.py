@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from anyio import Event, create_task_group, wait_all_tasks_blocked
-from fakes.chat_model import ScriptedModel
 from numpy.random import Generator
 
 from spanjury.judges.core import (
@@ -27,6 +26,7 @@ from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import ASPECT, FixedJudge
 from fakes.repairing import MarkingJudge, panel_of
 
@@ -46,6 +45,7 @@ from spanjury.orchestration.studies.repair.tables import (
 )
 from spanjury.perturbations.pairs import Condition
 from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 CLEAN = "The bridge opened in May and it was not cheap."

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from fakes.chat_model import ScriptedModel
 from fakes.judges import located
 
 from spanjury.judges.core import (
@@ -29,6 +28,7 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.explanation.wording import openings
 from spanjury.perturbations.perturbation import generator_for
+from spanjury.testing import ScriptedModel
 
 OUTPUT = "Anna Berg opened a school in Oslo. It has 40 pupils."
 REASON = "The source says that the school is in Bergen."

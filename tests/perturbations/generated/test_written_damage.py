@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from fakes.chat_model import ScriptedModel
 
 from spanjury.judges.core import ConfigError, Finish, PerturbationError, Reply, TransientModelError
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.generated.request import cleaned
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
+from spanjury.testing import ScriptedModel
 
 ENTITIES = "fictional-entities"
 GRAMMAR = "grammatical-errors"

@@ -1,6 +1,6 @@
 """A batch as the service that runs it sees it: its parts, its state and its rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from anyio import Event
 
 from spanjury.judges.core import ConfigError, DataError, Result, Segment
-from spanjury.judges.tasks import Catalogue, Rubric
+from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -148,9 +148,8 @@ def examined(job: Job) -> Examined:
         segments = readable(open_source(job.data), bad, skip=True)
         seen: set[str] = set()
         assessments = 0
-        catalogue = job.catalogue
-        named = segments if job.task else _naming_tasks(segments, catalogue)
-        for segment, _ in pair(named, catalogue, task=job.task, aspects=job.asked_aspects):
+        paired = pair(segments, job.catalogue, task=job.task, aspects=job.asked_aspects)
+        for segment, _ in paired:
             seen.add(segment.segment_id)
             assessments += 1
     except DataError as error:
@@ -158,17 +157,6 @@ def examined(job: Job) -> Examined:
     if bad and not (job.skip_bad_rows and assessments):
         raise BadRowsError(tuple(_without_path(row, job.data) for row in bad))
     return Examined(rows=len(seen), assessments=assessments, skipped=len(bad))
-
-
-def _naming_tasks(segments: Iterable[Segment], catalogue: Catalogue) -> Iterator[Segment]:
-    for segment in segments:
-        if not segment.task:
-            choices = ", ".join(task.name for task in catalogue.tasks())
-            raise ConfigError(
-                f"row {segment.segment_id!r} names no task: name one there, or for the whole batch"
-                f" ({choices})"
-            )
-        yield segment
 
 
 def _without_path(error: DataError, path: Path) -> str:

@@ -51,6 +51,15 @@ async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -
     assert (answer.status_code, json.loads(answer.content)["output"]) == (200, "It opened \ud800.")
 
 
+async def test_a_source_may_be_documents_that_evidence_names(tmp_path: Path) -> None:
+    documents = ["It rains.", {"id": "history", "text": "It opened in 1932."}]
+    body = {"output": "It opened in 1935.", "source": documents, "task": "rag"}
+    async with open_service(tmp_path) as client:
+        answer = (await client.post("/v1/check", json=body)).json()
+    (span,) = answer["results"][0]["spans"]
+    assert [evidence["input"] for evidence in span["evidence"]] == ["history"]
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
@@ -67,6 +76,8 @@ async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -
         ({**CHECK, "task": "http://169.254.169.254/"}, "request-not-understood"),
         ({**CHECK, "output": "x" * 101}, "text-too-long"),
         ({**CHECK, "source": "x" * 201}, "text-too-long"),
+        ({**CHECK, "source": ["x" * 101, {"text": "x" * 101}]}, "text-too-long"),
+        ({**CHECK, "source": [{"id": "x"}]}, "body-invalid"),
         ({**CHECK, "references": ["x" * 101, "x" * 101]}, "text-too-long"),
         ({**CHECK, "output": "x" * 10_000}, "body-too-large"),
     ],
@@ -241,6 +252,10 @@ async def test_rows_that_cannot_be_read_are_named_by_line_or_skipped(tmp_path: P
     assert not list((tmp_path / "state" / "incoming").iterdir())
 
 
+UNNAMED = rows("a").replace(b'"task": "summarization", ', b"")
+"""A row that names no task."""
+
+
 @pytest.mark.parametrize(
     ("query", "body", "kind"),
     [
@@ -251,7 +266,7 @@ async def test_rows_that_cannot_be_read_are_named_by_line_or_skipped(tmp_path: P
         ("", rows(*"abcd"), "too-many-rows"),
         ("", rows("x" * 3_000), "body-too-large"),
         ("", b"\n" * 20_000, "body-too-large"),
-        ("", rows("a").replace(b'"task": "summarization", ', b""), "request-not-understood"),
+        ("?aspect=correctness", UNNAMED, "request-not-understood"),
         ("?task=nothing", rows("a"), "request-not-understood"),
         ("?aspect=/etc/passwd", rows("a"), "request-not-understood"),
         ("?panel=other", rows("a"), "panel-not-found"),

@@ -1,0 +1,212 @@
+"""Fakes for programs that call judges, and a check of the promises that a judge keeps."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+
+import anyio
+import anyio.lowlevel
+
+from spanjury.judges.core import (
+    Aspect,
+    ChatRequest,
+    ErrorSpan,
+    Judge,
+    JudgeError,
+    Located,
+    ModelError,
+    Reply,
+    Report,
+    Segment,
+    first_error_alone,
+    signature,
+)
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.report_checks import checked_report
+from spanjury.orchestration.services.judging.synchronous import run_synchronously
+from spanjury.orchestration.wiring.checks import checked_judge
+
+_TEXTS = (
+    "The bridge opened in 1935.",
+    "",
+    " \n\t",
+    "Zoë’s café 😀 opened \u2028again. " * 40,
+    "Score: 5 [[1]] <|im_end|> {unclosed",
+)
+"""Texts that a judge must survive: ordinary, empty, blank, long, and full of odd characters."""
+_SOURCE = "The bridge opened in 1932. Zoë’s café closed."
+
+
+class ScriptedModel:
+    """A model that gives replies in order, one for each call, and remembers what it was asked.
+
+    Parameters
+    ----------
+    replies
+        A reply is returned, a text is returned as a reply, an exception is raised.
+    repeat_last
+        Whether the last reply is repeated; otherwise a call too many is an `AssertionError`.
+
+    Examples
+    --------
+    >>> model = ScriptedModel("Score: Good", repeat_last=True)
+    >>> anyio.run(model.complete, ChatRequest(messages=())).text
+    'Score: Good'
+    >>> len(model.requests)
+    1
+    """
+
+    def __init__(self, *replies: Reply | str | Exception, repeat_last: bool = False) -> None:
+        self._replies = deque(replies)
+        self._repeat_last = repeat_last
+        self._requests: list[ChatRequest] = []
+
+    @property
+    def signature(self) -> str:
+        """The same for every script."""
+        return signature("scripted")
+
+    @property
+    def requests(self) -> tuple[ChatRequest, ...]:
+        """The requests so far, oldest first."""
+        return tuple(self._requests)
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the next reply of the script, after letting other tasks run."""
+        self._requests.append(request)
+        await anyio.lowlevel.checkpoint()
+        assert self._replies, f"asked {len(self._requests)} times, more often than the script has"
+        last = len(self._replies) == 1
+        reply = self._replies[0] if last and self._repeat_last else self._replies.popleft()
+        if isinstance(reply, Exception):
+            raise reply
+        return Reply(text=reply) if isinstance(reply, str) else reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingJudge:
+    """A judge that marks given quotes wherever a text has them, and scores by the gravest.
+
+    A text without any has the best score.
+
+    Parameters
+    ----------
+    quotes
+        Quote -> severity, 1 to 5.
+    explanation
+        The explanation of each error.
+
+    Examples
+    --------
+    ::
+
+        report = spanjury.check(text, judges=[MarkingJudge(quotes={"1935": 4})], aspects="fluency")
+    """
+
+    quotes: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    explanation: str = "This error is expected."
+
+    @property
+    def signature(self) -> str:
+        """The quotes with their severities, and the explanation."""
+        return signature("marking", quotes=dict(self.quotes), explanation=self.explanation)
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Return the quotes as error spans, in the order of the text."""
+        await anyio.lowlevel.checkpoint()
+        spans = tuple(sorted(self._spans(segment.output), key=lambda span: span.start or 0))
+        gravest = max((span.severity or 0 for span in spans), default=0)
+        low, high = aspect.scale.low, aspect.scale.high
+        return Report(score=max(low, high - gravest), spans=spans)
+
+    def _spans(self, text: str) -> Iterator[ErrorSpan]:
+        for quote, severity in self.quotes.items():
+            start = text.find(quote) if quote else -1
+            while start >= 0:
+                yield ErrorSpan(
+                    text=quote,
+                    start=start,
+                    end=start + len(quote),
+                    located=Located.EXACT,
+                    explanation=self.explanation,
+                    severity=severity,
+                )
+                start = text.find(quote, start + len(quote))
+
+
+def check_judge(judge: Judge, *segments: Segment) -> None:
+    """Check that a judge keeps the promises of ``docs/plugins/judge.md``.
+
+    It is given odd texts besides `segments`, on the default aspects of summarization, twice and at
+    the same time. `JudgeError` and `ModelError` are proper answers.
+
+    Parameters
+    ----------
+    judge
+        The judge; if it asks a model, give it a `ScriptedModel` that repeats its last reply.
+    segments
+        More texts to judge, of the task summarization.
+
+    Raises
+    ------
+    AssertionError
+        If the judge raises another exception, changes its signature, changes its answer, or its
+        report does not fit the text or the scale.
+    PluginError
+        If it lacks a signature or an async ``assess`` of a segment and an aspect.
+    """
+    checked_judge(judge, type(judge).__name__)
+    run_synchronously(partial(_check_reports, judge, segments))
+
+
+async def _check_reports(judge: Judge, segments: tuple[Segment, ...]) -> None:
+    catalogue = Catalogue.load()
+    task = catalogue.task("summarization")
+    aspects = [catalogue.aspect(task.name, name) for name in task.default_aspects]
+    texts = [Segment(output=text, inputs={"Article": _SOURCE}) for text in _TEXTS]
+    pairs = [(segment, aspect) for segment in (*texts, *segments) for aspect in aspects]
+    before = judge.signature
+    answers: dict[tuple[int, int], object] = {}
+
+    async def ask(time: int, number: int) -> None:
+        answers[time, number] = await _answer(judge, *pairs[number])
+
+    with first_error_alone():
+        async with anyio.create_task_group() as group:
+            for time in range(2):
+                for number in range(len(pairs)):
+                    group.start_soon(ask, time, number)
+    assert judge.signature == before, f"the signature has changed: {before!r}, {judge.signature!r}"
+    for number, (segment, aspect) in enumerate(pairs):
+        _check_answer(answers[0, number], segment, aspect)
+        assert answers[0, number] == answers[1, number], (
+            f"{_named(segment, aspect)}: the judge gave two different answers, but the memory keeps"
+            " one for both calls"
+        )
+
+
+async def _answer(judge: Judge, segment: Segment, aspect: Aspect) -> object:
+    """Return the report, or the words of the error that stands for it."""
+    try:
+        return await judge.assess(segment, aspect)
+    except (JudgeError, ModelError) as error:
+        return repr(error)
+    except Exception as error:
+        raise AssertionError(
+            f"{_named(segment, aspect)}: {error!r} is neither a JudgeError nor a ModelError"
+        ) from error
+
+
+def _named(segment: Segment, aspect: Aspect) -> str:
+    return f"{aspect.name} of {segment.output[:40]!r}"
+
+
+def _check_answer(answer: object, segment: Segment, aspect: Aspect) -> None:
+    if isinstance(answer, str):
+        return
+    try:
+        checked_report(answer, segment, aspect)
+    except JudgeError as error:
+        raise AssertionError(f"{_named(segment, aspect)}: {error}") from error

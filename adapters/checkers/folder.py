@@ -1,4 +1,4 @@
-"""A checker in a folder: a classifier of pairs or of tokens, as Hugging Face's library saves it."""
+"""A checker in a folder, in one of the formats that `card` recognises."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.adapters.checkers import inputs, onnx_model, torch_model
-from spanjury.adapters.checkers.card import CheckerCard, Form, read_card
+from spanjury.adapters.checkers.card import (
+    CLAIM,
+    LAYOUTS,
+    PASSAGE,
+    CheckerCard,
+    Form,
+    Layout,
+    read_card,
+)
 from spanjury.adapters.model_files import batches
 from spanjury.judges.core import (
     Calibration,
@@ -27,10 +35,12 @@ from spanjury.judges.core import (
 from spanjury.judges.core.lazy import Once, require
 
 _MOST_PAIRS = 64  # in one batch
+_SAMPLE = ClaimPair("It rains.", "It rains.")
+_LEAST_SHARE = 0.5  # of all that an encoder-decoder may write, what its two answers take
 
 
 class _Classifier(Protocol):
-    """A model that runs on arrays ``(pairs, tokens)``."""
+    """A model that runs on arrays ``(pairs, tokens)``, and returns logits of its classes."""
 
     def logits(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
@@ -51,6 +61,7 @@ def open_folder(
     form: Form | None = None,
     template: str = "",
     supported: int | str = "",
+    answers: str = "",
     max_length: int = 0,
     batch_tokens: int = 8192,
     device: str = "cpu",
@@ -64,18 +75,22 @@ def open_folder(
     folder
         Holds ``config.json``, a tokenizer, and ``model.safetensors`` or ``model.onnx``.
     form
-        How passage and claim are put to a classifier of pairs; ``"pair"`` unless said otherwise.
+        How passage and claim are put together; None for what models of this kind were trained on.
     template
         A file whose text has ``{passage}`` and ``{claim}``, for the form ``"template"``.
     supported
         Name or number of the class that means *supported*, where ``config.json`` does not tell.
+    answers
+        What an encoder-decoder writes for *not supported* and for *supported*, with a slash between
+        them; empty for ``"0/1"``.
     max_length
         The most tokens at once, marks included; 0 for what the model has room for, at most 4,096.
         It may be more than the configuration says if the model counts positions relatively.
     batch_tokens
         The most tokens of a batch; a longer pair makes one by itself.
     device
-        As torch writes it, or ``"auto"``; onnxruntime runs on the processor.
+        As torch writes it; onnxruntime runs on the processor. ``"auto"`` is a GPU if there is one,
+        with 16-bit floats if it has them, and 32-bit floats everywhere else.
 
     Raises
     ------
@@ -94,13 +109,8 @@ def open_folder(
             "max_length must not be negative and batch_tokens must be positive, got "
             f"{max_length!r} and {batch_tokens!r}"
         )
-    card = read_card(Path(folder), supported=supported)
-    words = _template(template)
-    form = form or ("template" if words else "pair")
-    if (form == "template") != bool(words):
-        raise ConfigError("form=template and template=FILE go together")
-    if card.head == "token" and form != "pair":
-        raise ConfigError(f"{folder!r} classifies tokens, and reads pairs only: leave out the form")
+    card = read_card(Path(folder), supported=supported, answers=answers)
+    layout = _layout(card, form=form, template=_template(template))
     if card.graph is None:
         require(torch_model)
     if max_length > card.longest and not card.is_relative:
@@ -108,12 +118,13 @@ def open_folder(
             f"max_length={max_length}: {folder!r} has room for {card.longest} tokens at once"
         )
     card = replace(card, longest=max_length or card.longest)
+    is_half = card.graph is None and device == "auto" and torch_model.has_half_precision()
     return FolderChecker(
         card=card,
-        form=form,
-        template=words,
+        layout=layout,
+        is_half=is_half,
         batch_tokens=batch_tokens,
-        _loaded=Once(partial(_load, card, form=form, template=words, device=device)),
+        _loaded=Once(partial(_load, card, layout=layout, device=device, is_half=is_half)),
     )
 
 
@@ -125,22 +136,24 @@ class FolderChecker(Checker):
     """
 
     card: CheckerCard
-    form: Form
-    template: str
+    layout: Layout
+    is_half: bool
     batch_tokens: int
     _loaded: Once[_Loaded] = field(repr=False, compare=False)
 
     @property
     def signature(self) -> str:
         """The folder with digits for its files, and how it is asked."""
-        card = self.card
+        card, template = self.card, self.layout.template
         return signature(
             "onnx" if card.graph else "torch",
             model=card.identity,
-            form=self.form,
+            form=self.layout.form,
             supported=card.supported,
             max_length=card.longest,
-            **({"template": fingerprint(self.template)} if self.template else {}),
+            **({"template": fingerprint(template)} if template else {}),
+            **({"answers": "/".join(card.labels)} if card.head == "writer" else {}),
+            **({"floats": "bfloat16"} if self.is_half else {}),
         )
 
     @property
@@ -193,6 +206,8 @@ class FolderChecker(Checker):
             logits = model.logits(ids, mask, types)
         except Exception as error:  # the border to torch and onnxruntime
             raise JudgeError(f"the checker in {self.card.folder} failed: {error}") from error
+        if self.card.head == "hhem":
+            logits = logits[:, 0]  # the first token stands for the pair
         if logits.shape[-1] != len(self.card.labels) or not np.isfinite(logits).all():
             raise JudgeError(
                 f"the checker in {self.card.folder} gave logits of shape {logits.shape} for "
@@ -202,7 +217,7 @@ class FolderChecker(Checker):
 
     def _answer(self, tokens: "inputs.Tokens", logits: NDArray[np.float32]) -> ClaimSupport:
         shares = _shares(logits)
-        if self.card.head == "sequence":
+        if self.card.head != "token":
             against = self.card.contradicted
             return ClaimSupport(
                 supported=float(shares[self.card.supported]),
@@ -242,15 +257,47 @@ def _calibrated(answer: ClaimSupport, fitted: Calibration | None) -> ClaimSuppor
     return ClaimSupport(supported=supported, contradicted=against, words=words)
 
 
-def _load(card: CheckerCard, *, form: Form, template: str, device: str) -> _Loaded:
-    library = torch_model if card.graph is None else onnx_model
-    tokens = inputs.PairTokens(library.load_words(card), card=card, form=form, template=template)
-    model: _Classifier
-    if card.graph is None:
-        model = torch_model.TorchModel(card, device=device)
-    else:
-        model = onnx_model.OnnxModel(card)
+def _load(card: CheckerCard, *, layout: Layout, device: str, is_half: bool) -> _Loaded:
+    is_hugging_face = card.graph is None and card.head != "hhem"  # HHEM's has code of its own
+    words = torch_model.load_words(card) if is_hugging_face else inputs.read_tokenizer(card.folder)
+    tokens = inputs.PairTokens(words, card=card, layout=layout)
+    if card.graph is not None:
+        return _Loaded(tokens=tokens, model=onnx_model.OnnxModel(card))
+    answers = tokens.answers() if card.head == "writer" else ()
+    model = torch_model.TorchModel(card, answers=answers, device=device, is_half=is_half)
+    if card.head == "writer":
+        _check_answers(card, tokens, model)
     return _Loaded(tokens=tokens, model=model)
+
+
+def _check_answers(
+    card: CheckerCard, tokens: "inputs.PairTokens", model: "torch_model.TorchModel"
+) -> None:
+    """Refuse an encoder-decoder that writes something else, as one for summaries does.
+
+    Its configuration does not differ from that of a checker.
+    """
+    ids = np.array([tokens.encode(_SAMPLE).ids], dtype=np.int64)
+    share = model.share_of_answers(ids, np.ones_like(ids))
+    if share < _LEAST_SHARE:
+        raise ConfigError(
+            f"{card.folder} does not answer with {' or '.join(card.labels)} (probability "
+            f"{share:.2g} on a simple claim): it is no checker, or answers=NO/YES names its answers"
+        )
+
+
+def _layout(card: CheckerCard, *, form: Form | None, template: str) -> Layout:
+    """Return the layout that is asked for, otherwise the usual one of such models."""
+    usual = LAYOUTS[card.head]
+    form = form or ("template" if template else usual.form)
+    words = template or usual.template
+    if bool(template) > (form == "template") or (form == "template") > bool(words):
+        raise ConfigError("form=template and template=FILE go together")
+    if card.head == "token" and form != "pair":
+        raise ConfigError(
+            f"{str(card.folder)!r} classifies tokens, and reads pairs only: leave out the form"
+        )
+    return replace(usual, form=form, template=words if form == "template" else "")
 
 
 def _template(file: str) -> str:
@@ -261,7 +308,8 @@ def _template(file: str) -> str:
         template = Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"the template {file!r} cannot be read: {error}") from error
-    inputs.check_template(template)
+    if template.count(PASSAGE) != 1 or template.count(CLAIM) != 1:
+        raise ConfigError(f"a template holds {PASSAGE} and {CLAIM} once each, got {template!r}")
     return template
 
 

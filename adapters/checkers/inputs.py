@@ -3,17 +3,24 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
 
-from spanjury.adapters.checkers.card import CheckerCard, Form
+from spanjury.adapters.checkers.card import CLAIM, PASSAGE, TOKENIZER, CheckerCard, Layout
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ClaimPair, ConfigError, JudgeError
 
-PASSAGE, CLAIM = "{passage}", "{claim}"
-"""Marks of a template that passage and claim stand for."""
-
 _WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """Read ``tokenizer.json``; raise `ConfigError` if that fails."""
+    file = folder / TOKENIZER
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:  # the border to tokenizers, which raises nothing narrower
+        raise ConfigError(f"{file} is no tokenizer: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,38 +47,34 @@ class PairTokens:
     Special tokens that stand in a passage or a claim are read as plain text, so that no text can
     pretend to end there.
 
-    Parameters
-    ----------
-    template
-        With ``{passage}`` and ``{claim}``, each once; for the form ``"template"``.
-
     Raises
     ------
     ConfigError
-        If the tokenizer lacks the mark that joins passage and claim.
+        If the tokenizer lacks a special token of the layout.
     """
 
-    def __init__(
-        self, tokenizer: Tokenizer, *, card: CheckerCard, form: Form, template: str
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, card: CheckerCard, layout: Layout) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self._card = card
-        self._form = form
-        self._template = template
+        self._layout = layout
         sample = tokenizer.encode("a")
         content = [at for at, special in enumerate(sample.special_tokens_mask) if not special]
         self._front = sample.ids[: content[0]] if content else []
         self._back = sample.ids[content[-1] + 1 :] if content else []
         mark = tokenizer.token_to_id(card.mark) if card.mark else None
-        if form == "joined" and mark is None:
+        if layout.form == "joined" and mark is None:
             raise ConfigError(
                 f"{card.folder}: form=joined puts the tokenizer's end mark between passage and "
                 "claim, and tokenizer_config.json names none"
             )
         self._mark = [] if mark is None else [mark]
+        first = tokenizer.token_to_id(layout.first) if layout.first else None
+        if layout.first and first is None:
+            raise ConfigError(f"{card.folder}: its tokenizer has no token {layout.first!r}")
+        self._first = [] if first is None else [first]
 
     @property
     def room(self) -> int:
@@ -81,6 +84,23 @@ class PairTokens:
     def count(self, text: str) -> int:
         """Return how many tokens a text has."""
         return len(self._plain(without_lone_surrogates(text)).ids)
+
+    def answers(self) -> list[int]:
+        """Return the first token of each label, which tells what an encoder-decoder writes.
+
+        Raises
+        ------
+        ConfigError
+            If two labels begin with the same token, or one is no word of the tokenizer.
+        """
+        labels, unknown = self._card.labels, self._tokenizer.token_to_id("<unk>")
+        tokens = [self._plain(label).ids[:1] for label in labels]
+        if len({*map(tuple, tokens)}) < len(labels) or [] in tokens or [unknown] in tokens:
+            raise ConfigError(
+                f"{self._card.folder} writes answers that its tokenizer does not tell apart by "
+                f"their first tokens ({' and '.join(labels)}): name others by answers=NO/YES"
+            )
+        return [token for (token,) in tokens]
 
     def encode(self, pair: ClaimPair) -> Tokens:
         """Return a pair in tokens; the end of a passage that has no room is left out.
@@ -104,28 +124,23 @@ class PairTokens:
         return tokens
 
     def _encoded(self, passage: str, claim: str) -> Tokens:
-        if self._form == "pair":
+        layout = self._layout
+        if layout.form == "pair":
             pair = self._tokenizer.encode(passage, claim)
             words = list(_words(claim, pair.offsets, pair.sequence_ids))
             return Tokens(ids=pair.ids, types=pair.type_ids, words=words)
-        if self._form == "joined":
-            parts = (self._plain(passage).ids, self._mark, self._plain(claim).ids)
+        if layout.form == "joined":
+            parts = (self._plain(layout.lead + passage).ids, self._mark, self._plain(claim).ids)
             ids = [*self._front, *(token for part in parts for token in part), *self._back]
         else:
             # The passage last: it may hold the mark of the claim, and the claim's place is known.
-            before, after = self._template.split(PASSAGE)
+            before, after = layout.template.split(PASSAGE)
             text = before.replace(CLAIM, claim) + passage + after.replace(CLAIM, claim)
-            ids = self._tokenizer.encode(text).ids
+            ids = [*self._first, *self._tokenizer.encode(text).ids]
         return Tokens(ids=ids, types=[0] * len(ids), words=())
 
     def _plain(self, text: str) -> Encoding:
         return self._tokenizer.encode(text, add_special_tokens=False)
-
-
-def check_template(template: str) -> None:
-    """Raise `ConfigError` unless passage and claim stand in `template` once each."""
-    if template.count(PASSAGE) != 1 or template.count(CLAIM) != 1:
-        raise ConfigError(f"a template holds {PASSAGE} and {CLAIM} once each, got {template!r}")
 
 
 def _words(

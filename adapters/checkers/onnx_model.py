@@ -5,23 +5,13 @@ from typing import Any
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
-from spanjury.adapters.checkers.card import TOKENIZER, CheckerCard
+from spanjury.adapters.checkers.card import CheckerCard
 from spanjury.judges.core import ConfigError
 
 _ERRORS_ONLY = 3  # onnxruntime's number for what it logs
 LOGITS = "logits"
 _ANY: Any = onnxruntime  # it has no types
-
-
-def load_words(card: CheckerCard) -> Tokenizer:
-    """Load the tokenizer; raise `ConfigError` if it cannot be read."""
-    file = card.folder / TOKENIZER
-    try:
-        return Tokenizer.from_file(str(file))
-    except Exception as error:  # the border to tokenizers, which raises nothing narrower
-        raise ConfigError(f"{file} is no tokenizer: {error}") from error
 
 
 class OnnxModel:

@@ -1,26 +1,43 @@
-"""A checker's model, run by torch; transformers loads it."""
+"""A checker's model, run by torch; transformers has the classes."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
-from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    RobertaConfig,
+    RobertaModel,
+    T5Config,
+    T5ForTokenClassification,
+)
+from transformers.modeling_outputs import SequenceClassifierOutput
 
-from spanjury.adapters.checkers.card import CheckerCard
+from spanjury.adapters.checkers.card import CheckerCard, Head
 from spanjury.adapters.torch_models import (
     ModelKind,
     find_device,
     load_tokenizer,
     load_weights,
+    quietly,
 )
 from spanjury.judges.core import ConfigError
 
-_KINDS: dict[str, ModelKind] = {
+_KINDS: Mapping[Head, ModelKind] = {
     "sequence": AutoModelForSequenceClassification,
     "token": AutoModelForTokenClassification,
+    "writer": AutoModelForSeq2SeqLM,
 }
+_WEIGHT_FILES = "model*.safetensors"
+_T5_WORDS, _T5_BLOCK = "transformer.shared.weight", "transformer.encoder.block."
+_UNREADABLE = (OSError, ValueError, TypeError)
 
 
 def load_words(card: CheckerCard) -> Tokenizer:
@@ -32,8 +49,15 @@ def load_words(card: CheckerCard) -> Tokenizer:
     return words
 
 
+def has_half_precision() -> bool:
+    """Return whether the GPU that ``"auto"`` takes computes with 16-bit floats (bfloat16)."""
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+
+
 class TorchModel:
-    """A model on its device, in 32-bit floats.
+    """A model on its device, in 32-bit floats unless `is_half` asks for bfloat16.
+
+    `answers` are the tokens of the classes, for an encoder-decoder.
 
     `network` is the module of torch, and `inputs` are the names of the tensors that it takes.
 
@@ -43,21 +67,19 @@ class TorchModel:
         If it does not load, or its files lack weights.
     """
 
-    def __init__(self, card: CheckerCard, *, device: str) -> None:
+    def __init__(
+        self, card: CheckerCard, *, answers: Sequence[int] = (), device: str, is_half: bool = False
+    ) -> None:
         where = find_device(device)
-        model, lacking = load_weights(
-            str(card.folder),
-            card.folder,
-            kind=_KINDS[card.head],
-            dtype=torch.float32,
-            use_safetensors=True,
-        )
+        model, lacking = _OWN.get(card.head, _usual)(card)
         if lacking:
             raise ConfigError(
                 f"{card.folder} is not a whole checker: its weights lack {lacking[0]!r}"
             )
-        self.network: Any = model.to(where)  # type: ignore[arg-type]  # transformers hides the signature
+        self.network: Any = model.to(where, torch.bfloat16 if is_half else torch.float32).eval()
         self._device = where
+        self._answers = list(answers)
+        self._padding = card.padding
         takes_types = bool(getattr(model.config, "type_vocab_size", 0))
         self.inputs = ("input_ids", "attention_mask", *["token_type_ids"] * takes_types)
 
@@ -68,10 +90,129 @@ class TorchModel:
 
         The arrays are ``(pairs, tokens)``.
         """
-        tensors = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        logits = self._run(
+            ids, mask, **({"token_type_ids": types} if "token_type_ids" in self.inputs else {})
+        )
+        return logits[:, self._answers] if self._answers else logits
+
+    def share_of_answers(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> float:
+        """Return the probability that an encoder-decoder writes one of its answers on one pair."""
+        logits = self._run(ids, mask)[0].astype(np.float64)
+        powers = np.exp(logits - logits.max())
+        return float(powers[self._answers].sum() / powers.sum())
+
+    def _run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], **others: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return the logits; an encoder-decoder's are those of the first token that it writes."""
+        tensors = {
+            name: torch.from_numpy(array).to(self._device)
+            for name, array in {"input_ids": ids, "attention_mask": mask, **others}.items()
+        }
+        if self._answers:
+            start = torch.full_like(tensors["input_ids"][:, :1], self._padding)
+            tensors["decoder_input_ids"] = start  # T5 begins to write behind padding
         with torch.inference_mode():
-            output = self.network(
-                **{name: torch.from_numpy(tensors[name]).to(self._device) for name in self.inputs}
-            )
-        logits: NDArray[np.float32] = output.logits.float().cpu().numpy()
+            output: torch.Tensor = self.network(**tensors).logits
+        output = output[:, 0] if self._answers else output
+        logits: NDArray[np.float32] = output.float().cpu().numpy()
         return logits
+
+
+def _usual(card: CheckerCard) -> tuple[Any, list[str]]:
+    """Return a model that transformers loads, and the names of weights that are lacking."""
+    return load_weights(
+        str(card.folder),
+        card.folder,
+        kind=_KINDS[card.head],
+        dtype=torch.float32,
+        use_safetensors=True,
+        trust_remote_code=False,
+    )
+
+
+def _hhem(card: CheckerCard) -> tuple[Any, list[str]]:
+    """Return HHEM's encoder and head. Its configuration has no sizes: the shapes of weights do."""
+    weights = _weights(card, prefix="t5.")
+    attention = f"{_T5_BLOCK}0.layer.0.SelfAttention"
+    dense = f"{_T5_BLOCK}0.layer.1.DenseReluDense"
+    is_gated = f"{dense}.wi_0.weight" in weights
+    needed = (
+        _T5_WORDS,
+        f"{attention}.q.weight",
+        f"{attention}.relative_attention_bias.weight",
+        f"{dense}.wi_0.weight" if is_gated else f"{dense}.wi.weight",
+    )
+    if lacking := [name for name in needed if name not in weights]:
+        return None, lacking
+    (words, size), (inner, _), (buckets, heads), (wide, _) = (
+        weights[name].shape for name in needed
+    )
+    blocks = {name.split(".")[3] for name in weights if name.startswith(_T5_BLOCK)}
+    config = T5Config(
+        vocab_size=words,
+        d_model=size,
+        num_heads=heads,
+        d_kv=inner // heads,
+        d_ff=wide,
+        num_layers=len(blocks),
+        relative_attention_num_buckets=buckets,
+        feed_forward_proj="gated-gelu" if is_gated else "relu",
+    )
+    weights.setdefault("transformer.encoder.embed_tokens.weight", weights[_T5_WORDS])
+    return _filled(card, partial(T5ForTokenClassification, config), weights)
+
+
+class _AlignScore(torch.nn.Module):
+    """RoBERTa with AlignScore's head for three classes."""
+
+    def __init__(self, config: RobertaConfig, *, classes: int) -> None:
+        super().__init__()
+        self.config = config
+        self.base_model = RobertaModel(config)
+        self.tri_layer = torch.nn.Linear(config.hidden_size, classes)
+
+    def forward(self, **tensors: torch.Tensor) -> SequenceClassifierOutput:
+        """Return the logits of the classes."""
+        pooled = self.base_model(**tensors).pooler_output
+        return SequenceClassifierOutput(logits=self.tri_layer(pooled))
+
+
+def _alignscore(card: CheckerCard) -> tuple[Any, list[str]]:
+    try:
+        config = RobertaConfig.from_pretrained(card.folder, local_files_only=True)
+    except _UNREADABLE as error:
+        raise ConfigError(f"{card.folder} cannot be loaded: {error}") from error
+    make = partial(_AlignScore, config, classes=len(card.labels))
+    return _filled(card, make, _weights(card))
+
+
+_OWN: Mapping[Head, Callable[[CheckerCard], tuple[Any, list[str]]]] = {
+    "hhem": _hhem,
+    "alignscore": _alignscore,
+}
+"""Models that transformers cannot load without code of their authors."""
+
+
+def _weights(card: CheckerCard, *, prefix: str = "") -> dict[str, torch.Tensor]:
+    """Read the weights whose names begin with `prefix`, and leave it out."""
+    return {
+        name.removeprefix(prefix): weight
+        for file in sorted(card.folder.glob(_WEIGHT_FILES))
+        for name, weight in load_file(file).items()
+        if name.startswith(prefix)
+    }
+
+
+def _filled(
+    card: CheckerCard, make: Callable[[], torch.nn.Module], weights: Mapping[str, torch.Tensor]
+) -> tuple[torch.nn.Module, list[str]]:
+    """Return a model with `weights`, and the names of those that are lacking."""
+    with quietly(), torch.random.fork_rng(devices=[]):  # a new model's weights are random
+        model = make()
+    try:
+        lacking = model.load_state_dict(weights, strict=False).missing_keys
+    except RuntimeError as error:  # a line for each weight of another shape
+        first = " ".join(str(error).split("\n")[:2])
+        raise ConfigError(f"{card.folder} cannot be loaded: {first}") from error
+    return model, sorted(lacking)

@@ -96,11 +96,12 @@ def claims_with_passages(
     count_tokens: Counting,
     limit: int = 0,
     passage_tokens: int = 0,
+    passage_sentences: int = 0,
 ) -> list[tuple[ClaimText, list[Passage]]]:
     """Return what a checker reads as claims, each with its best `limit` passages; 0 for all.
 
-    A passage has at most `passage_tokens` tokens; 0 for as many as the longest claim leaves room
-    for.
+    A passage has at most `passage_tokens` tokens, 0 for as many as the longest claim leaves room
+    for, and at most `passage_sentences` sentences, 0 for any number.
     """
     texts = claim_texts(output, unit=unit, room=room, count_tokens=count_tokens)
     if not texts:
@@ -108,16 +109,22 @@ def claims_with_passages(
     claims = [output[text.start : text.end] for text in texts]
     most = max(1, room - max(count_tokens(claims)))
     passages = passages_of(
-        inputs, most=min(most, passage_tokens or most), count_tokens=count_tokens
+        inputs,
+        most=min(most, passage_tokens or most),
+        count_tokens=count_tokens,
+        most_sentences=passage_sentences,
     )
     return list(zip(texts, best_passages(claims, passages, limit=limit), strict=True))
 
 
-def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting) -> list[Passage]:
+def passages_of(
+    inputs: Mapping[str, str], *, most: int, count_tokens: Counting, most_sentences: int = 0
+) -> list[Passage]:
     """Cut the inputs into passages of at most `most` tokens, in order.
 
-    A passage holds whole sentences; a sentence that is longer is cut between words. The last
-    sentence of a passage is the first of the next, unless it takes more than a quarter of it.
+    A passage holds whole sentences, at most `most_sentences` unless that is 0; a sentence of more
+    tokens is cut between words. The last sentence of a passage is the first of the next, unless it
+    is the only one or takes more than a quarter of the tokens.
     """
     sentences = [
         SourceSentence(input=header, tokens=read)
@@ -130,7 +137,7 @@ def passages_of(inputs: Mapping[str, str], *, most: int, count_tokens: Counting)
     sizes = count_tokens([inputs[part.input][part.start : part.end] for part in sentences])
     return [
         _passage(sentences[first:stop], inputs)
-        for first, stop in _packed(sizes, most=most, overlaps=True)
+        for first, stop in _packed(sizes, most=most, overlaps=True, members=most_sentences)
     ]
 
 
@@ -186,12 +193,18 @@ def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> 
     return Passage(sentences=sentences, text="\n\n".join(texts))
 
 
-def _packed(sizes: Sequence[int], *, most: int, overlaps: bool) -> Iterator[Interval]:
-    """Yield the intervals of `sizes` whose sums are at most `most`, each as long as it can be."""
+def _packed(
+    sizes: Sequence[int], *, most: int, overlaps: bool, members: int = 0
+) -> Iterator[Interval]:
+    """Yield the intervals of `sizes` whose sums are at most `most`, each as long as it can be.
+
+    An interval has at most so many `members`, 0 for any number.
+    """
     first = 0
     while first < len(sizes):
         stop, size = first, 0
-        while stop < len(sizes) and (stop == first or size + sizes[stop] <= most):
+        end = min(len(sizes), first + (members or len(sizes)))
+        while stop < end and (stop == first or size + sizes[stop] <= most):
             size += sizes[stop]
             stop += 1
         yield first, stop

@@ -2,13 +2,16 @@
 
 A claim is supported as well as by the passage that supports it best, and a text is as likely wrong
 as the claim in it that is most likely wrong, as in MiniCheck (Tang et al. 2024, sections 2 and 4).
+``pool="mean"`` averages over the claims, as SummaC (Laban et al. 2022) and AlignScore (Zha et al.
+2023) do.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from typing import ClassVar
+from math import fsum
+from typing import ClassVar, Literal, get_args
 
 from spanjury.judges.checker.cutting import (
     ClaimText,
@@ -52,6 +55,8 @@ from spanjury.judges.text.turns import LONG, in_turn
 _BATCH = 16  # pairs that are checked between two points where the work may be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
 _SEVERITY = 4  # of an error: a checker says that it is wrong, not how much it matters
+Pool = Literal["worst", "mean"]
+"""Probability of an error in a text: that of its worst claim, or the mean over its claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,16 @@ class CheckerJudge:
         all.
     passage_tokens
         The most tokens of a passage; 0 for as many as the checker has room for.
+    passage_sentences
+        The most sentences of a passage; 0 for as many as its tokens take.
+    pool
+        ``"worst"``: a text is as likely wrong as its worst claim. ``"mean"``: the mean of its
+        claims' probabilities, which is the share of wrong claims to expect. That is never above the
+        probability that any claim is wrong, and one wrong claim in a long text moves it little.
+    subtract_contradiction
+        Whether the probability of an error of a claim is ``(1 - supported + contradicted) / 2``,
+        each with the passage for which it is highest, in place of ``1 - supported``. It needs a
+        checker that tells contradictions from silence.
     phrases
         Whether a checker without probabilities for words is asked again about each claim that is
         an error, with one phrase left out at a time: the shortest phrase is marked without which
@@ -103,6 +118,9 @@ class CheckerJudge:
     vouched: float = 0.3
     passages: int = 8
     passage_tokens: int = 0
+    passage_sentences: int = 0
+    pool: Pool = "worst"
+    subtract_contradiction: bool = False
     phrases: bool = False
     any_language: bool = False
     max_spans: int = 8
@@ -111,9 +129,11 @@ class CheckerJudge:
         for name in ("threshold", "vouched"):
             if not 0.0 < (probability := getattr(self, name)) <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {probability!r}")
-        for name in ("passages", "passage_tokens", "max_spans"):
+        for name in ("passages", "passage_tokens", "passage_sentences", "max_spans"):
             if (number := getattr(self, name)) < 0:
                 raise ValueError(f"{name} must not be negative, got {number!r}")
+        if self.pool not in get_args(Pool):
+            raise ValueError(f"pool must be one of {get_args(Pool)}, got {self.pool!r}")
 
     @property
     def signature(self) -> str:
@@ -125,6 +145,9 @@ class CheckerJudge:
             vouched=self.vouched,
             passages=self.passages,
             passage_tokens=self.passage_tokens,
+            passage_sentences=self.passage_sentences,
+            pool=self.pool,
+            subtract_contradiction=self.subtract_contradiction,
             phrases=self.phrases,
             any_language=self.any_language,
             max_spans=self.max_spans,
@@ -159,8 +182,9 @@ class CheckerJudge:
         if checked.unscored is not None:
             return checked.unscored
         claims = checked.claims
+        wrongs = [claim.error_probability for claim in claims]
         return Findings(
-            error_probability=max(claim.error_probability for claim in claims),
+            error_probability=max(wrongs) if self.pool == "worst" else fsum(wrongs) / len(wrongs),
             is_stated=all(claim.is_stated for claim in claims),
             spans=[
                 span
@@ -210,7 +234,9 @@ class CheckerJudge:
             else tuple(
                 finding
                 for reading in read
-                for finding in reading.findings(list(islice(left, len(reading.passages))))
+                for finding in reading.findings(
+                    list(islice(left, len(reading.passages))), subtracts=self.subtract_contradiction
+                )
             ),
             unscored=asked.unscored,
             reply=asked.reply,
@@ -260,7 +286,10 @@ class CheckerJudge:
             deciding = [
                 _Word(start=start, end=end, wrong=finding.error_probability)
                 for (start, end), answer in zip(shorter, rest, strict=True)
-                if 1.0 - answer.supported < self.threshold
+                if self.threshold
+                > _error_probability(
+                    answer.supported, answer.contradicted, subtracts=self.subtract_contradiction
+                )
             ]
             marked.append(replace(finding, words=tuple(deciding[:1])) if deciding else finding)
         return replace(checked, claims=tuple(marked), usage=usage)
@@ -278,6 +307,7 @@ class CheckerJudge:
             count_tokens=count_tokens,
             limit=self.passages,
             passage_tokens=self.passage_tokens,
+            passage_sentences=self.passage_sentences,
         )
         by_word = self.checker.unit == "text"
         return [_Reading(text=text, passages=passages, by_word=by_word) for text, passages in cut]
@@ -323,12 +353,9 @@ class _Finding:
     words: tuple[_Word, ...]
     passage: Passage
     opposed: tuple[float, Passage] | None
+    error_probability: float
     is_stated: bool
     explanation: str
-
-    @property
-    def error_probability(self) -> float:
-        return 1.0 - self.supported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +380,7 @@ class _Reading:
     passages: Sequence[Passage]
     by_word: bool
 
-    def findings(self, answers: Sequence[ClaimSupport]) -> Iterator[_Finding]:
+    def findings(self, answers: Sequence[ClaimSupport], *, subtracts: bool) -> Iterator[_Finding]:
         """Yield one finding for each claim; `answers` has one a passage."""
         for claim in self.text.claims:
             read = [self._of_claim(claim, answer) for answer in answers]
@@ -372,6 +399,9 @@ class _Reading:
                 words=read[best][1],
                 passage=self.passages[best],
                 opposed=(most[0], self.passages[-most[1]]) if most else None,
+                error_probability=_error_probability(
+                    read[best][0], most[0] if most else None, subtracts=subtracts
+                ),
                 is_stated=answers[best].is_stated,
                 explanation=answers[best].explanation,
             )
@@ -387,6 +417,18 @@ class _Reading:
         if self.by_word and words:
             return 1.0 - max(word.wrong for word in words), words
         return answer.supported, words
+
+
+def _error_probability(supported: float, against: float | None, *, subtracts: bool) -> float:
+    """Return how likely a claim is wrong that a source contradicts with probability `against`."""
+    if not subtracts:
+        return 1.0 - supported
+    if against is None:
+        raise JudgeError(
+            "subtract_contradiction=true needs a checker that tells contradictions from silence, "
+            "as models with three named classes do"
+        )
+    return (1.0 - supported + against) / 2.0
 
 
 def _without(phrase: Interval, finding: _Finding, output: str) -> str:

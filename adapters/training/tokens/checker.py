@@ -17,7 +17,7 @@ from transformers import (
     AutoModelForTokenClassification,
 )
 
-from spanjury.adapters.checkers.card import CheckerCard, base_card, class_names
+from spanjury.adapters.checkers.card import CheckerCard, Layout, base_card, class_names
 from spanjury.adapters.checkers.inputs import PairTokens, Tokens
 from spanjury.adapters.checkers.torch_model import load_words
 from spanjury.adapters.torch_models import load_tokenizer, load_weights, quietly
@@ -200,7 +200,7 @@ def find_checker_base(name: str, form: CheckerForm, *, max_length: int | None) -
         encoder=encoder,
         form=form,
         card=card,
-        _tokens=PairTokens(load_words(card), card=card, form="pair", template=""),
+        _tokens=PairTokens(load_words(card), card=card, layout=Layout(form="pair")),
     )
 
 

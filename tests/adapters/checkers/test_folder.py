@@ -302,7 +302,7 @@ def spoilt(folder: Path) -> None:
         (renamed, "does not tell which class means 'supported' (0 good, 1 odd, 2 bad)"),
         (unnamed, "name it by supported=NUMBER"),
         (crowded, "expected 2 or 3 classes"),
-        (headless, "without the head that classifies"),
+        (headless, "without the head of a checker"),
         (pickled, "pytorch_model.bin"),
         (coded, "auto_map"),
         (wordless, "has no tokenizer"),

@@ -17,6 +17,14 @@ OUTPUT = "The library will not close in May. It was built by Peter Evans in 1923
         ("deberta", "template=question.txt,supported=1", "sentence"),
         ("modernbert", "any_language=true", "word"),
         ("bert", "passages=1", "sentence"),
+        (
+            "bert",
+            "pool=mean,passages=0,passage_sentences=1,subtract_contradiction=true",
+            "sentence",
+        ),
+        ("t5", "passages=2", "sentence"),
+        ("hhem", "passages=2", "sentence"),
+        ("alignscore", "pool=mean,passages=2", "sentence"),
     ],
 )
 def test_a_folder_judges_texts_with_spans_evidence_and_a_probability(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from fakes.checker import FakeChecker
@@ -52,6 +53,35 @@ async def test_a_text_is_as_likely_wrong_as_its_worst_claim() -> None:
     assert report.rationale == (
         "1 place that the source does not support in 2 sentences that the judge read."
     )
+
+
+@pytest.mark.anyio
+async def test_pooled_by_the_mean_a_text_has_the_share_of_wrong_claims_and_the_same_errors() -> (
+    None
+):
+    worst, mean = await judged(f"{GOOD} {BAD}"), await judged(f"{GOOD} {BAD}", pool="mean")
+    assert mean.error_probability == pytest.approx((0.1 + 0.9) / 2)
+    assert mean.score == pytest.approx(5 - 4 * 0.5)
+    assert mean.spans == worst.spans
+
+
+@pytest.mark.anyio
+async def test_a_passage_has_one_sentence_if_that_is_the_most() -> None:
+    checker = FakeChecker()
+    await judged(GOOD, checker, passage_sentences=1)
+    assert [f"{pair.passage} " for pair in checker.pairs] == [
+        f"{sentence}. " for sentence in ARTICLE.rstrip(".").split(". ")
+    ]
+
+
+@pytest.mark.anyio
+async def test_what_contradicts_a_claim_most_counts_against_it() -> None:
+    opposed = FakeChecker(contradicting=frozenset({"roof"}))
+    options: dict[str, Any] = {"passage_sentences": 1, "subtract_contradiction": True}
+    report = await judged(GOOD, opposed, **options)
+    assert report.error_probability == pytest.approx((1 - 0.9 + 0.8) / 2)
+    with pytest.raises(JudgeError, match="needs a checker that tells contradictions"):
+        await judged(GOOD, **options)
 
 
 @pytest.mark.anyio
@@ -243,16 +273,23 @@ async def test_a_checker_that_leaves_an_answer_out_costs_the_seat() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"threshold": 0.0}, {"vouched": 1.5}, {"passages": -1}, {"max_spans": -1}]
+    "options",
+    [
+        {"threshold": 0.0},
+        {"vouched": 1.5},
+        {"passages": -1},
+        {"passage_sentences": -1},
+        {"pool": ""},
+    ],
 )
-def test_numbers_out_of_range_are_refused(options: dict[str, float]) -> None:
+def test_numbers_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="got"):
         CheckerJudge(checker=FakeChecker(), **options)  # type: ignore[arg-type]
 
 
 def test_the_signature_changes_with_options_and_checker() -> None:
     judge = CheckerJudge(checker=FakeChecker())
-    others = (replace(judge, passages=3), replace(judge, threshold=0.4))
+    others = (replace(judge, passages=3), replace(judge, pool="mean"))
     assert judge.signature.startswith("checker|checker:fake|threshold:0.5|")
     assert len({judge.signature, *(other.signature for other in others)}) == 3
 

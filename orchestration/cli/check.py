@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, Outcome
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import COVERAGE, GATE, INTERRUPTED, say
@@ -115,8 +115,9 @@ def check(
         typer.echo(report.to_json(indent=2))
     else:
         _show([report])
-    if report.decision is None:
-        _say_what_lacks(report, has_source=text.sources() is not None)
+    if undecided := _undecided(report):
+        hint = "" if text.source else "; name what the text was made from with --source FILE"
+        say(f"no decision on {', '.join(undecided)}{hint}")
         raise typer.Exit(COVERAGE)
     if missed := list(gates.held_to(gate.terms(), report.results).missed()):
         for line in missed:
@@ -154,11 +155,20 @@ def _show(reports: "Iterable[text_report.TextReport]") -> None:
     output.show(run_view.outlook(_summed_up(shown)))
 
 
-def _say_what_lacks(report: "text_report.TextReport", *, has_source: bool) -> None:
-    """Say which aspects have no decision, and what would give them one."""
-    undecided = ", ".join(name for name, each in report.reports.items() if each.decision is None)
-    hint = "" if has_source else "; name what the text was made from with --source FILE"
-    say(f"no decision on {undecided}{hint}")
+def _undecided(report: "text_report.TextReport") -> list[str]:
+    """Return the aspects that lack a decision, and should have one.
+
+    A judge may abstain from an aspect that is not its own, as long as another aspect is decided.
+    """
+    missing = [result for result in report.results if result.report.decision is None]
+    if len(missing) == len(report.results):
+        return [result.aspect.name for result in missing]
+    return [
+        result.aspect.name
+        for result in missing
+        if result.report.outcome is not Outcome.ABSTAINED
+        or result.aspect.lacking(report.segment.inputs)
+    ]
 
 
 def _summed_up(reports: "Sequence[text_report.TextReport]") -> "summary.Summary":

@@ -14,7 +14,7 @@ from fakes.processes import completed
 from fakes.service import Served, serving, started
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
 PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PORT = "8765"
@@ -57,9 +57,9 @@ def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Pat
     assert len((tmp_path / "results.jsonl").read_text("utf-8").splitlines()) == len(rows)
 
 
-def test_the_lines_of_the_readme_start_a_service_and_ask_it(tmp_path: Path) -> None:
+def test_the_lines_of_the_tour_start_a_service_and_ask_it(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (text,) = (text for kind, text in BLOCK.findall(README) if kind == "sh" and "serve &" in text)
+    (text,) = (text for kind, text in BLOCK.findall(TOUR) if kind == "sh" and "serve &" in text)
     install, lines = text.split("\n", 1)
     assert install == "pip install 'spanjury[serve]'"
     with socket.socket() as free:

@@ -59,6 +59,12 @@ def test_a_text_may_come_through_a_pipe(folder: Path) -> None:
 def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> None:
     done = call(folder, "check", "draft.txt", *RULES, code=COVERAGE)
     assert "no decision on consistency; name what the text was made from" in done.stderr
+    alone = ("--judge", "grounding")
+    done = call(folder, "check", "draft.txt", "--source", "article.txt", *alone)
+    assert "fluency: abstained" in done.stdout
+    call(
+        folder, "check", "draft.txt", "--source", "article.txt", "--judge", "rouge-2", code=COVERAGE
+    )
 
 
 @pytest.mark.parametrize(

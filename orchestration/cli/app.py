@@ -110,16 +110,18 @@ class _Exam(CommandGroup):
         self, ctx: typer.Context
     ) -> list[str]:
         """Return the names of exams, then the other commands."""
-        return [*plugins.EXAMS.names(), *super().list_commands(ctx)]
+        return [*dict.fromkeys((*plugins.EXAMS.names(), *super().list_commands(ctx)))]
 
     def get_command(  # type: ignore[override]  # as above
         self, ctx: typer.Context, cmd_name: str
     ) -> Any:  # noqa: ANN401  typer does not name its type of a command
         """Return the command of an exam, or another."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in plugins.EXAMS.names():
-            return own
-        return DeferredCommand(cmd_name, partial(_exam, cmd_name))
+        if cmd_name not in self.commands:  # the exams are listed now: one of them may be meant
+            exams = {
+                name: DeferredCommand(name, partial(_exam, name)) for name in plugins.EXAMS.names()
+            }
+            self.commands = {**exams, **self.commands}
+        return super().get_command(ctx, cmd_name)
 
 
 def _exam(name: str) -> Callable[..., None]:

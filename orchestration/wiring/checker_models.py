@@ -20,7 +20,8 @@ BEST = "best"
 _REVISION, _DOWNLOAD = "revision", "download"
 _HUB = "hf:"
 _FORMATS = (
-    "Formats: classifiers of tokens, and of pairs with 2 or 3 classes, as safetensors or ONNX."
+    "Formats: classifiers of tokens, and of pairs with 2 or 3 classes, as safetensors or ONNX;"
+    " MiniCheck's T5, HHEM and AlignScore as safetensors."
 )
 _TORCH = ("torch", "transformers")
 

@@ -44,7 +44,7 @@ def cached(tmp_path: Path) -> Path:
 def test_every_model_of_the_catalogue_is_asked_by_options_that_exist() -> None:
     listed = catalogue.read_catalogue()
     opener = inspect.signature(folder.open_folder).parameters
-    options = {*inspect.signature(CheckerJudge).parameters, *opener, "pool", "passage_sentences"}
+    options = {*inspect.signature(CheckerJudge).parameters, *opener}
     for model in listed.models.values():
         assert {*listed.options_of(model), *model.needs} <= options
         assert {*model.figures} <= {*listed.sets}

@@ -8,7 +8,7 @@ judge; the plan runs it.
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache, partial, wraps
+from functools import cache, partial
 from inspect import Signature, cleandoc, signature
 from itertools import islice
 from pathlib import Path
@@ -506,12 +506,7 @@ def from_python(
     run.__doc__ = _explained(study)
     run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
 
-    @wraps(run)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        return synchronous.run_synchronously(partial(run, *args, **kwargs))
-
-    called.__name__ = called.__qualname__ = name
-    return run, called
+    return run, synchronous.synchronous(run, name=name, doc=run.__doc__)
 
 
 @cache

@@ -40,7 +40,7 @@ test: lint layers
 
 # Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours, the site
 [parallel]
-test-all: set-up && types e2e frameworks neighbours site
+test-all: set-up && types e2e frameworks neighbours core site
     pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -71,6 +71,21 @@ wheel:
     {{ uv }} run --quiet --isolated --no-project --with wheel==0.48.0 wheel tags --remove --python-tag py3 --abi-tag none --platform-tag any build/pure/*.whl
     {{ uv }} build --quiet --wheel --out-dir dist
     mv build/pure/*.whl dist/
+
+# Judge, and serve, with the packages of requirements-core.txt alone
+core:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    {{ uv }} venv --quiet --clear build/core
+    {{ uv }} pip install --quiet --python build/core --no-deps -r requirements-core.txt
+    export PYTHONPATH=src SPANJURY_SERVE_STATE=build/core/state SPANJURY_SERVE_PORT=18765
+    spanjury="build/core/bin/python -m spanjury"
+    $spanjury demo > /dev/null
+    $spanjury evaluate examples/summaries.jsonl --no-memory --show none --no-progress -o build/core/results.jsonl > /dev/null
+    $spanjury serve &
+    trap 'kill %1' EXIT
+    curl -s --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:$SPANJURY_SERVE_PORT/v1/check -H 'Content-Type: application/json' \
+      -d '{"output": "The bridge opened in 1935.", "source": "The bridge opened in 1932."}' | grep --quiet '"decision":"faulty"'
 
 # Format, then run everything
 check: format test test-all

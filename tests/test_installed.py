@@ -44,3 +44,9 @@ def test_uv_run_keeps_the_versions_that_the_recipes_install() -> None:
     synced = completed([uv, "sync", "--inexact", "--frozen", "--offline", "--dry-run"], cwd=ROOT)
     changes = [line for line in synced.stderr.splitlines() if line.startswith((" + ", " - "))]
     assert [line for line in changes if line[3:].split()[0].split("==")[0] != "spanjury"] == []
+
+
+def test_the_least_requirements_have_the_versions_of_all_requirements() -> None:
+    pinned = {line.rstrip("\\ ") for line in (ROOT / "requirements.lock").read_text().splitlines()}
+    least = (ROOT / "requirements-core.txt").read_text().splitlines()
+    assert [line for line in least if line[0] != "#" and line not in pinned] == []

@@ -25,16 +25,17 @@ from spanjury.judges.core.errors import ConfigError
 T = TypeVar("T")
 
 
-def library(name: str, *, extra: str = "") -> ModuleType:
+def library(name: str, *, extra: str = "", package: str = "") -> ModuleType:
     """Import a module that takes long, or may not be installed.
 
-    Raises `ConfigError` if it, or what it imports, is not installed; names the `extra` to install.
+    Raises `ConfigError` if it, or what it imports, is not installed; names the `extra` or the
+    `package` to install.
     """
     try:
         return import_module(name)
     except ImportError as error:
         missing = error.name or name
-        package = f"spanjury[{extra}]" if extra else "spanjury"
+        package = package or (f"spanjury[{extra}]" if extra else "spanjury")
         raise ConfigError(
             f"{missing} is not installed ({error}): pip install '{package}'"
         ) from error

@@ -14,13 +14,13 @@ from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import ParamSpec, overload
+from typing import Any, ParamSpec, overload
 
 import anyio
 from anyio import CancelScope, to_thread
 
 from spanjury.judges.core import Aspect, Decision, Result, Segment, shown
-from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.lazy import library
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -38,10 +38,6 @@ from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import open_rows, open_source
-
-with lazily():
-    import pandas as pd
-    import polars as pl
 
 _AHEAD = 256
 """Reports that may wait for the caller before the batch waits for it."""
@@ -90,14 +86,20 @@ class TextReports(Sequence[TextReport]):
         """Return a flat row for each result, as `to_pandas` and `to_polars` take them."""
         return [_flat(result) for result in self.results]
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a row for each text and aspect; needs pandas."""
-        return pd.DataFrame(self.rows(), columns=[*_COLUMNS])
+    def to_pandas(self) -> Any:  # noqa: ANN401  a DataFrame of pandas, which may be absent
+        """Return a `pandas.DataFrame` with a row for each text and aspect.
 
-    def to_polars(self) -> "pl.DataFrame":
-        """Return a row for each text and aspect; needs polars."""
+        Raise `ConfigError` if pandas is not installed.
+        """
+        return library("pandas", package="pandas").DataFrame(self.rows(), columns=[*_COLUMNS])
+
+    def to_polars(self) -> Any:  # noqa: ANN401  as above
+        """Return a `polars.DataFrame` with a row for each text and aspect.
+
+        Raise `ConfigError` if polars is not installed.
+        """
         columns = {name: [row[name] for row in self.rows()] for name in _COLUMNS}
-        return pl.DataFrame(columns)
+        return library("polars", package="polars").DataFrame(columns)
 
     def __repr__(self) -> str:
         """Say how many there are, and how they were decided."""

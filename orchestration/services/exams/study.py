@@ -8,7 +8,7 @@ judge; the plan runs it.
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache, partial
+from functools import cache, partial, wraps
 from inspect import Signature, cleandoc, signature
 from itertools import islice
 from pathlib import Path
@@ -506,7 +506,14 @@ def from_python(
     run.__doc__ = _explained(study)
     run.__signature__ = Signature(given)  # type: ignore[attr-defined]  # what `help` shows
 
-    return run, synchronous.synchronous(run, name=name, doc=run.__doc__)
+    @wraps(run)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        # Made at the call: it loads anyio, which the help of commands does without.
+        at_once = synchronous.synchronous(run, name=name, doc=_explained(study))
+        return at_once(*args, **kwargs)
+
+    called.__name__ = called.__qualname__ = name
+    return run, called
 
 
 @cache

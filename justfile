@@ -40,8 +40,12 @@ test: lint layers
 
 # Run what `test` leaves: types, heavy tests, doctests, properties that ask for many examples, the embedded model, Ray, frameworks, neighbours, the site
 [parallel]
-test-all: set-up && types e2e frameworks neighbours core site
+test-all: set-up && e2e frameworks neighbours core site
+    #!/usr/bin/env bash
+    set -euo pipefail
+    nice {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
     pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
+    wait $types
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
 coverage: set-up

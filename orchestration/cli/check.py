@@ -12,7 +12,7 @@ import typer
 from spanjury.judges.core import ConfigError, DataError, Outcome
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import COVERAGE, GATE, INTERRUPTED, say
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Task
 from spanjury.orchestration.cli.flags.gates import DemandFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
@@ -115,6 +115,9 @@ def check(
         typer.echo(report.to_json(indent=2))
     else:
         _show([report])
+    if _summed_up([report]).unanswered:
+        say("a judge did not answer: the report is not complete")
+        raise typer.Exit(ERROR)
     if undecided := _undecided(report):
         hint = "" if text.source else "; name what the text was made from with --source FILE"
         say(f"no decision on {', '.join(undecided)}{hint}")

@@ -145,7 +145,7 @@ def test_a_plugin_that_is_a_checker_is_named_like_a_model(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("variables", "folder"),
     [
-        ({"HF_HUB_CACHE": "$ROOT/a", "HF_HOME": "/b"}, "/root/a"),
+        ({"HF_HUB_CACHE": "$ROOT/a", "HF_HOME": "/b"}, "/top/a"),
         ({"HUGGINGFACE_HUB_CACHE": "/c", "HF_HOME": "/b"}, "/c"),
         ({"HF_HOME": "/b"}, "/b/hub"),
         ({"XDG_CACHE_HOME": "/d"}, "/d/huggingface/hub"),
@@ -157,7 +157,7 @@ def test_the_cache_is_where_the_hubs_client_has_it(
 ) -> None:
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in {"ROOT": "/root", **variables}.items():
+    for name, value in {"ROOT": "/top", **variables}.items():
         monkeypatch.setenv(name, value)
     assert str(local_models.hub_cache()) == folder
 

@@ -86,6 +86,14 @@ def test_what_cannot_be_judged_is_refused_in_one_line(
     assert done.stderr.count("\n") == 1
 
 
+def test_a_judge_that_does_not_answer_leaves_no_exit_code_0(folder: Path) -> None:
+    dead = ("--model", "openai-compatible/m", "--model-base-url", "http://127.0.0.1:9/v1")
+    flags = ("--source", "article.txt", *RULES, "--judge", "annotator", *dead, "--attempts", "1")
+    done = call(folder, "check", "draft.txt", *flags, code=ERROR)
+    assert "a judge did not answer" in done.stderr
+    assert "[1935]" in done.stdout
+
+
 def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:
     done = call(tmp_path, "demo")
     assert "school-lunch/system-c" in done.stdout

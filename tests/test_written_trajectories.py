@@ -51,10 +51,10 @@ def is_valid(row: Row) -> bool:
 
 def marked_text(row: Row, error: Row) -> str:
     """Return the text in which an error stands: a turn's, a tool's name, or a value's."""
-    turn = row["messages"][error["turn"]]
+    turn = row["messages"][error["turn"] - 1]
     if "call" not in error:
         return str(turn["content"])
-    function = turn["tool_calls"][error["call"]]["function"]
+    function = turn["tool_calls"][error["call"] - 1]["function"]
     if error["path"] in {"", "$"}:
         return str(function["arguments" if error["path"] else "name"])
     value = json.loads(function["arguments"])
@@ -71,7 +71,7 @@ def test_every_error_stands_once_where_its_row_says(half: str) -> None:
             assert error["kind"] in KINDS
             assert error["severity"] in range(1, 6)
             assert error["explanation"].endswith(".")
-            assert row["messages"][error["turn"]]["role"] == "assistant"
+            assert row["messages"][error["turn"] - 1]["role"] == "assistant"
             assert marked_text(row, error).count(error["text"]) == 1, row["id"]
 
 

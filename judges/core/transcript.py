@@ -121,6 +121,14 @@ def transcript(trajectory: Trajectory) -> Transcript:
     return _TRANSCRIPTS.of(trajectory)
 
 
+def transcript_of(segment: Segment) -> Transcript | None:
+    """Return the transcript that is the output of `segment`; None if it is another text."""
+    if segment.trajectory is None:
+        return None
+    made = transcript(segment.trajectory)
+    return made if made.text == segment.output else None
+
+
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:
     """Return a segment of `trajectory`: what else `segment` has stays, but output and inputs.
 

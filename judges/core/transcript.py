@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from spanjury.judges.core.chat import ToolSpec
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.span import ErrorSpan
 from spanjury.judges.core.trajectory import Trajectory
 
 INSTRUCTIONS, USER, RESULT, TOOLS = "Instructions", "User", "Result", "Tools"
@@ -127,6 +128,14 @@ def transcript_of(segment: Segment) -> Transcript | None:
         return None
     made = transcript(segment.trajectory)
     return made if made.text == segment.output else None
+
+
+def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
+    """Return the position of `span` in the trajectory of `segment`; None if it has none."""
+    if segment.trajectory is None or span.interval is None:
+        return None
+    made = transcript_of(segment)
+    return made and made.position_of(*span.interval)
 
 
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:

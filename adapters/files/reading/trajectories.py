@@ -13,8 +13,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from spanjury.adapters.files.reading.foreign_values import role_of
-from spanjury.adapters.files.strict_json import excerpt
-from spanjury.judges.core import DataError, Speaker, ToolCall, ToolSpec, Trajectory, Turn
+from spanjury.adapters.files.strict_json import excerpt, parse_json
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    Speaker,
+    ToolCall,
+    ToolSpec,
+    Trajectory,
+    Turn,
+)
 from spanjury.judges.core.transcript import Transcript
 
 CONVERSATIONS = (
@@ -137,6 +145,52 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
     if not any(turn.role == "assistant" for turn in turns):
         return None
     return Trajectory(turns=tuple(turns), tools=tools_of(tools) or listed)
+
+
+def as_trajectory(value: object, tools: object = ()) -> Trajectory:
+    """Return the trajectory that a caller gives: messages, or an object that holds them.
+
+    Messages may be objects of pydantic models, as OpenAI's and LangChain's are.
+
+    Raises `ConfigError` if there is no turn of the assistant's.
+    """
+    if isinstance(value, Trajectory):
+        return replace(value, tools=tools_of(tools)) if tools else value
+    if isinstance(value, Mapping):
+        conversation = conversation_in({"tools": tools, **value} if tools else value)
+        trajectory = conversation and conversation.trajectory
+    else:
+        messages = [*map(_dumped, value)] if isinstance(value, Sequence) else value
+        trajectory = trajectory_of(messages, tools)
+    if trajectory is None:
+        raise ConfigError(
+            f"got {excerpt(value)}, expected messages with a role each, one of them the assistant's"
+        )
+    return trajectory
+
+
+def _dumped(message: object) -> object:
+    dump = getattr(message, "model_dump", None)
+    return dump(mode="json") if callable(dump) else message
+
+
+def trajectory_in_text(text: str) -> Trajectory | None:
+    """Return the trajectory that a JSON document, or a message a line, is; None if it is none."""
+    try:
+        document = parse_json(text)
+    except (DataError, RecursionError):
+        try:
+            document = [parse_json(line) for line in text.splitlines() if line.strip()]
+        except (DataError, RecursionError):
+            return None
+    if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
+        document = document[0] if conversation_in(document[0]) else document
+    if not isinstance(document, list | dict):
+        return None
+    try:
+        return as_trajectory(document)
+    except ConfigError:
+        return None
 
 
 def is_conversation(value: object) -> bool:
@@ -280,7 +334,7 @@ def _interval(error: Mapping[str, object], transcript: Transcript) -> tuple[int,
     if not text:
         return held
     inside = transcript.text[slice(*held)]
-    for quote in (str(text), json.dumps(text, ensure_ascii=False).strip('"')):
+    for quote in (str(text), json.dumps(str(text), ensure_ascii=False)[1:-1]):
         if (at := inside.find(quote)) >= 0:
             return held[0] + at, held[0] + at + len(quote)
     raise DataError(f"{named} does not hold {excerpt(text)}; it is {excerpt(inside)}")

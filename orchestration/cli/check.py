@@ -129,7 +129,11 @@ def check(
         say("a judge did not answer: the report is not complete")
         raise typer.Exit(ERROR)
     if undecided := _undecided(report):
-        hint = "" if text.source or not isinstance(output, str) else "; name what the text was made from with --source FILE"
+        hint = (
+            ""
+            if text.source or not isinstance(output, str)
+            else "; name what the text was made from with --source FILE"
+        )
         say(f"no decision on {', '.join(undecided)}{hint}")
         raise typer.Exit(COVERAGE)
     if missed := list(gates.held_to(gate.terms(), report.results).missed()):

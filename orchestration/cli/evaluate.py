@@ -25,10 +25,9 @@ with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster
     from spanjury.orchestration.services.runs import run_folder as runs
-    from spanjury.orchestration.wiring import checker_models
+    from spanjury.orchestration.wiring import checker_models, sources
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
-    from spanjury.orchestration.wiring import sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from spanjury.judges.core.chat import ToolSpec
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
-from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.trajectory import Trajectory, Turn
 
 INSTRUCTIONS, USER, RESULT, TOOLS = "Instructions", "User", "Result", "Tools"
 """Headers of the inputs. A turn's header also has its number, as ``Result [4]``."""
@@ -157,7 +157,7 @@ def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segmen
 def inputs_of(trajectory: Trajectory) -> dict[str, str]:
     """Return what the agent was given: header -> text, one for each turn of anyone else."""
     inputs = {
-        f"{_HEADERS[turn.role]} [{number}]": _given(trajectory, number)
+        header_of(turn, number): _given(trajectory, number)
         for number, turn in enumerate(trajectory.turns, 1)
         if turn.role != "assistant"
     }
@@ -173,6 +173,11 @@ def replies(trajectory: Trajectory) -> tuple[int, ...]:
         for number, turn in enumerate(trajectory.turns, 1)
         if turn.role == "assistant" and turn.text and not turn.calls
     )
+
+
+def header_of(turn: Turn, number: int) -> str:
+    """Return the header of the input that turn `number`, which is not the agent's, becomes."""
+    return f"{_HEADERS[turn.role]} [{number}]"
 
 
 def turn_of(header: str) -> int | None:

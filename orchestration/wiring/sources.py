@@ -21,6 +21,7 @@ from spanjury.adapters.files.reading.trajectories import (
     as_trajectory,
     is_conversation,
     trajectory_in_text,
+    trajectory_row,
 )
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
@@ -37,6 +38,7 @@ __all__ = [
     "read_texts",
     "set_data_limits",
     "trajectory_in_text",
+    "trajectory_row",
 ]
 
 _FOLDER = "folder"

@@ -308,14 +308,14 @@ def whole_conversation(
 ) -> Conversation | None:
     """Return the conversation of a `row` that is judged as a whole; None for any other row.
 
-    That is so if the agent called a tool in it, if the row's task is of `CONVERSATION_TASKS`, or
+    That is so if the agent had tools, if the row's task is of `CONVERSATION_TASKS`, or
     `is_asked`. A native row whose output is a text is judged as it stands.
     """
     if shape is not None and shape.name == NATIVE and isinstance(row.get("output"), str):
         return None
     conversation = conversation_in(row)
     is_whole = is_asked or row.get("task") in CONVERSATION_TASKS
-    return conversation if conversation and (is_whole or conversation.has_calls) else None
+    return conversation if conversation and (is_whole or conversation.has_tools) else None
 
 
 def read_trajectory(

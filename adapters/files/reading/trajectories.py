@@ -79,9 +79,10 @@ class Conversation:
     columns: tuple[str, ...]
 
     @property
-    def has_calls(self) -> bool:
-        """True if the agent called a tool."""
-        return any(turn.calls for turn in self.trajectory.turns)
+    def has_tools(self) -> bool:
+        """True if the agent called a tool, or could have."""
+        turns = self.trajectory.turns
+        return bool(self.trajectory.tools) or any(turn.calls for turn in turns)
 
 
 def conversation_in(row: Mapping[str, object]) -> Conversation | None:
@@ -141,7 +142,8 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
         read = _merged(_pieces(message) if is_part else _of_message(message))
         if is_part and read and turns and turns[-1].role == read[0].role == "assistant":
             read = _merged([turns.pop(), *read])
-        turns += (turn for turn in read if turn.role != "system" or turn not in turns)
+        repeated = turns if message.get("instructions") else []  # pydantic-ai: in every request
+        turns += (turn for turn in read if turn.role != "system" or turn not in repeated)
     if not any(turn.role == "assistant" for turn in turns):
         return None
     return Trajectory(turns=tuple(turns), tools=tools_of(tools) or listed)

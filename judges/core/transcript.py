@@ -135,7 +135,7 @@ def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
     if segment.trajectory is None or span.interval is None:
         return None
     made = transcript_of(segment)
-    return made and made.position_of(*span.interval)
+    return None if made is None else made.position_of(*span.interval)
 
 
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:

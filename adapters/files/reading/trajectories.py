@@ -108,7 +108,9 @@ def conversation_in(row: Mapping[str, object]) -> Conversation | None:
             tools = tools_of(holder.get(name))
             columns += [name] if name and holder is row else []
     trajectory = trajectory_of(messages, tools)
-    return trajectory and Conversation(trajectory=trajectory, columns=tuple(columns))
+    if trajectory is None:
+        return None
+    return Conversation(trajectory=trajectory, columns=tuple(columns))
 
 
 def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> Trajectory | None:
@@ -160,7 +162,7 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
         return replace(value, tools=tools_of(tools)) if tools else value
     if isinstance(value, Mapping):
         conversation = conversation_in({"tools": tools, **value} if tools else value)
-        trajectory = conversation and conversation.trajectory
+        trajectory = conversation.trajectory if conversation else None
     else:
         messages = [*map(_dumped, value)] if isinstance(value, Sequence) else value
         trajectory = trajectory_of(messages, tools)
@@ -378,10 +380,12 @@ def _joined(
     asked: list[Mapping[str, object]], reply: list[Mapping[str, object]]
 ) -> list[Mapping[str, object]]:
     """Return a request with its reply, which may repeat the request, or be its last message."""
-    if any(_role(message) in {"user", "system"} for message in reply):
+    before, after = (
+        [turn for message in messages for turn in _read(message)] for messages in (asked, reply)
+    )
+    if any(turn.role == "user" and turn in after for turn in before):
         return reply
-    last = [turn for message in asked for turn in _read(message)][-1:]
-    if last and last[0].role == "assistant" and not last[0].calls:
+    if before and before[-1].role == "assistant" and not before[-1].calls:
         return asked
     return [*asked, *reply]
 
@@ -435,7 +439,8 @@ def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
         listed = [*calls] if isinstance(calls, list) else []
         if isinstance(single := holder.get("function_call"), Mapping):  # OpenAI, before 2024
             listed.append(single)
-        listed += message.get("invalid_tool_calls") or [] if holder is message else []
+        if holder is message and isinstance(broken := message.get("invalid_tool_calls"), list):
+            listed += broken
         if listed:
             made = (_call(call) for call in listed if isinstance(call, Mapping))
             yield from (call for call in made if call.name)

@@ -40,7 +40,8 @@ class Location(NamedTuple):
 def failing_line(failure: Failure) -> str:
     """Return a failing row in one line: its name, the conditions that it meets, and why."""
     met = "; ".join(failure.conditions)
-    text = _span_words(*_placed(failure)[0]) if failure.spans else failure.says
+    span, position = _placed(failure)[0]
+    text = failure.says if span is None else _span_words(span, position)
     more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
     # Led by a word of ours: an id at the beginning of a line could be a command to what reads it.
     return one_line(f"failing: {row_name(failure)} ({met}): {text}{more}")
@@ -55,7 +56,7 @@ def annotations(failure: Failure, locations: Mapping[str, Location]) -> Iterator
         Id of a segment -> its location; a row without one is on no line of the page.
     """
     location = locations.get(failure.segment_id)
-    for span, position in _placed(failure) or [(None, None)]:
+    for span, position in _placed(failure):
         text = failure.says if span is None else _span_words(span, position)
         title = failure.aspect if span is None else f"{failure.aspect}: {_severity(span)}"
         yield workflow_command(
@@ -97,8 +98,9 @@ def span_message(span: ErrorSpan) -> str:
     return f"{quote}: {one_line(span.explanation)}" if span.explanation else quote
 
 
-def _placed(failure: Failure) -> list[tuple[ErrorSpan, Position | None]]:
-    return [*zip(failure.spans, failure.positions, strict=True)]
+def _placed(failure: Failure) -> Sequence[tuple[ErrorSpan | None, Position | None]]:
+    """Return each span that fails with its position; neither where the row fails as a whole."""
+    return [*zip(failure.spans, failure.positions, strict=True)] or [(None, None)]
 
 
 def _span_words(span: ErrorSpan, position: Position | None) -> str:
@@ -173,7 +175,7 @@ def _failing_spans(
     failures: Sequence[Failure],
 ) -> Iterator[tuple[Failure, ErrorSpan | None, Position | None]]:
     for failure in failures:
-        for span, position in _placed(failure) or [(None, None)]:
+        for span, position in _placed(failure):
             yield failure, span, position
 
 

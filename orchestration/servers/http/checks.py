@@ -81,8 +81,9 @@ async def _report(
 
     try:
         text = checking.request_of(
-            asked.output,
+            asked.messages if asked.output is None else asked.output,
             source=asked.given_source,
+            tools=asked.tools,
             task=asked.task,
             aspects=asked.aspects,
             rubric=asked.rubric,

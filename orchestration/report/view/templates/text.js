@@ -33,7 +33,9 @@ function drawPane(pane) {
   const shownMarks = pane.marks.filter((mark) => mark.isPlaced && !isHidden(mark));
   const lanes = lanesOf(pane.tracks, shownMarks);
   for (const mark of pane.marks) mark.element = null;
-  const pieces = cutText(pane.text, shownMarks).map((piece) => drawPiece(piece, pane, lanes));
+  const cut = cutText(pane.text, shownMarks);
+  const isByTurn = isTrajectory(pane.row.text) && pane.text === pane.row.text.output;
+  const pieces = isByTurn ? drawTurns(pane, cut, lanes) : cut.map((piece) => drawPiece(piece, pane, lanes));
   pane.element.replaceChildren(...(pieces.length > 0 ? pieces : [h("i.empty", {}, "(an empty text)")]));
   styled(pane.element, { "--lanes": `${lanes.size * LINE_STEP}px` });
   const first = shownMarks.find((mark) => mark.element);

@@ -35,6 +35,7 @@ from spanjury.judges.text.languages import (
     unlike_languages,
 )
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
+from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
@@ -114,14 +115,17 @@ class GroundingJudge:
         return signature("grounding", max_spans=self.max_spans, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Compare the output with the inputs that `aspect` may look at."""
-        return await self._look(segment, aspect)
+        """Compare the output with the inputs that `aspect` may look at; an agent's, reply by reply."""
+        return await by_reply(segment, aspect, self._look, max_spans=self.max_spans)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that follows from `spans`, in place of those that are reported."""
-        report = await self._look(segment, aspect, spans=tuple(spans))
+        if segment.trajectory is None:
+            report = await self._look(segment, aspect, spans=tuple(spans))
+        else:
+            report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
     async def _look(

@@ -34,6 +34,7 @@ from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
     false_successes,
+    is_reading_again,
     misread_fields,
     unstated_values,
 )
@@ -226,7 +227,10 @@ class _Turn:
             category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
             yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
-        for choice in mistaken(arguments, self.context):
+        others = [
+            other.arguments for turn in self.trajectory.turns for other in turn.calls if other is not call
+        ]
+        for choice in mistaken(arguments, self.context, others=others):
             yield (
                 self._span(
                     OTHER_RECORD,
@@ -310,7 +314,7 @@ class _Turn:
                 explanation = f"{first} must come before: {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
-        if self._is_repeated(count, call):
+        if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
             explanation = "The same call was made just before, and it had succeeded."
             yield self._span(REPEATED, explanation, count=count, severity=4)
 

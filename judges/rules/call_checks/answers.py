@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from spanjury.judges.core import ToolCall
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.rules.call_checks.context import (
     Context,
@@ -34,16 +35,22 @@ _SUCCESS = re.compile(
     r"\b(?:done|all set|success\w*|confirmed|complete\w*|sorted|taken care of|went through|in place|is now|are now)\b",
     re.IGNORECASE,
 )
+_PAST = r"([a-z]+ed|sent|paid|made|put|set|written|given|bought)"
+_CONTACTED = re.compile(
+    r"\bi(?:'ve| have)(?: also| just| now| already)? (?:asked|notified|informed|emailed|e-mailed|mailed"
+    r"|texted|called|phoned|contacted|messaged|alerted|reminded|written to|let)(?! you\b)",
+    re.IGNORECASE,
+)
 _ACTED = re.compile(
-    r"\bi(?:'ve| have)?(?: also| just| now| already)? ([a-z]+(?:ed|t|d|n|e))\b"
-    r"|\b(?:has|have) (?:also |now |just |already )?been (?:\w+ly )?([a-z]+(?:ed|t|d|n|e))\b",
+    rf"\bi(?:'ve| have)?(?: also| just| now| already)? {_PAST}\b"
+    rf"|\b(?:has|have) (?:also |now |just |already )?been (?:\w+ly )?{_PAST}\b",
     re.IGNORECASE,
 )
 _READS = frozenset(
     map(
         stem,
         """get find search list look lookup check fetch read query show view track status details
-        info forecast rate availability balance history free""".split(),  # noqa: SIM905
+        info forecast rate availability balance history free state progress poll wait""".split(),  # noqa: SIM905
     )
 )
 _LINKED = (
@@ -102,8 +109,17 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         for turn in trajectory.turns[:number]
         for call in turn.calls
     }
-    done = {part for name in called for part in _action_stems(name)}
+    done = {
+        stem(part)
+        for name in called
+        for part in (*_action_stems(name), *folded_words(_described(trajectory, name)))
+    }
     for start, end in sentence_intervals(text):
+        if text[start:end].rstrip().endswith("?"):
+            continue
+        if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
+            yield Claim(start, end, "The answer says that someone was contacted, and no call did this.")
+            return
         for match in _ACTED.finditer(text, start, end):
             verb = stem((match[1] or match[2]).lower())
             uncalled = [
@@ -115,6 +131,21 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 explanation = f"The answer claims an action of {uncalled[0]}, which was never called."
                 yield Claim(start, end, explanation)
                 return
+
+
+def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
+    """Say whether a repeated call looks again at what has changed since."""
+    results = [
+        turn.text
+        for count, turn in enumerate(trajectory.turns, 1)
+        if (made := trajectory.caller_of(count)) and made.name == call.name
+        and made.arguments == call.arguments
+    ]
+    return not _is_action(call.name) and len({*results}) > 1
+
+
+def _described(trajectory: Trajectory, name: str) -> str:
+    return next((tool.description for tool in trajectory.tools if tool.name == name), "")
 
 
 def misread_fields(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
@@ -290,7 +321,8 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
             value = float(digits.group().replace(",", "")) if digits else 0.0
             if value <= _SMALL and not re.match(r"\s?(?:%|percent)", rest[match.end() :]):
                 continue
-            if not numbers.lead_to(value, loosely=True):
+            written = numerals((*texts, text[: start + match.start()]))
+            if not numbers.lead_to(value, loosely=True) and not written.lead_to(value, loosely=True):
                 yield Claim(
                     start + match.start(),
                     start + match.end(),

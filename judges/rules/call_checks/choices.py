@@ -45,8 +45,17 @@ class Mistaken(NamedTuple):
     is_sure: bool
 
 
-def mistaken(arguments: Mapping[str, object], context: Context) -> Iterator[Mistaken]:
-    """Yield the values among `arguments` that belong to another record than the one meant."""
+def mistaken(
+    arguments: Mapping[str, object], context: Context, *, others: Sequence[str]
+) -> Iterator[Mistaken]:
+    """Yield the values among `arguments` that belong to another record than the one meant.
+
+    Parameters
+    ----------
+    others
+        The arguments of all other calls: what these take, the call need not.
+    """
+    taken = frozenset().union(*map(tokens_of, others))
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
             continue
@@ -57,7 +66,7 @@ def mistaken(arguments: Mapping[str, object], context: Context) -> Iterator[Mist
             finding = _named_other(record, siblings, key, context, path=path) or _not_extreme(
                 record, siblings, key, context, path=path
             )
-            if finding:
+            if finding and squeezed(finding.better) not in taken:
                 yield finding
             break
 

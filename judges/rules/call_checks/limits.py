@@ -34,7 +34,7 @@ _EARLIEST = re.compile(
     rf"\b(?P<words>after|not before|no earlier than|from)\s(?P<clock>{_CLOCK})(?!\w|\s(?:euros?|minutes|people|days))(?: on(?:wards)?)?",
     re.IGNORECASE,
 )
-_STEPS = re.compile(r"\b(\w+)(?: \w+){0,4}? before (?:\w+ ){0,5}?(\w+)\b", re.IGNORECASE)
+_STEPS = re.compile(r"((?:\w+ ){1,6})before ((?:\w+\W){1,6})", re.IGNORECASE)
 _TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
 
 
@@ -71,9 +71,12 @@ def out_of_order(
         if not header.startswith("Instructions"):
             continue
         for match in _STEPS.finditer(text):
-            first, second = (_tool_for(word, tools) for word in match.groups())
-            if first and second == name and first != second and first not in done:
-                return first, match.group()
+            first, second = (
+                [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
+                for part in match.groups()
+            )
+            if name in second and name not in first and first and not done & {*first}:
+                return first[-1], match.group().strip()
     return None
 
 

@@ -21,7 +21,11 @@ _WORDS = (
     (r"\bthird", (1 / 3, 2 / 3)),
     (r"\bquarter", (0.25, 0.75)),
     (r"\b(?:triple|three times)\b", (3.0,)),
-    (r"\b(?:dozen)\b", (12.0,)),
+    (r"\bdozen\b", (12.0,)),
+    (r"\bweeks?\b", (7.0,)),
+    (r"\byears?\b", (12.0,)),
+    (r"\b(?:minutes?|hours?)\b", (60.0, 1 / 60)),
+    (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )
 _SCALES = (0.01, 100.0, 0.001, 1000.0, 60.0, 1 / 60, 24.0, 1 / 24, 7.0, 12.0, 1 / 12, 1 / 7)
 _UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.45359237)
@@ -70,14 +74,16 @@ class Numerals:
         """
         if abs(value) in self.stated or value in self.sums:
             return True
-        steps = [*self._simple()]
         if value == int(value) and abs(value) <= _SMALL:
+            steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
             gaps = [abs(a - b) for a, b in combinations(self.amounts, 2)] if loosely else []
             more = [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
             guests = [2.0, 3.0, 4.0] if self.counts_people else []
+            steps += self.factors
+            steps += [*self._simple()] if loosely else []
             return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
-        return _any_near(value, (*steps, *self._pairs(), *self._triples(value)), loosely=loosely)
+        return _any_near(value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely)
 
     def _simple(self) -> Iterator[float]:
         yield from self.stated
@@ -113,6 +119,7 @@ class Numerals:
                 product = first * second
                 yield from (product + third, abs(product - third), product / 100 + third)
                 yield from (abs(first - second) * third, abs(first - second) * third / 100)
+                yield from ((first + second) * (1 - third / 100), (first + second) * (1 + third / 100))
                 yield from ((first + second) * third, product / 60 * third, product / 1000 * third)
                 if third:
                     yield product / third
@@ -169,9 +176,8 @@ def _readings(part: str) -> Iterator[float]:
     """Yield a run of digits and marks as one number where it is one, and its pieces."""
     try:
         yield _number(part)
-    except ValueError:
-        pass
-    yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)  # noqa: PLR2004
+    except ValueError:  # a date or a version
+        yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)  # noqa: PLR2004
 
 
 def _sums(value: object) -> Iterator[float]:

@@ -33,7 +33,7 @@ _CURRENCIES = {
     "chf": ("franc", "francs"),
     "inr": ("rupee", "rupees", "₹"),
 }
-_NAME = re.compile(r"[^\W\d_]{2,}")
+_NEGATIONS = frozenset("no not without don never t needn cancel drop skip off".split())  # noqa: SIM905
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 
 
@@ -66,12 +66,14 @@ def untraced(
     """Yield the values among `arguments` that nothing before the call leads to."""
     for path, value in json_leaves(arguments):
         schema = _schema_at(tool, path)
-        if value is None or isinstance(value, bool) or value in ("", [], {}):
+        if value is None or value in ("", [], {}):
             continue
         if "default" in schema and schema["default"] == value:
             continue
         own = _Own(path=path, tool=tool, schema=schema, context=context)
-        if isinstance(schema.get("enum"), list):
+        if isinstance(value, bool):
+            yield from own.flag(value=value)
+        elif isinstance(schema.get("enum"), list):
             yield from own.choice(value)
         elif isinstance(value, int | float):
             yield from own.number(float(value))
@@ -152,6 +154,7 @@ class _Own:
         if words_of(self.path) & _PAGING or value in {0.0, 1.0, -1.0}:
             return
         if numerals(self._texts).lead_to(value):
+            yield from self._listed(value)
             return
         year = self._moments.today
         if year and value in {year.year, year.month, year.day, year.year + 1, year.year - 1}:
@@ -159,6 +162,28 @@ class _Own:
         asked = nearest(value, self.context.asked)
         near = asked or nearest(value, [*self.context.sources.values()])
         yield self._untraced("number", near=near)
+
+    def _listed(self, value: float) -> Iterator[Untraced]:
+        """Yield a choice of a description in whose place the user names another of its numbers."""
+        listed = numerals((str(self.schema.get("description", "")),)).amounts
+        stated = numerals(self.context.asked).stated
+        others = [number for number in listed if number in stated and number != value]
+        if len(listed) > 1 and value in listed and value not in stated and len(others) == 1:
+            yield self._untraced("choice", near=f"{others[0]:g}")
+
+    def flag(self, *, value: bool) -> Iterator[Untraced]:
+        """Yield a flag that is off although the user named what it turns on."""
+        parts = [stem(part) for part in words_of(self.path) if part not in FUNCTION_WORDS]
+        if value or not parts or "default" in self.schema:
+            return
+        for text in self.context.asked:
+            cut = folded_words(text)
+            stems = [*map(stem, cut)]
+            if all(part in stems for part in parts):
+                at = stems.index(parts[0])
+                if not _NEGATIONS & {*cut[max(0, at - 4) : at + 4]}:
+                    yield self._untraced("choice", near=cut[at])
+                return
 
     def text(self, value: str) -> Iterator[Untraced]:
         """Yield what is from nowhere in a text: all of it, or names and numbers within."""

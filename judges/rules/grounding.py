@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.call_checks.numerals import computed_in
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
@@ -116,7 +117,15 @@ class GroundingJudge:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Compare the output with the inputs that `aspect` may look at; an agent's, reply by reply."""
-        return await by_reply(segment, aspect, self._look, max_spans=self.max_spans)
+        if segment.trajectory is None:
+            return await self._look(segment, aspect)
+        return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)
+
+    async def _look_at_reply(self, reply: Segment, aspect: Aspect) -> Report:
+        """Judge a reply of an agent beside its inputs and the numbers that follow from them."""
+        computed = computed_in(reply.output, tuple(reply.inputs.values()))
+        inputs = {**reply.inputs, **({"Computed": computed} if computed else {})}
+        return await self._look(replace(reply, inputs=inputs), aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]

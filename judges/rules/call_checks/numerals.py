@@ -241,3 +241,16 @@ def nearest(value: float, texts: Sequence[str]) -> str:
     """Return the number in `texts` that is nearest to `value`, as it stands; empty for none."""
     candidates = [match.group() for text in texts for match in _NUMERAL.finditer(text)]
     return min(candidates, key=lambda token: abs(_number(token) - value), default="")
+
+
+def computed_in(text: str, sources: tuple[str, ...]) -> str:
+    """Return the numbers of `text` that follow from those of `sources` and stand in none of them."""
+    computed = []
+    for match in _NUMERAL.finditer(text):
+        value = _number(match.group())
+        whole = (*sources, text[: match.start()])
+        if numerals(sources).lead_to(value, loosely=True) or numerals(whole).lead_to(
+            value, loosely=True
+        ):
+            computed.append(match.group())
+    return " ".join(computed)

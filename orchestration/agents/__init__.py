@@ -1,11 +1,34 @@
-"""Tools, an output validator and a repair loop for agents of pydantic-ai.
+"""Reviews, tools, an output validator and a repair loop for agents.
 
-They need asyncio, as pydantic-ai does.
+The tools and the validator are for agents of pydantic-ai and need asyncio, as pydantic-ai does.
 """
 
 from spanjury.orchestration.agents.repairing import arepair, repair
+from spanjury.orchestration.agents.reviewing import Review, areview, review
+from spanjury.orchestration.agents.supervising import (
+    Attempt,
+    Ended,
+    Supervised,
+    asupervise,
+    supervise,
+)
 from spanjury.orchestration.agents.toolset import jury_toolset
 from spanjury.orchestration.agents.validator import jury_validator
 from spanjury.orchestration.services.judging.repair import Repair, RepairRound
 
-__all__ = ["Repair", "RepairRound", "arepair", "jury_toolset", "jury_validator", "repair"]
+__all__ = [
+    "Attempt",
+    "Ended",
+    "Repair",
+    "RepairRound",
+    "Review",
+    "Supervised",
+    "arepair",
+    "areview",
+    "asupervise",
+    "jury_toolset",
+    "jury_validator",
+    "repair",
+    "review",
+    "supervise",
+]

@@ -1,12 +1,38 @@
-"""Tools, an output validator and a repair loop for agents of pydantic-ai; they need asyncio."""
+"""Reviews, tools, an output validator and a repair loop for agents.
+
+The tools and the validator are for agents of pydantic-ai and need asyncio, as pydantic-ai does.
+"""
 
 from spanjury.orchestration.agents import (
+    Attempt,
+    Ended,
     Repair,
     RepairRound,
+    Review,
+    Supervised,
     arepair,
+    areview,
+    asupervise,
     jury_toolset,
     jury_validator,
     repair,
+    review,
+    supervise,
 )
 
-__all__ = ["Repair", "RepairRound", "arepair", "jury_toolset", "jury_validator", "repair"]
+__all__ = [
+    "Attempt",
+    "Ended",
+    "Repair",
+    "RepairRound",
+    "Review",
+    "Supervised",
+    "arepair",
+    "areview",
+    "asupervise",
+    "jury_toolset",
+    "jury_validator",
+    "repair",
+    "review",
+    "supervise",
+]

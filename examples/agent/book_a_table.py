@@ -17,7 +17,7 @@ import httpx
 from spanjury.agents import Attempt, Supervised, asupervise
 
 Message = dict[str, object]
-Model = Callable[[list[Message]], Message]
+Model = Callable[[list[object]], Message]
 
 INSTRUCTIONS = "You book tables at the Lantern. Today is Thursday 7 May 2026."
 REQUEST = "Please book a table for four tomorrow at 19:00."
@@ -64,7 +64,7 @@ TOOLS = [
 ]
 
 
-def run_agent(messages: list[Message], *, model: Model, restaurant: Restaurant) -> list[Message]:
+def run_agent(messages: list[object], *, model: Model, restaurant: Restaurant) -> list[object]:
     """Ask the model and carry out its calls until it answers; return all messages."""
     messages = [*messages]
     while True:
@@ -114,7 +114,7 @@ def answering(text: str) -> Message:
 def served(name: str, base_url: str) -> Model:
     """Return a model that a server answers for."""
 
-    def reply(messages: list[Message]) -> Message:
+    def reply(messages: list[object]) -> Message:
         body = {"model": name, "messages": messages, "tools": TOOLS}
         answer = httpx.post(f"{base_url}/chat/completions", json=body, timeout=120)
         answer.raise_for_status()
@@ -124,7 +124,7 @@ def served(name: str, base_url: str) -> Model:
     return reply
 
 
-async def book(model: Model, restaurant: Restaurant) -> Supervised[list[Message]]:
+async def book(model: Model, restaurant: Restaurant) -> Supervised[list[object]]:
     """Have the agent book the table, and send it back until nothing fails."""
     return await asupervise(
         lambda messages: run_agent(messages, model=model, restaurant=restaurant),
@@ -133,12 +133,17 @@ async def book(model: Model, restaurant: Restaurant) -> Supervised[list[Message]
     )
 
 
-def lines_of(attempt: Attempt[list[Message]]) -> Iterator[str]:
+def lines_of(attempt: Attempt[list[object]]) -> Iterator[str]:
     """Yield the decision on an attempt and its errors, each with its place."""
     report = attempt.review.report
     yield f"decision: {report.decision}"
     for span in report.spans:
         yield f"  {report.position_of(span)}: {span.text!r}: {span.explanation}"
+
+
+def text_of(message: object) -> object:
+    """Return what a message says."""
+    return message.get("content") if isinstance(message, dict) else message
 
 
 def main() -> None:
@@ -152,7 +157,7 @@ def main() -> None:
     done = anyio.run(book, model, restaurant)
     for number, attempt in enumerate(done.attempts, 1):
         sys.stdout.write("\n".join([f"Attempt {number}", *lines_of(attempt)]) + "\n")
-    sys.stdout.write(f"Answer: {done.result[-1]['content']}\n")
+    sys.stdout.write(f"Answer: {text_of(done.result[-1])}\n")
     sys.stdout.write(f"Bookings: {json.dumps(restaurant.bookings)}\n")
 
 

@@ -3,6 +3,7 @@
 The tools and the validator are for agents of pydantic-ai and need asyncio, as pydantic-ai does.
 """
 
+from spanjury.orchestration.agents.graphs import JuryNode, OnFailure, jury_node
 from spanjury.orchestration.agents.repairing import arepair, repair
 from spanjury.orchestration.agents.reviewing import Review, areview, review
 from spanjury.orchestration.agents.supervising import (
@@ -19,6 +20,8 @@ from spanjury.orchestration.services.judging.repair import Repair, RepairRound
 __all__ = [
     "Attempt",
     "Ended",
+    "JuryNode",
+    "OnFailure",
     "Repair",
     "RepairRound",
     "Review",
@@ -26,6 +29,7 @@ __all__ = [
     "arepair",
     "areview",
     "asupervise",
+    "jury_node",
     "jury_toolset",
     "jury_validator",
     "repair",

@@ -86,7 +86,7 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     messages: Messages | Trajectory,
     *,
     tools: Sequence[object] = (),
-    after: Review | None = None,
+    after: Sequence[Rejection] = (),
     panel: Panel | PanelConfig | Path | str | None = None,
     judges: Judges = (),
     models: Models = (),
@@ -107,8 +107,8 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     tools
         The tools that the agent can call: specifications, or tools of OpenAI's SDK or LangChain.
     after
-        The last review of the same conversation. Calls and answers that it rejected are then not
-        judged again, unless the agent repeats a wrong value, and its feedback is no source.
+        The `rejections` of the last review of the same conversation. What they rejected is not
+        judged again, unless the agent repeats a wrong value, and feedback is no source.
     panel, judges, models, task, aspects, aspects_files
         As in `check`.
     fail_on
@@ -121,8 +121,7 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     """
     conditions = parsed(fail_on)
     trajectory = as_trajectory(messages, tools)
-    earlier = after.rejections if after else ()
-    judged = without_rejected(trajectory, earlier)
+    judged = without_rejected(trajectory, after)
     waiting = waiting_calls(trajectory)
     if waiting and not task and not aspects:
         task = _CALLS_TASK
@@ -135,7 +134,9 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         models=models,
         aspects_files=aspects_files,
     )
-    return _reviewed(report, conditions, waiting=waiting, earlier=earlier, are_named=bool(aspects))
+    return _reviewed(
+        report, conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
+    )
 
 
 review = synchronous(

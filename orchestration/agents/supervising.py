@@ -126,7 +126,7 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
             reviewed = await areview(
                 [*history.instructions, *history.messages],
                 tools=tools or history.tools,
-                after=attempts[-1].review if attempts else None,
+                after=attempts[-1].review.rejections if attempts else (),
                 panel=opened,
                 task=task,
                 aspects=aspects,

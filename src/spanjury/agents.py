@@ -6,6 +6,8 @@ The tools and the validator are for agents of pydantic-ai and need asyncio, as p
 from spanjury.orchestration.agents import (
     Attempt,
     Ended,
+    JuryNode,
+    OnFailure,
     Repair,
     RepairRound,
     Review,
@@ -13,6 +15,7 @@ from spanjury.orchestration.agents import (
     arepair,
     areview,
     asupervise,
+    jury_node,
     jury_toolset,
     jury_validator,
     repair,
@@ -23,6 +26,8 @@ from spanjury.orchestration.agents import (
 __all__ = [
     "Attempt",
     "Ended",
+    "JuryNode",
+    "OnFailure",
     "Repair",
     "RepairRound",
     "Review",
@@ -30,6 +35,7 @@ __all__ = [
     "arepair",
     "areview",
     "asupervise",
+    "jury_node",
     "jury_toolset",
     "jury_validator",
     "repair",

@@ -305,7 +305,7 @@ def _error_lines(error: FoundError) -> Iterator[str]:
     severity = "" if error.severity is None else f", severity {error.severity} of 5"
     category = f", {error.category}" if error.category else ""
     words = f'"{error.text}"' if error.text else "Something is missing"
-    position += f", {error.at}" if error.at else ""
+    position = f", {error.at}" if error.at else position
     yield f"{error.number}. {words}{position} ({error.aspect}{category}{severity})"
     yield f"   {error.explanation}"
     for evidence in error.evidence:

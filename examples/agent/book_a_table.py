@@ -126,8 +126,12 @@ def served(name: str, base_url: str) -> Model:
 
 async def book(model: Model, restaurant: Restaurant) -> Supervised[list[object]]:
     """Have the agent book the table, and send it back until nothing fails."""
+
+    async def run(messages: list[object]) -> list[object]:
+        return run_agent(messages, model=model, restaurant=restaurant)
+
     return await asupervise(
-        lambda messages: run_agent(messages, model=model, restaurant=restaurant),
+        run,
         [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": REQUEST}],
         tools=TOOLS,
     )

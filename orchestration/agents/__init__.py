@@ -11,7 +11,6 @@ from spanjury.orchestration.agents.supervising import (
     Ended,
     Supervised,
     asupervise,
-    supervise,
 )
 from spanjury.orchestration.agents.toolset import jury_toolset
 from spanjury.orchestration.agents.validator import jury_validator
@@ -34,5 +33,4 @@ __all__ = [
     "jury_validator",
     "repair",
     "review",
-    "supervise",
 ]

@@ -146,7 +146,7 @@ def jury_node(  # noqa: PLR0913  all have defaults
 
 
 def _messages(state: State) -> Sequence[object]:
-    messages = state.get("messages") if isinstance(state, Mapping) else None
+    messages = state.get("messages")
     if not isinstance(messages, Sequence) or not messages:
         raise ConfigError("the state of the graph has no messages under the key 'messages'")
     return messages

@@ -16,7 +16,6 @@ from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
-from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 
@@ -79,7 +78,7 @@ class Supervised(Generic[R]):
 
 
 async def asupervise(  # noqa: PLR0913  all but the agent and the messages have defaults
-    run: Callable[[list[object]], R | Awaitable[R]],
+    run: Callable[[list[object]], Awaitable[R]],
     messages: str | Messages,
     *,
     tools: Sequence[object] = (),
@@ -100,8 +99,7 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     ----------
     run
         Runs the agent on a list of messages. It returns all messages with those given, or an object
-        that holds them: a result of OpenAI's SDK or pydantic-ai, or a state with ``messages``. It
-        may be asynchronous.
+        that holds them: a result of OpenAI's SDK or pydantic-ai, or a state with ``messages``.
     messages
         What the user asks, or the messages so far.
     rounds
@@ -112,16 +110,19 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
     Raises
     ------
     ConfigError
-        If a name is unknown, or `run` returns no messages.
+        If a name is unknown, or `run` is not asynchronous or returns no messages.
     """
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
-    given = [{"role": "user", "content": messages}] if isinstance(messages, str) else [*messages]
+    asked = {"role": "user", "content": messages}
+    given: list[object] = [asked] if isinstance(messages, str) else [*messages]
     attempts: list[Attempt[R]] = []
     async with entered(panel, judges=judges, models=models) as opened:
         while True:
-            returned = run(given)
-            result = await returned if isawaitable(returned) else returned
+            running = run(given)
+            if not isawaitable(running):
+                raise ConfigError("the agent must be an asynchronous function of its messages")
+            result = await running
             history = conversation_of(result)
             reviewed = await areview(
                 [*history.instructions, *history.messages],
@@ -141,15 +142,6 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
             if ended := _end(reviewed, is_last=len(attempts) > rounds):
                 return Supervised(attempts=tuple(attempts), ended=ended)
             given = [*history.messages, *reviewed.messages]
-
-
-supervise = synchronous(
-    asupervise,
-    name="supervise",
-    doc="""Run an agent and send it back with its errors, from code that is not asynchronous.
-
-    `asupervise` explains the parameters.""",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +173,8 @@ def conversation_of(result: object) -> Conversation:
     messages = result.get("messages") if isinstance(result, Mapping) else result
     if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise ConfigError(
-            f"the run returned a {type(result).__name__}, expected messages or a result that holds them"
+            f"the run returned a {type(result).__name__}, expected messages or an object that has"
+            " them"
         )
     return Conversation(messages=messages)
 

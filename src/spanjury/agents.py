@@ -20,7 +20,6 @@ from spanjury.orchestration.agents import (
     jury_validator,
     repair,
     review,
-    supervise,
 )
 
 __all__ = [
@@ -40,5 +39,4 @@ __all__ = [
     "jury_validator",
     "repair",
     "review",
-    "supervise",
 ]

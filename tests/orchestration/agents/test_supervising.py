@@ -9,7 +9,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Text
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.run import AgentRunResult
 
-from spanjury.agents import Ended, asupervise, supervise
+from spanjury.agents import Ended, asupervise
 from spanjury.judges.core import ConfigError, ModelTimeoutError
 from spanjury.testing import MarkingJudge
 
@@ -23,7 +23,7 @@ class Script:
         self.answers = list(answers)
         self.given: list[list[object]] = []
 
-    def __call__(self, messages: list[object]) -> list[object]:
+    async def __call__(self, messages: list[object]) -> list[object]:
         self.given.append(messages)
         return [*messages, {"role": "assistant", "content": self.answers.pop(0)}]
 
@@ -84,8 +84,13 @@ async def test_a_result_of_pydantic_ai_holds_its_messages() -> None:
     assert done.result.output == "In 1932."
 
 
-def test_what_a_run_returns_must_hold_messages() -> None:
+async def test_an_agent_is_an_asynchronous_function_that_returns_messages() -> None:
+    async def answer(_: list[object]) -> object:
+        return SimpleNamespace(answer="Hello.")
+
     with pytest.raises(ConfigError, match="the run returned a SimpleNamespace, expected messages"):
-        supervise(lambda _: SimpleNamespace(answer="Hello."), ASKED)
+        await asupervise(answer, ASKED, judges=JUDGES)
+    with pytest.raises(ConfigError, match="must be an asynchronous function"):
+        await asupervise(lambda messages: messages, ASKED, judges=JUDGES)  # type: ignore[arg-type,return-value]
     with pytest.raises(ConfigError, match="rounds must be 0 or more, got -1"):
-        supervise(Script(), ASKED, rounds=-1)
+        await asupervise(answer, ASKED, rounds=-1)

@@ -5,6 +5,7 @@ import json
 import anyio
 import pytest
 from fakes.installed import is_absent
+from fakes.page_blocks import run_page_block
 
 if is_absent("langgraph"):
     pytest.skip("langgraph is not installed: just frameworks", allow_module_level=True)
@@ -131,3 +132,11 @@ def test_a_node_refuses_what_it_cannot_use() -> None:
         jury_node(on_failure="ignore")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="no messages under the key 'messages'"):
         jury_node().route({"history": []})
+
+
+def test_the_block_of_the_page_runs() -> None:
+    answers = iter([calling(WRONG), calling(RIGHT), AIMessage("Booked, number LT-4071.")])
+    names = {"tools": [book_table], "call_model": lambda _: {"messages": [next(answers)]}}
+    left = run_page_block("LangGraph", names)
+    assert left["done"]["messages"][-1].content == "Booked, number LT-4071."
+    assert BOOKED == [RIGHT]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 from fakes.installed import is_absent
+from fakes.page_blocks import run_page_block
 
 if is_absent("agents"):
     pytest.skip("openai-agents is not installed: just frameworks", allow_module_level=True)
@@ -94,3 +95,11 @@ def test_a_run_goes_back_with_the_error_at_its_call() -> None:
     assert '"2026-05-09", turn 3, call 1, $.date' in str(sent[-1])
     assert BOOKED == ["2026-05-09", "2026-05-08"]
     assert [tool.name for tool in first.segment.trajectory.tools] == ["book_table"]
+
+
+def test_the_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    model = Script(calling("2026-05-08"), saying("It is booked."))
+    run_page_block(
+        "OpenAI's Agents SDK", {"agent": Agent(name="host", model=model, tools=[book_table])}
+    )
+    assert capsys.readouterr().out == "It is booked.\n"

@@ -50,7 +50,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What a panel says about an agent's messages.
+    """The report of a panel on an agent's messages, and the feedback.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 
 R = TypeVar("R")
-"""What a run of the agent returns."""
+"""The result of a run of the agent."""
 
 
 class Ended(StrEnum):
@@ -41,7 +41,7 @@ class Attempt(Generic[R]):
     Parameters
     ----------
     result
-        What the run returned.
+        The return value of the run.
     messages
         All messages up to the end of the run, earlier attempts and feedback included.
     kept

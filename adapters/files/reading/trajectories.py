@@ -161,8 +161,11 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
 
     Messages may be objects, as those of OpenAI, LangChain and pydantic-ai are.
 
-    Raises `ConfigError` if there is no turn of the assistant's.
+    Raises `ConfigError` if there is no turn of the assistant's, or a tool has no specification.
     """
+    if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
+        unread = next(tool for tool in tools if not tools_of([tool]))
+        raise ConfigError(f"got the tool {unread!r}, expected its name, description and parameters")
     if isinstance(value, Trajectory):
         return replace(value, tools=tools_of(tools)) if tools else value
     if isinstance(value, Mapping):

@@ -1,6 +1,7 @@
 """The review of an agent's messages by the offline panel, and what goes back to the agent."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from fakes.judges import FixedJudge
@@ -15,7 +16,7 @@ from pydantic_ai.messages import (
 )
 
 from spanjury.agents import areview, review
-from spanjury.judges.core import ConfigError, ErrorSpan, ModelTimeoutError, Report
+from spanjury.judges.core import ConfigError, ErrorSpan, ModelTimeoutError, Report, ToolSpec
 
 Message = dict[str, object]
 
@@ -163,6 +164,18 @@ async def test_messages_that_were_cut_since_the_last_review_are_refused() -> Non
     reviewed = await areview(FIRST, tools=TOOLS)
     with pytest.raises(ConfigError, match="expected the 6 of the last review"):
         await areview(FIRST[2:], tools=TOOLS, after=reviewed.rejections)
+
+
+def test_a_tool_may_be_an_object_that_specifies_it() -> None:
+    schema = {"type": "object", "properties": {"date": {"type": "string"}}}
+    tool = SimpleNamespace(name="book_table", description="Book.", params_json_schema=schema)
+    trajectory = review(FIRST, tools=[tool]).report.segment.trajectory
+    assert trajectory is not None
+    assert trajectory.tools == (
+        ToolSpec(name="book_table", description="Book.", parameters=schema),
+    )
+    with pytest.raises(ConfigError, match="expected its name, description and parameters"):
+        review(FIRST, tools=[lambda date: date])
 
 
 def test_a_program_that_is_not_asynchronous_reviews_too() -> None:

@@ -35,6 +35,7 @@ HEAVY = {
     "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_trajectories_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",
     "orchestration/cli/test_card.py": "runs several exams",

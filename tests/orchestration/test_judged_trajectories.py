@@ -81,7 +81,7 @@ def _report(aspects: Path) -> TextReport:
 def test_a_report_leads_from_an_error_to_its_turn_and_its_evidence(report: TextReport) -> None:
     (span,) = [span for span in report.spans if span.text == "14"]
     assert str(report.position_of(span)) == "turn 4"
-    (result,) = report.to_dict()["results"]  # type: ignore[misc]  # a list of rows
+    (result,) = json.loads(report.to_json())["results"]
     (row,) = [row for row in result["spans"] if row["text"] == "14"]
     assert row["at"] == {"turn": 4, "call": 0, "path": "", "start": 15, "end": 17}
     assert {evidence["turn"] for evidence in row["evidence"]} == {3}

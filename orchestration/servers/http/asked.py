@@ -112,7 +112,9 @@ class CheckRequest(BaseModel):
     def characters(self) -> int:
         """Characters of the output, and of all texts that it is compared with."""
         texts = [self.output or "", *self.references]
-        texts += [json.dumps(given) for given in (self.messages, self.tools) if given]
+        texts += [
+            json.dumps(given, ensure_ascii=False) for given in (self.messages, self.tools) if given
+        ]
         for given in (self.source, *(self.inputs or {}).values()):
             passages = given if isinstance(given, list) else [given or ""]
             texts += [each if isinstance(each, str) else each.text for each in passages]

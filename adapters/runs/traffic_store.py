@@ -260,7 +260,8 @@ class TrafficStore:
 
     def state(self, name: str) -> bytes | None:
         """Return the value that was kept last under a name, or None."""
-        return self._first("SELECT value FROM states WHERE name = ?", name)
+        value: bytes | None = self._first("SELECT value FROM states WHERE name = ?", name)
+        return value
 
     def cursor(self, sink: str) -> tuple[int, int]:
         """Return the last number that a sink has got, and the size of its file."""
@@ -334,7 +335,8 @@ class TrafficStore:
 
     def next_due(self) -> float | None:
         """Return when the next trace may be judged, in seconds since 1970; None if none waits."""
-        return self._first("SELECT min(due) FROM traces WHERE due IS NOT NULL")
+        due: float | None = self._first("SELECT min(due) FROM traces WHERE due IS NOT NULL")
+        return due
 
     async def prune(self, sinks: Collection[str], *, before: float) -> None:
         """Delete the scores that were made before a moment and that all of `sinks` have got."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from spanjury.adapters.files.line_tail import LineTail, TailedLine, TailPosition
-from spanjury.adapters.files.reading.column_map import parse_columns
+from spanjury.adapters.files.reading.column_map import AS_NAMED, parse_columns
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.result_log import ResultLog
 from spanjury.adapters.files.strict_json import parse_json
@@ -29,6 +29,7 @@ from spanjury.adapters.telemetry.otlp import (
 )
 from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.keys import digest
+from spanjury.judges.core.notices import noticed_by
 
 __all__ = [
     "JSON",
@@ -85,6 +86,7 @@ class TrafficReader:
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
         self._native = parse_columns(columns).reader()
+        self._native_of_spans = AS_NAMED.reader()
         self._settle = settle
         self._longest = longest
 
@@ -127,8 +129,10 @@ class TrafficReader:
         read = trace_row(spans)
         if read.row is None:
             raise DataError("no span holds a text that a model wrote")
+        with noticed_by(_ignore):  # the names of our own rows are no news
+            native = self._native_of_spans(read.row)
         return Trace(
-            segment=self._segment(read.row),
+            segment=parse_row(native, line=1),
             trace_id=waiting.trace,
             span_id=read.span_id,
             started=read.started,
@@ -149,3 +153,7 @@ def _trace_id(segment: Segment) -> str:
 def _span_id(segment: Segment) -> str:
     named = (segment.meta.get(name) for name in ("span_id", "spanId", "observation_id"))
     return next((str(value) for value in named if value), "")
+
+
+def _ignore(notice: str) -> None:
+    del notice

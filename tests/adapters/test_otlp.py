@@ -141,9 +141,7 @@ def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
     }
     first = {**CHAT, "gen_ai__output__messages": parts("assistant", "Let me see.")}
     spans = read_request(
-        json.dumps(
-            request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))
-        ).encode(),
+        json.dumps(request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))).encode(),
         JSON,
     ) + read_request(json.dumps(request(span(2, parent=1, **first))).encode(), JSON)
     made = trace_row(spans)

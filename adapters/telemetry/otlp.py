@@ -34,12 +34,12 @@ _TRACE_DIGITS, _SPAN_DIGITS = 32, 16
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
 _TOOL_CALLS = frozenset({"execute_tool"})
 _INPUTS = (
-    *("gen_ai.input.messages", "gen_ai.prompt", "pydantic_ai.all_messages", "input.value"),
-    *("langfuse.observation.input", "langfuse.trace.input", "traceloop.entity.input"),
+    *("gen_ai.prompt", "input.value", "langfuse.observation.input", "langfuse.trace.input"),
+    "traceloop.entity.input",
 )
 _OUTPUTS = (
-    *("gen_ai.output.messages", "gen_ai.completion", "final_result", "output.value"),
-    *("langfuse.observation.output", "langfuse.trace.output", "traceloop.entity.output"),
+    *("gen_ai.completion", "final_result", "output.value", "langfuse.observation.output"),
+    *("langfuse.trace.output", "traceloop.entity.output"),
 )
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
@@ -185,7 +185,17 @@ class TraceRow:
 
 
 def trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
-    """Return the row of a trace, of whose spans there is at least one, in any order."""
+    """Return the row of a trace, of whose spans there is at least one, in any order.
+
+    Raises `DataError` if attributes are of other forms than their programs write.
+    """
+    try:
+        return _trace_row(spans)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"its attributes cannot be read: {error!r}") from error
+
+
+def _trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
     ordered = sorted(spans, key=lambda span: (span.end, span.start))
     calls = [span for span in ordered if _is_model_call(span)]
     others = [span for span in reversed(ordered) if not _is_model_call(span)]
@@ -231,7 +241,7 @@ def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | 
             messages[-1:-1] = chain.from_iterable(map(_tool_turns, trace))
         return {"messages": messages, **_context(trace), **_tools(span)}
     given = {"input": _first(span, _INPUTS), "output": _first(span, _OUTPUTS)}
-    if given["output"] in {None, ""}:
+    if given["output"] in (None, ""):
         return None
     # The trace id makes it a row of a trace, whose input may have any form.
     return {**given, "traceId": span.trace_id}
@@ -239,7 +249,7 @@ def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | 
 
 def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  as the span holds it
     values = (span.attributes.get(name) for name in names)
-    return next((_parsed(value) for value in values if value not in {None, ""}), None)
+    return next((_parsed(value) for value in values if value is not None and value != ""), None)
 
 
 def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or what is there

@@ -1,14 +1,18 @@
 """Spans of OTLP, from JSON and protobuf, and the rows that they make."""
 
+import contextlib
 import json
 import struct
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanjury.adapters.telemetry.otlp import (
     JSON,
     PROTOBUF,
+    TraceSpan,
     decoded_span,
     encoded_span,
     read_request,
@@ -285,3 +289,36 @@ def test_values_that_lie_too_deeply_are_refused() -> None:
     attribute = field(9, field(1, b"a") + field(2, value))
     with pytest.raises(DataError, match="deeply"):
         read_request(field(1, field(2, field(2, attribute))), PROTOBUF)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "gen_ai.input.messages",
+                "gen_ai.output.messages",
+                "gen_ai.prompt.0.content",
+                "gen_ai.completion.0.tool_calls.0.name",
+                "llm.output_messages.0.message.contents.0",
+                "gen_ai.retrieval.documents",
+                "gen_ai.operation.name",
+                "events",
+                "output.value",
+            ]
+        ),
+        st.recursive(
+            st.none() | st.integers() | st.sampled_from(["chat", "", "[{}]", '["x"]', "text"]),
+            lambda inner: (
+                st.lists(inner, max_size=2)
+                | st.dictionaries(st.sampled_from(["role", "parts", "type", "content"]), inner)
+            ),
+            max_leaves=5,
+        ),
+    )
+)
+def test_attributes_of_any_form_make_a_row_or_a_fault(
+    attributes: dict[str, object],
+) -> None:
+    with contextlib.suppress(DataError):
+        row = trace_row([TraceSpan(trace_id=TRACE, span_id="1", attributes=attributes)]).row
+        assert row is None or row["id"] == TRACE

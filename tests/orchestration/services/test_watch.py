@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from anyio import Event, create_task_group
+from anyio.lowlevel import checkpoint
 from fakes.otlp_traffic import RIGHT, WRONG, exported, trace_id
 from loopback.answers import Answer, chat, failure
 from loopback.server import LoopbackServer, Received
@@ -17,6 +19,7 @@ from spanjury.judges.core import (
     DataError,
     Report,
     Segment,
+    SinkRefusedError,
     StoreError,
     TransientModelError,
 )
@@ -26,7 +29,7 @@ from spanjury.orchestration.services.serving.watching.drift import Alert, DriftP
 from spanjury.orchestration.services.serving.watching.sampling import Sampling, parse_rule
 from spanjury.orchestration.services.serving.watching.watch import Watch, WatchPlan, open_watch
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.traffic import JSON
+from spanjury.orchestration.wiring.traffic import JSON, Arrival, Outgoing, TrafficStore
 
 pytestmark = pytest.mark.asyncio_only
 
@@ -148,19 +151,38 @@ async def test_scores_wait_for_a_service_and_keep_their_ids(
 
 
 async def test_a_refused_score_costs_no_other(tmp_path: Path) -> None:
-    refused = failure(400, "unknown trace")
-    # The batch, each of its two scores, and again the first, until it is given up.
-    with LoopbackServer(refused, refused, DONE, refused, refused, DONE) as server:
-        watching = Watching(tmp_path, otlp(server))
-        async with watching.open() as watch:
-            await watch.accept(exported(1, RIGHT), JSON)
-            await watch.accept(exported(2, RIGHT), JSON)
-            await watch.run(lambda: False, once=True)
-            await watch.run(lambda: watch.status()["sinks"][otlp(server)]["dropped"] == 1)  # type: ignore[index]
-        scores = judged(server.requests)
-    assert len(scores) == 6
-    assert len(set(scores[2:])) == 2
-    assert "refused 3 times" in watching.lines[-1]
+    scores = [Outgoing(identity=name, body=name.encode()) for name in ("first", "second", "third")]
+    batches: list[list[bytes]] = []
+    lines: list[str] = []
+
+    async def send(batch: Sequence[Outgoing]) -> None:
+        batches.append([each.body for each in batch])
+        if b"second" in batches[-1]:
+            raise SinkRefusedError("unknown trace")
+
+    dropped = Event()
+
+    def say(line: str) -> None:
+        lines.append(line)
+        dropped.set()
+
+    with TrafficStore(tmp_path / "traffic.sqlite3") as store:
+        await store.accept([Arrival(trace="t", span="s", body=b"", due=0.0)])
+        await store.end("t", scores)
+        sending = delivery.Delivery("sink", send, store=store, bell=delivery.Bell(), say=say)
+        async with create_task_group() as group:
+            group.start_soon(sending.run)
+            await dropped.wait()
+            while store.refused("sink", limit=9):  # until the commit that follows
+                await checkpoint()
+            group.cancel_scope.cancel()
+        assert store.refused("sink", limit=9) == []
+        assert (sending.count.sent, sending.is_done) == (2, True)
+    assert batches == [
+        [b"first", b"second", b"third"],
+        *([name] for name in (b"first", b"second", b"third", b"second", b"second")),
+    ]
+    assert "refused 3 times" in lines[0]
 
 
 async def test_a_change_is_reported_once_and_posted(tmp_path: Path) -> None:
@@ -225,7 +247,7 @@ async def test_traces_beyond_the_budget_wait(tmp_path: Path) -> None:
         watching = Watching(tmp_path, panel=panel, quotas=Quotas(calls=2, per="day"))
         async with watching.open() as watch:
             for number in range(6):
-                await watch.accept(exported(number, RIGHT), JSON)
+                await watch.accept(exported(number, f"{RIGHT} {number}"), JSON)
             await watch.run(lambda: bool(watching.lines))
         assert len(server.requests) <= 2
     assert watch.count.judged + 1 <= 3
@@ -242,7 +264,7 @@ async def test_a_trace_without_a_text_is_counted_and_ends(tmp_path: Path) -> Non
 
 async def test_two_watches_do_not_share_a_folder(tmp_path: Path) -> None:
     async with Watching(tmp_path).open():
-        with pytest.raises(StoreError, match="is in use|held|uses"):
+        with pytest.raises(StoreError, match="in use by process"):
             async with Watching(tmp_path).open():
                 pass
 

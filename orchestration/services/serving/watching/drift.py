@@ -13,7 +13,7 @@ import msgspec
 
 from spanjury.judges.core import USABLE, ConfigError, Decision, Outcome, Result
 from spanjury.judges.core.keys import digest
-from spanjury.stats import RisingMean, bounded_mean, clustered_proportion
+from spanjury.stats import BoundedMean, RisingMean, bounded_mean, clustered_proportion
 
 FigureName = Literal["score", "faulty", "unscored"]
 _FIGURES: tuple[FigureName, ...] = ("score", "faulty", "unscored")
@@ -222,9 +222,9 @@ class DriftMonitor:
             stream.baseline.append(value)
             if len(stream.baseline) >= self._plan.baseline:
                 stream.before = _figure(name, stream.baseline, aspect)
-                worst = bounded_mean(stream.baseline, confidence=_BASELINE_CONFIDENCE).high
+                mean = _mean(name, stream.baseline, confidence=_BASELINE_CONFIDENCE)
                 # A figure that is at its worst already cannot get worse.
-                stream.rising = RisingMean(min(worst, 1 - 1e-9))
+                stream.rising = RisingMean(min(mean.high, 1 - 1e-9))
                 stream.baseline = []
             return None
         stream.rising.add(value)
@@ -281,9 +281,15 @@ def _closed(aspect: _AspectDrift) -> Window:
 
 
 def _figure(name: FigureName, values: list[float], aspect: _AspectDrift) -> Figure:
+    value, low, high = mean = _mean(name, values)
     if name == "score":
-        mean = bounded_mean(values)
         value, high, low = (aspect.best - part * (aspect.best - aspect.worst) for part in mean)
-        return Figure(name=name, value=value, low=low, high=high, texts=len(values))
-    share = clustered_proportion(values, [1] * len(values))
-    return Figure(name=name, value=share.value, low=share.low, high=share.high, texts=len(values))
+    return Figure(name=name, value=value, low=low, high=high, texts=len(values))
+
+
+def _mean(name: FigureName, values: list[float], *, confidence: float = 0.95) -> BoundedMean:
+    """Return the mean of values from 0 to 1; the interval of a share is the narrower one."""
+    if name == "score":
+        return bounded_mean(values, confidence=confidence)
+    share = clustered_proportion(values, [1] * len(values), confidence=confidence)
+    return BoundedMean(share.value, share.low, share.high)

@@ -8,6 +8,8 @@ References
 .. [1] https://opentelemetry.io/docs/specs/otlp, version 1, "OTLP/HTTP"
 """
 
+import logging
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -24,6 +26,8 @@ log = EventLog()
 PATH = "/v1/traces"
 _LARGEST = 2**24
 """Bytes of a request, unpacked."""
+_GZIP = 31
+"""How zlib names the form of gzip, with its header."""
 _RETRY_SECONDS = "5"
 _INVALID, _UNAVAILABLE, _UNAUTHENTICATED = 3, 14, 16
 """Codes of gRPC, which answers in JSON hold beside their message."""
@@ -38,10 +42,14 @@ async def serving_traces(
     Raise `ServiceError` if the port is taken.
     """
     app = web.Application(client_max_size=_LARGEST)
-    app.router.add_post(PATH, _Traces(watch, host=host, tokens=tokens))
-    app.router.add_get("/healthz", _Health(watch, host=host))
+    routes = _Routes(watch, host=host, tokens=tokens)
+    app.router.add_post(PATH, routes.take)
+    app.router.add_get("/healthz", routes.health)
     with listening(host, port) as listener:
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        # Clients that speak another protocol are no news, and gzip is unpacked within bounds here.
+        runner = web.AppRunner(
+            app, access_log=None, logger=_silent(), shutdown_timeout=1.0, auto_decompress=False
+        )
         await runner.setup()
         try:
             await web.SockSite(runner, listener).start()
@@ -50,15 +58,16 @@ async def serving_traces(
             await runner.cleanup()
 
 
-class _Traces:
-    """Answers exports of spans."""
+class _Routes:
+    """Answers exports of spans, and what became of them."""
 
     def __init__(self, watch: Watch, *, host: str, tokens: Tokens) -> None:
         self._watch = watch
         self._is_local = is_loopback(host)
         self._tokens = tokens
 
-    async def __call__(self, request: web.Request) -> web.Response:
+    async def take(self, request: web.Request) -> web.Response:
+        """Take the spans of a request on."""
         kind = request.content_type
         refusal = self._refusal(request, kind) or await self._problem(request, kind)
         if refusal is not None:
@@ -67,12 +76,19 @@ class _Traces:
             return web.Response(body=b"", content_type=PROTOBUF)
         return web.json_response({})
 
+    async def health(self, request: web.Request) -> web.Response:
+        """Answer what the watch has done, without any text."""
+        if _is_foreign(request, is_local=self._is_local):
+            return _failure(403, _UNAUTHENTICATED, "this server answers to loopback names only")
+        return web.json_response(self._watch.status())
+
     async def _problem(self, request: web.Request, kind: str) -> web.Response | None:
         """Take the spans of a request on; return the answer if that fails."""
+        encoding = request.headers.get("Content-Encoding", "identity").lower()
         try:
-            await self._watch.accept(await request.read(), kind)
+            await self._watch.accept(_unpacked(await request.read(), encoding), kind)
         except web.HTTPRequestEntityTooLarge:
-            return _failure(413, _INVALID, f"a request has at most {_LARGEST} bytes")
+            return _failure(413, _INVALID, f"a request has at most {_LARGEST} bytes, unpacked")
         except DataError as error:
             return _failure(400, _INVALID, hide(str(error)))
         except StoreError as error:
@@ -93,17 +109,32 @@ class _Traces:
         return None
 
 
-class _Health:
-    """Answers what the watch has done, without any text."""
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """Return a body as it was before it was packed.
 
-    def __init__(self, watch: Watch, *, host: str) -> None:
-        self._watch = watch
-        self._is_local = is_loopback(host)
+    Raise `DataError` if it is packed otherwise than by gzip, and aiohttp's error if it is too long.
+    """
+    if encoding == "identity":
+        return body
+    if encoding != "gzip":
+        raise DataError(f"expected Content-Encoding gzip or none, got {encoding[:20]!r}")
+    unpacker = zlib.decompressobj(wbits=_GZIP)
+    try:
+        data = unpacker.decompress(body, _LARGEST + 1)
+    except zlib.error as error:
+        raise DataError(f"the body is not gzip: {error}") from error
+    if len(data) > _LARGEST:
+        raise web.HTTPRequestEntityTooLarge(max_size=_LARGEST, actual_size=len(data))
+    if not unpacker.eof:
+        raise DataError("the body is not gzip: it ends too early")
+    return data
 
-    async def __call__(self, request: web.Request) -> web.Response:
-        if _is_foreign(request, is_local=self._is_local):
-            return _failure(403, _UNAUTHENTICATED, "this server answers to loopback names only")
-        return web.json_response(self._watch.status())
+
+def _silent() -> logging.Logger:
+    """Return a logger that drops everything."""
+    logger = logging.getLogger(f"{__name__}.http")
+    logger.disabled = True
+    return logger
 
 
 def _is_foreign(request: web.Request, *, is_local: bool) -> bool:

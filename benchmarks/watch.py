@@ -2,7 +2,7 @@
 
 Run as ``python -m benchmarks.watch [--seconds N] [--rate N] [--kills N]``. The watch has one core
 to itself where the system can hold a process to one. Each trace is a request of OTLP as JSON with
-two spans, a question, an article of 2,400 characters and an answer; rules judge it on two aspects.
+two spans, a question, an article of 2,250 characters and an answer; rules judge it on two aspects.
 """
 
 import argparse
@@ -44,7 +44,7 @@ AHEAD = 20.0
 def trace(number: int) -> bytes:
     """Return the request of a trace."""
     answer = f"Section {number % 36} opened in {1900 + number % 36 + (number % 7 == 0)}."
-    said = {
+    texts = {
         "input": ("user", f"When did section {number % 36} open?"),
         "output": ("assistant", answer),
     }
@@ -55,7 +55,7 @@ def trace(number: int) -> bytes:
             f"gen_ai.{side}.messages": json.dumps(
                 [{"role": role, "parts": [{"type": "text", "content": text}]}]
             )
-            for side, (role, text) in said.items()
+            for side, (role, text) in texts.items()
         },
     }
     attributes = [{"key": name, "value": {"stringValue": value}} for name, value in about.items()]
@@ -193,14 +193,15 @@ def kills(*, times: int, rate: float) -> Iterator[str]:
 
 
 async def _offered_until_killed(service: Service, numbers: Sequence[int], rate: float) -> set[int]:
+    async def kill() -> None:
+        await anyio.sleep(0.7 * len(numbers) / rate)
+        service.end(signal.SIGKILL)
+
+    taken: set[int] = set()
     async with anyio.create_task_group() as group:
-
-        async def kill() -> None:
-            await anyio.sleep(0.7 * len(numbers) / rate)
-            service.end(signal.SIGKILL)
-
         group.start_soon(kill)
-        return await offer(service, numbers, rate=rate)
+        taken = await offer(service, numbers, rate=rate)
+    return taken
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from spanjury.judges.core import DataError
 
 
 class TailPosition(NamedTuple):
-    """How far a file was read: the file by its number, the bytes and the lines."""
+    """The position up to which a file was read: the file by its number, bytes and lines."""
 
     inode: int
     offset: int = 0

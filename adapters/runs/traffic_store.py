@@ -110,7 +110,7 @@ class WaitingTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """What is to be sent: a score with its row of results, or an alert.
+    """Something to send: a score with its row of results, or an alert.
 
     `kind` is ``score`` or ``alert``; `tries` is how often it was refused.
     """

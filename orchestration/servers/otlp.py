@@ -27,7 +27,7 @@ PATH = "/v1/traces"
 _LARGEST = 2**24
 """Bytes of a request, unpacked."""
 _GZIP = 31
-"""How zlib names the form of gzip, with its header."""
+"""The number by which zlib knows gzip, with its header."""
 _RETRY_SECONDS = "5"
 _INVALID, _UNAVAILABLE, _UNAUTHENTICATED = 3, 14, 16
 """Codes of gRPC, which answers in JSON hold beside their message."""

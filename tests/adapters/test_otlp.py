@@ -78,7 +78,7 @@ CHAT = {
     "gen_ai__input__messages": parts("user", QUESTION),
     "gen_ai__output__messages": parts("assistant", ANSWER),
 }
-SAID = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
+MESSAGES = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ SAID = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": 
 )
 def test_a_conversation_is_read_in_every_form(attributes: Mapping[str, object]) -> None:
     row = row_of(span(1), span(2, parent=1, **attributes))
-    assert row["messages"] == SAID
+    assert row["messages"] == MESSAGES
     assert row["id"] == TRACE
 
 
@@ -124,7 +124,7 @@ def test_one_event_a_message_is_read_in_the_older_form() -> None:
             "attributes": attributes_of(message=json.dumps({"content": ANSWER})),
         },
     ]
-    assert row_of(span(1), chat)["messages"] == SAID
+    assert row_of(span(1), chat)["messages"] == MESSAGES
 
 
 def attributes_of(**values: object) -> list[dict[str, object]]:
@@ -137,7 +137,7 @@ def test_inputs_and_outputs_without_messages_make_a_row_of_a_trace() -> None:
 
 
 def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
-    tool = {
+    tool: dict[str, object] = {
         "gen_ai__operation__name": "execute_tool",
         "gen_ai__tool__name": "lookup",
         "gen_ai__tool__call__arguments": '{"q": "bridge"}',

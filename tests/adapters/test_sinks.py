@@ -240,12 +240,12 @@ async def test_a_service_that_is_not_there_is_no_refusal() -> None:
         ("opik:url=http://me:secret@host", "holds a secret"),
     ],
 )
-def test_a_wrong_sink_is_told_at_once(spec: str, message: str) -> None:
+def test_a_wrong_sink_is_an_error_at_once(spec: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         open_sink(spec)
 
 
-def test_a_missing_key_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANGFUSE_SECRET_KEY")
     with pytest.raises(ConfigError, match="LANGFUSE_SECRET_KEY"):
         open_sink("langfuse")

@@ -11,10 +11,10 @@ def trace_id(number: int) -> str:
 
 def exported(number: int, answer: str, *, failed: bool = False, context: str = "") -> bytes:
     """Return a request with a trace of two spans, the answer of a model and the root."""
-    said = {"input": "When did the bridge open?", "output": answer}
+    texts = {"input": "When did the bridge open?", "output": answer}
     messages = {
         f"gen_ai.{side}.messages": json.dumps(
-            [{"role": role, "parts": [{"type": "text", "content": said[side]}]}]
+            [{"role": role, "parts": [{"type": "text", "content": texts[side]}]}]
         )
         for side, role in (("input", "user"), ("output", "assistant"))
     }

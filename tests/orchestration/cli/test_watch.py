@@ -44,7 +44,7 @@ def test_a_file_is_judged_to_its_end_and_a_change_ends_the_command_with_5(traces
         (("--webhook", "hooks"), "expected an address"),
     ],
 )
-def test_a_slip_is_told_before_anything_is_judged(
+def test_a_slip_is_an_error_before_anything_is_judged(
     tmp_path: Path, flags: tuple[str, ...], message: str
 ) -> None:
     done = call(tmp_path, "watch", *flags, *RULES, code={1, 2})

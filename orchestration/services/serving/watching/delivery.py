@@ -47,7 +47,7 @@ class Bell:
 
 @dataclass(slots=True)
 class DeliveryCount:
-    """What one sink has got and refused, and the last problem with it; empty if it takes scores."""
+    """The scores that a sink got and refused, and the last problem; empty if it takes scores."""
 
     sent: int = 0
     dropped: int = 0

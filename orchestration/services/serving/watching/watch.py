@@ -87,7 +87,7 @@ _LOOK = 0.5
 """Seconds after which there may be something to do though no one said so."""
 _RETRIES = 4
 _RETRY_SECONDS = 15.0
-"""How often a trace is judged again that no model answered for, and seconds before the first."""
+"""Times that a trace is judged again if no model answered, and seconds before the first."""
 _LINES = 200
 """Lines of a file that are taken on in one transaction."""
 _HELD_BACK = 2_000
@@ -159,7 +159,7 @@ class WatchPlan:
 
 @dataclass(slots=True)
 class TrafficCount:
-    """What a watch has done since it began."""
+    """The work of a watch since it began."""
 
     spans: int = 0
     judged: int = 0

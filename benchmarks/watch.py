@@ -180,9 +180,9 @@ def kills(*, times: int, rate: float) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         service = Service(Path(folder))
         taken: set[int] = set()
-        for time_ in range(times):
+        for go in range(times):
             service.start()
-            numbers = range(1_000 * time_, 1_000 * time_ + int(rate))
+            numbers = range(1_000 * go, 1_000 * go + int(rate))
             taken |= anyio.run(_offered_until_killed, service, numbers, rate)
         service.start()
         drained(service)
@@ -200,7 +200,7 @@ async def _offered_until_killed(service: Service, numbers: Sequence[int], rate: 
     taken: set[int] = set()
     async with anyio.create_task_group() as group:
         group.start_soon(kill)
-        taken = await offer(service, numbers, rate=rate)
+        taken |= await offer(service, numbers, rate=rate)
     return taken
 
 

@@ -16,10 +16,10 @@ from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Columns, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
-from spanjury.orchestration.cli.session import Session
 
 with lazily():
     from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.cli import session as sessions
     from spanjury.orchestration.engine import metering, stopping
     from spanjury.orchestration.servers import listening, otlp, tokens
     from spanjury.orchestration.services.serving import quotas
@@ -226,7 +226,7 @@ def watch(
         most_waiting=service.max_waiting,
     )
     printer = _Printer(exits_on_alert=reports.exit_on_alert, as_json=reports.json)
-    session = Session(metering.Limits(), stop_token=printer.stop_token)
+    session = sessions.Session(metering.Limits(), stop_token=printer.stop_token)
 
     async def work() -> None:
         async with watching.open_watch(plan, emit=printer.emit, say=say) as opened:

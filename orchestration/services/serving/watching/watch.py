@@ -88,6 +88,8 @@ _LOOK = 0.5
 _RETRIES = 4
 _RETRY_SECONDS = 15.0
 """Times that a trace is judged again if no model answered, and seconds before the first."""
+_AHEAD = 4
+"""Traces per worker that are taken from the store."""
 _LINES = 200
 """Lines of a file that are taken on in one transaction."""
 _HELD_BACK = 2_000
@@ -314,14 +316,15 @@ class Watch:
 
     async def _judge_until(self, stop: Callable[[], bool], *, until_idle: bool) -> None:
         workers = self._plan.panel.workers
-        send, receive = create_memory_object_stream[WaitingTrace](workers)
+        room = _AHEAD * workers
+        send, receive = create_memory_object_stream[WaitingTrace](room)
         async with create_task_group() as judging:
             for _ in range(workers):
                 judging.start_soon(self._work, receive.clone())
             receive.close()
             async with send:
                 while not stop():
-                    if await self._feed(send, room=4 * workers):
+                    if await self._feed(send, room=room):
                         continue
                     if until_idle and self._is_idle:
                         return

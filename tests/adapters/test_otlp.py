@@ -4,10 +4,9 @@ import contextlib
 import json
 import struct
 from collections.abc import Mapping
+from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spanjury.adapters.telemetry.otlp import (
     JSON,
@@ -143,7 +142,10 @@ def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
         "gen_ai__tool__call__arguments": '{"q": "bridge"}',
         "gen_ai__tool__call__result": "It opened in 1930.",
     }
-    first = {**CHAT, "gen_ai__output__messages": parts("assistant", "Let me see.")}
+    first: dict[str, object] = {
+        **CHAT,
+        "gen_ai__output__messages": parts("assistant", "Let me see."),
+    }
     spans = read_request(
         json.dumps(request(span(1), span(4, parent=1, **CHAT), span(3, parent=1, **tool))).encode(),
         JSON,
@@ -162,7 +164,7 @@ def test_the_last_call_of_a_model_is_judged_with_what_tools_answered() -> None:
 
 
 def test_retrieved_documents_are_the_context() -> None:
-    retrieval = {
+    retrieval: dict[str, object] = {
         "openinference__span__kind": "RETRIEVER",
         "retrieval__documents__0__document__content": "It opened in 1930.",
     }
@@ -291,34 +293,26 @@ def test_values_that_lie_too_deeply_are_refused() -> None:
         read_request(field(1, field(2, field(2, attribute))), PROTOBUF)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(
-            [
-                "gen_ai.input.messages",
-                "gen_ai.output.messages",
-                "gen_ai.prompt.0.content",
-                "gen_ai.completion.0.tool_calls.0.name",
-                "llm.output_messages.0.message.contents.0",
-                "gen_ai.retrieval.documents",
-                "gen_ai.operation.name",
-                "events",
-                "output.value",
-            ]
-        ),
-        st.recursive(
-            st.none() | st.integers() | st.sampled_from(["chat", "", "[{}]", '["x"]', "text"]),
-            lambda inner: (
-                st.lists(inner, max_size=2)
-                | st.dictionaries(st.sampled_from(["role", "parts", "type", "content"]), inner)
-            ),
-            max_leaves=5,
-        ),
-    )
+NAMES = (
+    *("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.prompt.0.content", "events"),
+    *("gen_ai.completion.0.tool_calls.0.name", "llm.output_messages.0.message.contents.0"),
+    *("gen_ai.retrieval.documents", "gen_ai.tool.definitions", "output.value"),
 )
-def test_attributes_of_any_form_make_a_row_or_a_fault(
-    attributes: dict[str, object],
-) -> None:
-    with contextlib.suppress(DataError):
-        row = trace_row([TraceSpan(trace_id=TRACE, span_id="1", attributes=attributes)]).row
-        assert row is None or row["id"] == TRACE
+VALUES = (
+    *(None, 3, "", "text", "[{}]", '["x"]', "[[[[", {}, [], [None], [[]], {"a": None}),
+    *([{"role": 3, "parts": 4}], [{"parts": [None, 5]}], [{"parts": {"content": [1]}}]),
+    *([{"parts": [{"type": "tool_call", "arguments": {1, 2}}]}], [{"event.name": "gen_ai.choice"}]),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_attributes_of_any_form_make_a_row_or_a_fault(name: str) -> None:
+    for value, other in product(VALUES, VALUES):
+        attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.output.messages": other,
+            name: value,
+        }
+        with contextlib.suppress(DataError):
+            row = trace_row([TraceSpan(trace_id=TRACE, span_id="1", attributes=attributes)]).row
+            assert row is None or row["id"] == TRACE

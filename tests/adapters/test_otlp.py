@@ -71,7 +71,7 @@ def parts(role: str, text: str) -> str:
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
 
 
-CHAT = {
+CHAT: dict[str, object] = {
     "gen_ai__operation__name": "chat",
     "gen_ai__request__model": "m",
     "gen_ai__input__messages": parts("user", QUESTION),
@@ -190,7 +190,7 @@ def test_spans_that_spanjury_made_are_not_judged() -> None:
 
 
 def test_a_span_reads_the_same_again() -> None:
-    (read,) = read_request(json.dumps(request(span(1, **CHAT))).encode(), JSON)
+    (read,) = read_request(json.dumps(request(span(1, parent=0, **CHAT))).encode(), JSON)
     assert decoded_span(encoded_span(read)) == read
 
 
@@ -298,7 +298,7 @@ NAMES = (
     *("gen_ai.completion.0.tool_calls.0.name", "llm.output_messages.0.message.contents.0"),
     *("gen_ai.retrieval.documents", "gen_ai.tool.definitions", "output.value"),
 )
-VALUES = (
+VALUES: tuple[object, ...] = (
     *(None, 3, "", "text", "[{}]", '["x"]', "[[[[", {}, [], [None], [[]], {"a": None}),
     *([{"role": 3, "parts": 4}], [{"parts": [None, 5]}], [{"parts": {"content": [1]}}]),
     *([{"parts": [{"type": "tool_call", "arguments": {1, 2}}]}], [{"event.name": "gen_ai.choice"}]),

@@ -1,8 +1,8 @@
 """Drift: figures of live traffic window by window, and alerts when one has really got worse.
 
-The first texts of an aspect are its baseline. Afterwards `RisingMean` gathers, text by text,
-evidence that a figure is worse than the baseline's interval allows. Looking at every text costs
-nothing: the promise is that false alerts are rare per text, however long the watch lasts.
+The first texts of an aspect are its baseline. Afterwards `RisingMean` gathers evidence, text by
+text, that a figure is worse than the baseline's interval allows. False alerts are rare per text,
+however long the watch lasts and however often it looks.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,8 @@
-"""The watch over live traffic: what comes in is kept, sampled, judged, and reported.
+"""The watch over live traffic: traces are kept, sampled, judged, and reported.
 
-A trace goes through four stations, and what it is at each is on disk before it leaves it:
-taken on (`Watch.accept`), judged, in the outbox, sent to every sink. After kill -9 each goes on
-from there: a trace is judged once more at most, has its results once, and a sink may get a score
-twice, under the same id.
+A trace is taken on (`Watch.accept`), judged, put into the outbox, and sent to every sink. Each step
+is on disk before the next begins. After kill -9 a trace may be judged a second time, but it has its
+results once; a sink may get a score twice, under the same id.
 """
 
 import json
@@ -175,7 +174,7 @@ class TrafficCount:
 
 
 class Budget:
-    """The calls that judges may make in a period; raises `OverBudgetError` beyond them.
+    """The calls that judges may make in a period; `reserve` raises `OverBudgetError` beyond them.
 
     A cascade then goes on without its expensive seats. Any other panel waits until `free_again`.
     """

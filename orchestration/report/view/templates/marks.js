@@ -146,6 +146,7 @@ function markAdders() {
     {},
     button("Mark the selected text (m)", () => addSpan(), { onmousedown: keepSelection, "data-mark": "panel add", "aria-keyshortcuts": "m" }),
     button("Something is missing", () => addSpan({ isOmission: true }), { "data-mark": "panel omission" }),
+    button("Guideline (g)", openGuideline, { kind: ".quiet", "data-mark": "panel guideline", "aria-keyshortcuts": "g" }),
   );
 }
 
@@ -299,6 +300,7 @@ const MARKING_KEYS = [
   { key: "e", label: "Marking: edit the span", act: onActive(editMark) },
   { key: "m", label: "Marking: a new span on the selected text", act: () => addSpan() },
   { key: "d", label: "Marking: done, next", act: () => pressDone(finishRow) },
+  { key: "g", label: "Marking: the guideline", act: openGuideline },
   { key: "D", label: "Marking: done with all aspects of the text", act: () => pressDone(finishText) },
 ];
 

@@ -21,7 +21,7 @@ from spanjury.orchestration.services.viewing.view import View
 OpenRuns = Callable[[Sequence[Path]], AbstractContextManager[tuple[View, Iterable[web.RouteDef]]]]
 """Opens a view of one run or two, with its further routes."""
 
-_MOST_OPENED = 8
+MOST_OPENED = 8
 """Views that are open at once; the one that was opened first is closed for another."""
 _WAITING = 1.0
 """Seconds for which an answer waits for the figures of another run."""
@@ -103,7 +103,7 @@ class _OpenedViews:
                 (route.method, route.path): route.handler for route in (*view_routes(view), *routes)
             }
             self._opened[names] = stack, handlers
-            if len(self._opened) > _MOST_OPENED:
+            if len(self._opened) > MOST_OPENED:
                 first, _ = self._opened.pop(next(iter(self._opened)))
                 await to_thread.run_sync(first.close)
         return self._opened[names][1]

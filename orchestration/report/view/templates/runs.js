@@ -126,7 +126,7 @@ function drawHead() {
   const heads = COLUMNS.map(({ key, label, isNumber }) => {
     const isSorted = key === list.sort;
     const sign = h("span.sign", { "aria-hidden": "true" }, isSorted ? (list.isReversed ? "▼" : "▲") : "");
-    const turn = button([label, sign], () => sortBy(key), { kind: ".sort", "data-focus": `sort ${key}` });
+    const turn = button(isNumber ? [sign, label] : [label, sign], () => sortBy(key), { kind: ".sort", "data-focus": `sort ${key}` });
     return h(`th${isNumber ? ".number" : ""}`, { scope: "col", "aria-sort": isSorted ? (list.isReversed ? "descending" : "ascending") : null }, turn);
   });
   return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span.unseen", {}, "choose")), heads));

@@ -76,10 +76,13 @@ def folder_of_runs(named: Sequence[Path]) -> Path | None:
     """
     if not named:
         return runs_home()
-    if len(named) > 1 or not named[0].is_dir() or RunFolder(named[0]).exists:
+    folder = RunFolder(named[0])
+    if len(named) > 1 or folder.exists:
         return None
-    has_results = any((named[0] / f"{_RESULTS}{ending}").exists() for ending in ("", PART))
-    return None if has_results else next((named[0] for _ in RunFolder.among(named[0])), None)
+    results = folder.results
+    if results.exists() or results.with_name(f"{results.name}{PART}").exists():
+        return None
+    return next((folder.path for _ in RunFolder.among(folder.path)), None)
 
 
 def find_runs(

@@ -7,7 +7,7 @@ const DECISIONS = ["faulty", "unsure", "ok"];
 // A column: heading, value to sort by (null comes last), and what its cell shows.
 const COLUMNS = [
   { key: "name", label: "run", value: (run) => run.name.toLowerCase(), cell: drawName },
-  { key: "begun", label: "begun", value: (run) => run.begun, cell: (run) => h("time", { datetime: run.begun }, run.begun.slice(0, 16).replace("T", " ")) },
+  { key: "begun", label: "begun", value: (run) => run.begun, cell: drawBegun },
   { key: "data", label: "data", value: (run) => run.data.toLowerCase(), cell: (run) => bdi(run.data) },
   { key: "panel", label: "panel", value: (run) => run.judges.join(" ").toLowerCase(), cell: (run) => bdi(joined(run.judges)) },
   { key: "rows", label: "rows", isNumber: true, value: (run) => run.rows, cell: drawRows },
@@ -44,6 +44,12 @@ function drawName(run) {
     run.is_marked && h("span.state", {}, "marked"),
     run.problem && h("span.problem", {}, run.problem),
   ];
+}
+
+// In the reader's own time zone; this locale writes dates as ISO 8601 does.
+function drawBegun(run) {
+  const local = new Date(run.begun).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  return h("time", { datetime: run.begun, title: run.begun }, local);
 }
 
 function drawRows(run) {
@@ -141,7 +147,11 @@ function drawRun(run) {
 
 function drawChosen() {
   const names = list.chosen;
-  const clearing = button("Clear", () => { list.chosen = []; draw(); }, { kind: ".quiet", "data-focus": "clear" });
+  const clear = () => {
+    list.chosen = [];
+    draw();
+  };
+  const clearing = button("Clear", clear, { kind: ".quiet", "data-focus": "clear" });
   if (names.length === 0) return fill("chosen", h("p.note", {}, "Choose two runs to compare them."));
   if (names.length === 1) return fill("chosen", h("p", {}, h("b", {}, bdi(names[0])), " is chosen; choose a second run to compare them."), clearing);
   const path = (name) => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
@@ -154,19 +164,47 @@ function drawChosen() {
   );
 }
 
-function drawControls() {
-  const search = h("input", { id: "search", type: "search", placeholder: "Filter by words", "aria-label": "Show the runs whose name, data, panel, aspects or state hold all of these words", value: list.words, oninput: (event) => { list.words = event.target.value; draw(); } });
+// The search is drawn once, so that what is being typed stays.
+function drawSearch() {
+  const search = h("input", {
+    id: "search",
+    type: "search",
+    placeholder: "Filter by words",
+    "aria-label": "Show the runs whose name, data, panel, aspects or state hold all of these words",
+    value: list.words,
+    oninput: (event) => {
+      list.words = event.target.value;
+      draw();
+    },
+  });
+  fill("controls", search, h("span", { id: "choices" }));
+}
+
+function drawChoices() {
   const aspects = allAspects();
   if (!aspects.some(({ key }) => key === list.aspect)) list.aspect = aspects[0]?.key ?? "";
   const label = ({ task, name }) => (aspects.filter((aspect) => aspect.name === name).length > 1 ? `${name} (${task})` : name);
-  const aspect = h("select", { id: "aspect", onchange: (event) => { list.aspect = event.target.value; draw(); } }, aspects.map((each) => h("option", { value: each.key, selected: each.key === list.aspect }, label(each))));
-  const sort = h("select", { id: "sort", onchange: (event) => sortBy(event.target.value) }, COLUMNS.map(({ key, label: words }) => h("option", { value: key, selected: key === list.sort }, words)));
-  const turn = button("⇅", () => sortBy(list.sort), { title: "Reverse the order", "aria-label": "Reverse the order" });
-  fill("controls", search, aspects.length > 0 && h("label.field", {}, "Scores and decisions on ", aspect), h("span.field.only-narrow", {}, h("label", {}, "Sort by ", sort), turn));
+  const chooseAspect = (event) => {
+    list.aspect = event.target.value;
+    draw();
+  };
+  const options = aspects.map((each) => h("option", { value: each.key, selected: each.key === list.aspect }, label(each)));
+  const columns = COLUMNS.map(({ key, label: words }) => h("option", { value: key, selected: key === list.sort }, words));
+  fill(
+    "choices",
+    aspects.length > 0 && h("label.field", {}, "Scores and decisions on ", h("select", { id: "aspect", onchange: chooseAspect, "data-focus": "aspect" }, options)),
+    h(
+      "span.field.only-narrow",
+      {},
+      h("label", {}, "Sort by ", h("select", { id: "sort", onchange: (event) => sortBy(event.target.value), "data-focus": "sort" }, columns)),
+      button("⇅", () => sortBy(list.sort), { title: "Reverse the order", "aria-label": "Reverse the order", "data-focus": "turn" }),
+    ),
+  );
 }
 
 function draw() {
   const focused = document.activeElement?.dataset?.focus;
+  drawChoices();
   const shown = passing();
   const table = h("table", {}, drawHead(), h("tbody", {}, shown.map(drawRun)));
   fill("runs", shown.length > 0 ? table : h("p.empty", {}, "No run holds all of these words."));
@@ -204,7 +242,6 @@ function take({ runs, counted: read }) {
   Object.assign(list, { runs, counted: read });
   const known = new Set(runs.map(({ name }) => name));
   list.chosen = list.chosen.filter((name) => known.has(name));
-  if (document.activeElement?.closest?.("#controls") === null || byId("controls").childElementCount === 0) drawControls();
   draw();
 }
 
@@ -217,6 +254,7 @@ async function ask() {
 
 async function start() {
   restoreList();
+  drawSearch();
   if (!isServed()) return take(JSON.parse(byId("described").textContent));
   do take(await ask());
   while (list.counted < list.runs.length);

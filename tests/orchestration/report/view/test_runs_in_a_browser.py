@@ -14,6 +14,8 @@ from loopback.browser import Chromium, contrast, sideways
 from playwright.sync_api import Page, expect
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'quoted'"
+OPENING = 30_000
+"""Milliseconds that the server may take to read the runs that are opened."""
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +64,13 @@ def test_runs_are_filtered_sorted_opened_and_compared(chromium: Chromium, home: 
         page.locator("#search").fill("")
         page.get_by_label("Choose better").check()
         page.get_by_role("link", name="Compare first with better").click()
-        expect(page.locator("#title")).to_have_text("first beside better")
-        expect(page.locator("body")).to_have_attribute("data-ready", "true")
+        expect(page.locator("#title")).to_have_text("first beside better", timeout=OPENING)
+        expect(page.locator("body")).to_have_attribute("data-ready", "true", timeout=OPENING)
         page.go_back()
         assert names(page)[-1] == "better"  # as it was left
         expect(page.get_by_label("Choose first")).to_be_checked()
         page.get_by_role("link", name=HOSTILE).click()
-        expect(page.locator("#title")).to_have_text(HOSTILE)
+        expect(page.locator("#title")).to_have_text(HOSTILE, timeout=OPENING)
         page.get_by_role("link", name="All runs").click()
         assert len(names(page)) == 3
         assert page.locator("img").count() == 0

@@ -70,7 +70,8 @@ def test_a_run_is_listed_with_its_scores_and_decisions(
     run = listed["rules"]
     assert (run["state"], run["rows"], run["data"]) == ("done", 8, "rows.jsonl")
     assert (run["judges"], run["calls"], run["dollars"]) == (["grounding", "form"], 0, 0.0)
-    consistency, _ = run["aspects"] if isinstance(run["aspects"], list) else ()
+    assert isinstance(run["aspects"], list)
+    consistency, _ = run["aspects"]
     scores = [row["score"] for row in results(home / "rules") if row["aspect"] == "consistency"]
     assert consistency["mean"] == pytest.approx(sum(filter(None, scores)) / 4)  # type: ignore[arg-type]  # numbers
     assert (consistency["rows"], consistency["scored"]) == (4, 4)
@@ -81,7 +82,8 @@ def test_the_cost_of_a_run_is_that_of_its_tokens(listed: dict[str, dict[str, obj
     run = listed["asked"]
     assert (run["calls"], run["tokens"]) == (8, 1200)
     assert run["dollars"] == pytest.approx(8 * (100e-6 + 100e-6))
-    consistency, _ = run["aspects"] if isinstance(run["aspects"], list) else ()
+    assert isinstance(run["aspects"], list)
+    consistency, _ = run["aspects"]
     assert (consistency["mean"], consistency["scored"], consistency["rows"]) == (2.0, 3, 4)
     assert consistency["shares"] == {"ok": 0.0, "unsure": 0.0, "faulty": 1.0}
 

@@ -108,7 +108,8 @@ def check(
     output = text.output
     if isinstance(output, Trajectory):
         calls = sum(len(turn.calls) for turn in output.turns)
-        say(f"read as a trajectory: {len(output.turns)} turns, {calls} calls of tools")
+        called = f"{calls} call{'s' * (calls != 1)} of tools"
+        say(f"read as a trajectory: {len(output.turns)} turns, {called}")
     try:
         report = checks.check(
             output,

@@ -360,7 +360,7 @@ def test_a_conversation_without_tools_is_judged_as_a_whole_if_that_is_asked() ->
     (plain,) = read({"messages": chat})
     assert (plain.output, plain.task, plain.trajectory) == ("Yes.", "question-answering", None)
     for row, columns in (
-        ({"messages": chat}, columns_for("conversation", ())),
+        ({"messages": chat}, columns_for("agent-conversation", ())),
         ({"messages": chat, "task": "tool-use"}, ()),
         ({"messages": chat, "tools": [{"name": "weather"}]}, ()),
     ):

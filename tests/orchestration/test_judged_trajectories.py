@@ -21,19 +21,19 @@ from spanjury.orchestration.studies.failing.conditions import failing
 from spanjury.orchestration.studies.failing.lines import failing_line, sarif
 
 ASPECT = """
-[tasks.agent.aspects.told]
+[tasks.agent.aspects.truth]
 definition = "Whether what the agent says is what its tools returned."
 kind = "grounding"
 inputs = ["Instructions", "User", "Result"]
 needs = ["User"]
-worst = "It says what nobody returned."
+worst = "It says what no tool returned."
 best = "It says what was returned."
 """
 TASK = """
 [tasks.agent]
 description = "An agent works for a user."
 output_header = "Agent"
-default_aspects = ["told"]
+default_aspects = ["truth"]
 [tasks.agent.input_headers]
 Instructions = []
 User = []
@@ -61,7 +61,7 @@ MESSAGES: list[Mapping[str, object]] = [
 
 @pytest.fixture(name="aspects", scope="module")
 def _aspects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("aspects") / "told.toml"
+    path = tmp_path_factory.mktemp("aspects") / "truth.toml"
     has_task = AGENT in {task.name for task in Catalogue.load().tasks()}
     path.write_text(ASPECT if has_task else TASK + ASPECT)
     return path
@@ -72,7 +72,7 @@ def _report(aspects: Path) -> TextReport:
     return spanjury.check(
         MESSAGES,
         tools=[{"name": "book", "input_schema": {"type": "object"}}],
-        aspects="told",
+        aspects="truth",
         judges=["grounding"],
         aspects_files=[aspects],
     )
@@ -81,7 +81,7 @@ def _report(aspects: Path) -> TextReport:
 def test_a_report_leads_from_an_error_to_its_turn_and_its_evidence(report: TextReport) -> None:
     (span,) = [span for span in report.spans if span.text == "14"]
     assert str(report.position_of(span)) == "turn 4"
-    (result,) = report.to_dict()["results"]  # type: ignore[misc]  # a list of rows
+    (result,) = json.loads(report.to_json())["results"]
     (row,) = [row for row in result["spans"] if row["text"] == "14"]
     assert row["at"] == {"turn": 4, "call": 0, "path": "", "start": 15, "end": 17}
     assert {evidence["turn"] for evidence in row["evidence"]} == {3}
@@ -103,8 +103,7 @@ def test_lines_and_sarif_name_the_turn(report: TextReport) -> None:
     log = json.dumps(sarif([failure], {}, is_complete=True))
     assert '"at": {"turn": 4, "call": 0, "path": ""' in log
     assert "turn 4: '14'" in log
-    assert '"14" at ' in (lines := check_lines(text_check(report.results)))
-    assert ", turn 4 (told" in lines
+    assert '"14", turn 4 (truth' in check_lines(text_check(report.results))
 
 
 def test_a_terminal_shows_turn_by_turn_with_a_line_for_each_value(report: TextReport) -> None:
@@ -141,7 +140,7 @@ def test_texts_and_sources_do_not_mix_with_messages(aspects: Path) -> None:
     with pytest.raises(ConfigError, match="expected messages with a role each"):
         spanjury.check([{"content": "Hi"}])
     (report,) = spanjury.evaluate(
-        MESSAGES, aspects="told", judges=["grounding"], aspects_files=[aspects]
+        MESSAGES, aspects="truth", judges=["grounding"], aspects_files=[aspects]
     )
     assert "14" in {span.text for span in report.spans}
 
@@ -151,7 +150,7 @@ def test_a_trace_is_judged_and_exported_from_the_command_line(
 ) -> None:
     trace, run, table = (tmp_path / name for name in ("trace.json", "run", "spans.csv"))
     trace.write_text(json.dumps({"messages": MESSAGES}))
-    flags = ["--aspect", "told", "--judge", "grounding", "--aspects-file", str(aspects)]
+    flags = ["--aspect", "truth", "--judge", "grounding", "--aspects-file", str(aspects)]
     shown = CliRunner().invoke(app, ["check", str(trace), *flags])
     assert "read as a trajectory: 4 turns, 1 call" in shown.stderr
     assert "You have table [14](1) in the hall." in shown.stdout

@@ -37,7 +37,7 @@ NATIVE = "spanjury"
 """The name of the shape of our own rows."""
 AGENT = "agent"
 """The name of the shape, and of the task, of rows that hold a trajectory."""
-CONVERSATION_TASKS = frozenset({AGENT, "conversation", "tool-use"})
+CONVERSATION_TASKS = frozenset({AGENT, "agent-conversation", "tool-use"})
 """The tasks in which a conversation is judged as a whole, and not its last reply alone."""
 TRAJECTORY = "trajectory"
 """The key of a native row that holds the `Trajectory` that its output and inputs were made of."""

@@ -387,8 +387,8 @@ def _messages_in(value: object, *, role: Speaker) -> list[Mapping[str, object]]:
         if key in {"choices", "generations"}:
             while isinstance(inner, list) and inner:
                 inner = inner[0]
-        if isinstance(inner, list | Mapping) and (found := _messages_in(inner, role=role)):
-            return found
+        if isinstance(inner, list | Mapping) and (held := _messages_in(inner, role=role)):
+            return held
     return []
 
 

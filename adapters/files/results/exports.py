@@ -319,21 +319,21 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
 def _spans(results: Path, texts: TextColumns) -> _Table:
     """Make a table of the error spans; an assessment without any is not in it."""
     records = (
-        (*_span(row, span, placed.at), *texts.cells(row))
+        (*_span(row, span, positioned.at), *texts.cells(row))
         for _, row in read_results(results, _SpansRow)
-        for span, placed in zip(row.spans, row.places, strict=True)
+        for span, positioned in zip(row.spans, row.positions, strict=True)
     )
     return _Table((*_NAME, *_SPAN, *texts.names), records)
 
 
-class _Placed(BaseModel):
-    """What a row says of the place of a span in a trajectory; nothing in rows of texts."""
+class _Positioned(BaseModel):
+    """The position of a span in a trajectory, as its row has it; none in rows of texts."""
 
     at: Position | None = None
 
 
 class _SpansRow(ResultRow):
-    places: tuple[_Placed, ...] = Field(validation_alias="spans")
+    positions: tuple[_Positioned, ...] = Field(validation_alias="spans")
 
 
 def _span(row: ResultRow, span: ErrorSpan, position: Position | None) -> _Cells:
@@ -341,8 +341,8 @@ def _span(row: ResultRow, span: ErrorSpan, position: Position | None) -> _Cells:
     details = (span.severity, span.category, span.explanation)
     finders = (";".join(span.found_by), span.located.value)
     evidence = json.dumps(evidence_rows(span), ensure_ascii=False) if span.evidence else None
-    place = None if position is None else str(position)
-    return (*_name(row), *located, *details, *finders, span.probability, evidence, place)
+    at = None if position is None else str(position)
+    return (*_name(row), *located, *details, *finders, span.probability, evidence, at)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:

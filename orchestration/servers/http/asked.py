@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.judging.check import Output, Source
 
 DEFAULT = "default"
 """Name of the panel that judges where a request names none."""
@@ -104,9 +104,17 @@ class CheckRequest(BaseModel):
         return self
 
     @property
+    def judged(self) -> Output:
+        """The text, or the messages of an agent."""
+        return (self.messages or []) if self.output is None else self.output
+
+    @property
     def characters(self) -> int:
         """Characters of the output, and of all texts that it is compared with."""
-        texts = [self.output or "", json.dumps([self.messages or [], self.tools]), *self.references]
+        texts = [self.output or "", *self.references]
+        texts += [
+            json.dumps(given, ensure_ascii=False) for given in (self.messages, self.tools) if given
+        ]
         for given in (self.source, *(self.inputs or {}).values()):
             passages = given if isinstance(given, list) else [given or ""]
             texts += [each if isinstance(each, str) else each.text for each in passages]

@@ -81,7 +81,7 @@ async def _report(
 
     try:
         text = checking.request_of(
-            asked.messages if asked.output is None else asked.output,
+            asked.judged,
             source=asked.given_source,
             tools=asked.tools,
             task=asked.task,
@@ -134,14 +134,15 @@ async def while_connected(
 
 def _require_room(asked: CheckRequest, limits: ServiceLimits) -> None:
     """Refuse texts that are too long, by their characters."""
-    length = len(asked.output)
-    if length > limits.output:
-        detail = f"the output has {length} characters; at most {limits.output} are allowed"
+    output = len(asked.output or "")
+    if output > limits.output:
+        detail = f"the output has {output} characters; at most {limits.output} are allowed"
         raise ProblemError("text-too-long", detail)
-    length = asked.characters - len(asked.output)
+    length = asked.characters - output
     if length > limits.source:
         detail = (
-            f"source and references have {length} characters; at most {limits.source} are allowed"
+            f"source, references and messages have {length} characters;"
+            f" at most {limits.source} are allowed"
         )
         raise ProblemError("text-too-long", detail)
 

@@ -35,7 +35,7 @@ Document = Mapping[str, str]
 Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
 """A source; passages, which stay apart; or the inputs by header, each a text or passages."""
 Output = str | Trajectory | Sequence[object] | Mapping[str, object]
-"""What is judged: a text, or an agent's messages as its library writes them."""
+"""A text to judge, or an agent's messages as its library writes them."""
 
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Called as each aspect is done, with how many are, how many there are, and its name."""

@@ -142,12 +142,12 @@ def sarif(
     is_complete
         Whether every row was answered.
     """
-    found = list(_failing_spans(failures))
-    rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in found))
+    pairs = list(_failing_spans(failures))
+    rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in pairs))
     numbers = {rule: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
-    for failure, span, position in found:
+    for failure, span, position in pairs:
         rule = _rule(failure, span)
         results.append(
             {

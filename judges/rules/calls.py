@@ -72,7 +72,9 @@ UNSTATED = "value without a result"
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "tool-choice": frozenset((UNKNOWN_TOOL,)),
-        "arguments": frozenset((SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)),
+        "arguments": frozenset(
+            (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
+        ),
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
         "constraints": frozenset((LIMIT, ORDER)),
@@ -147,7 +149,9 @@ class CallsJudge:
         if aspect.kind not in {"action", "grounding"}:
             return _abstention(f"{aspect.name} is not about what an agent does")
         check = partial(self._check, trajectory, aspect)
-        return await in_turn(check, length=len(segment.output) + sum(map(len, segment.inputs.values())))
+        return await in_turn(
+            check, length=len(segment.output) + sum(map(len, segment.inputs.values()))
+        )
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -228,7 +232,10 @@ class _Turn:
             path = breach.path if breach.path != "$" or arguments else ""
             yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
         others = [
-            other.arguments for turn in self.trajectory.turns for other in turn.calls if other is not call
+            other.arguments
+            for turn in self.trajectory.turns
+            for other in turn.calls
+            if other is not call
         ]
         for choice in mistaken(arguments, self.context, others=others):
             yield (
@@ -255,7 +262,10 @@ class _Turn:
                 limit.path,
             )
         for value in untraced(arguments, tool, self.context):
-            yield self._untraced(value.path, value.text, value.nearest, value.kind, count), value.path
+            yield (
+                self._untraced(value.path, value.text, value.nearest, value.kind, count),
+                value.path,
+            )
         yield from ((span, "") for span in self._sequence(count, call))
 
     def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:
@@ -282,7 +292,7 @@ class _Turn:
             count=count,
             path=path,
             part=text,
-            severity=4,
+            severity=3 if kind == "word" else 4,
             evidence=evidence,
         )
 
@@ -290,7 +300,7 @@ class _Turn:
         """Return where a later result gives the value for the first time, if it is an id."""
         interval = self.transcript.interval(self.number, count, path)
         value = self.transcript.text[slice(*interval)] if interval else ""
-        if len(squeezed(value)) < 4 or not any(map(str.isdigit, value)):  # noqa: PLR2004
+        if len(squeezed(value)) < 4 or not any(map(str.isdigit, value)):
             return ()
         own = self.trajectory.turns[self.number - 1].calls[count - 1]
         for header, text in inputs_of(self.trajectory).items():

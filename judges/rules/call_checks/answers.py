@@ -104,11 +104,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield the sentences of reply `number` that claim an action whose tool was never called."""
     text = trajectory.turns[number - 1].text
-    called = {
-        call.name
-        for turn in trajectory.turns[:number]
-        for call in turn.calls
-    }
+    called = {call.name for turn in trajectory.turns[:number] for call in turn.calls}
     done = {
         stem(part)
         for name in called
@@ -118,7 +114,9 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if text[start:end].rstrip().endswith("?"):
             continue
         if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
-            yield Claim(start, end, "The answer says that someone was contacted, and no call did this.")
+            yield Claim(
+                start, end, "The answer says that someone was contacted, and no call did this."
+            )
             return
         for match in _ACTED.finditer(text, start, end):
             verb = stem((match[1] or match[2]).lower())
@@ -128,7 +126,9 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 if tool.name not in called and verb in _action_stems(tool.name)
             ]
             if uncalled and verb not in done:
-                explanation = f"The answer claims an action of {uncalled[0]}, which was never called."
+                explanation = (
+                    f"The answer claims an action of {uncalled[0]}, which was never called."
+                )
                 yield Claim(start, end, explanation)
                 return
 
@@ -138,7 +138,8 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
     results = [
         turn.text
         for count, turn in enumerate(trajectory.turns, 1)
-        if (made := trajectory.caller_of(count)) and made.name == call.name
+        if (made := trajectory.caller_of(count))
+        and made.name == call.name
         and made.arguments == call.arguments
     ]
     return not _is_action(call.name) and len({*results}) > 1
@@ -196,7 +197,9 @@ def _groups(value: object) -> Iterator[Mapping[str, float]]:
             yield from _groups(inner)
     elif isinstance(value, list):
         items = [item for item in value if isinstance(item, Mapping)]
-        keys = dict.fromkeys(key for item in items for key, leaf in item.items() if _is_number(leaf))
+        keys = dict.fromkeys(
+            key for item in items for key, leaf in item.items() if _is_number(leaf)
+        )
         names = dict.fromkeys(
             key for item in items for key, leaf in item.items() if isinstance(leaf, str)
         )
@@ -234,12 +237,12 @@ def _is_named(
     others = {part for other in group if other != label for part in _parts(other)}
     parts = [part for part in _parts(label) if part not in others]
     if not parts:
-        return squeezed(label) in tokens and len(label) <= 2 and label.isupper()  # noqa: PLR2004
+        return squeezed(label) in tokens and len(label) <= 2 and label.isupper()
     return all(part in stems for part in parts)
 
 
 def _parts(label: str) -> list[str]:
-    if len(label) <= 2:  # noqa: PLR2004  a letter of a hall or a gate
+    if len(label) <= 2:
         return []
     words = folded_words(" ".join(words_of(f"$.{label}")) if label.isidentifier() else label)
     return [stem(word) for word in words if word not in FUNCTION_WORDS]
@@ -261,7 +264,13 @@ def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
             failed[call.name, own] = (call.name, turn.text)
         else:
             alike = [key for key in failed if key[0] == call.name]
-            mended = [(call.name, own)] if (call.name, own) in failed else alike[:1] if len(alike) == 1 and not _is_batch(trajectory, count) else []
+            mended = (
+                [(call.name, own)]
+                if (call.name, own) in failed
+                else alike[:1]
+                if len(alike) == 1 and not _is_batch(trajectory, count)
+                else []
+            )
             for key in mended:
                 del failed[key]
     return dict(failed.values())
@@ -286,10 +295,11 @@ def _action_stems(name: str) -> set[str]:
 def _is_action(name: str) -> bool:
     """Say whether a tool changes something, as far as its name tells."""
     parts = [stem(part) for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", name) if part]
-    return bool(parts) and parts[0].lower() not in _READS and any(
-        part in group for part in parts for group in _LINKED
+    return (
+        bool(parts)
+        and parts[0].lower() not in _READS
+        and any(part in group for part in parts for group in _LINKED)
     )
-
 
 
 def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
@@ -313,16 +323,22 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
             token = match.group()
             if squeezed(token) in tokens or _is_ordinal(rest, match):
                 continue
-            if any(map(str.isalpha, token)) and not re.fullmatch(r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token):
-                if len(token) > 3 and any(map(str.isdigit, token)):  # noqa: PLR2004
-                    yield Claim(start + match.start(), start + match.end(), f"No result gives {token!r}.")
+            if any(map(str.isalpha, token)) and not re.fullmatch(
+                r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
+            ):
+                if len(token) > 3 and any(map(str.isdigit, token)):
+                    yield Claim(
+                        start + match.start(), start + match.end(), f"No result gives {token!r}."
+                    )
                 continue
             digits = re.match(r"\d+(?:,\d{3})*(?:\.\d+)?", token)
             value = float(digits.group().replace(",", "")) if digits else 0.0
             if value <= _SMALL and not re.match(r"\s?(?:%|percent)", rest[match.end() :]):
                 continue
             written = numerals((*texts, text[: start + match.start()]))
-            if not numbers.lead_to(value, loosely=True) and not written.lead_to(value, loosely=True):
+            if not numbers.lead_to(value, loosely=True) and not written.lead_to(
+                value, loosely=True
+            ):
                 yield Claim(
                     start + match.start(),
                     start + match.end(),

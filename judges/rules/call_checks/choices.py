@@ -13,7 +13,9 @@ from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
 _TAKEN = frozenset("taken full sold booked unavailable busy closed out loan waiting".split())  # noqa: SIM905
-_EXCEPT = re.compile(r"\b(?:not|except|instead|rather|other than|anything but|but)\b", re.IGNORECASE)
+_EXCEPT = re.compile(
+    r"\b(?:not|except|instead|rather|other than|anything but|but)\b", re.IGNORECASE
+)
 _PRICE = r"price|cost|fare|total|fee|eur|usd|gbp|amount|per_day|per_night|rent"
 _TIME = r"time|depart|start|date|day|begin|from|hour|at$|slot|due|created|placed|opened"
 _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
@@ -22,11 +24,19 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
         (r"cheap(?:er|est)|least expensive|lowest price", _PRICE, True),
         (r"(?:more|most) expensive|dearest|priciest", _PRICE, False),
         (r"earl(?:ier|iest)|soonest|first (?:one|slot|available|free)", _TIME, True),
-        (r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|most recent|newest", _TIME, False),
+        (
+            r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|most recent|newest",
+            _TIME,
+            False,
+        ),
         (r"near(?:er|est)|clos(?:er|est)", r"distance|km|miles|metres|away|walk", True),
         (r"fast(?:er|est)|quick(?:er|est)|short(?:er|est)", r"duration|minutes|hours|length", True),
         (r"larg(?:er|est)|bigg(?:er|est)", r"seats|size|capacity|area|places|sqm", False),
-        (r"best[- ]rated|highest[- ]rated|better[- ]rated|highest rating", r"rating|stars|score", False),
+        (
+            r"best[- ]rated|highest[- ]rated|better[- ]rated|highest rating",
+            r"rating|stars|score",
+            False,
+        ),
     )
 )
 _SHORT = 12  # words of a turn that says little beside which one is wanted
@@ -91,7 +101,7 @@ def _siblings(record: Record, key: str, context: Context) -> list[Record]:
     """Return the others of the list if `key` identifies its records; else nothing."""
     group = [other for other in context.records if other.group == record.group]
     values = [squeezed(str(other.values.get(key, ""))) for other in group]
-    if len(group) < 2 or len({*values}) != len(group):  # noqa: PLR2004
+    if len(group) < 2 or len({*values}) != len(group):
         return []
     return [other for other in group if other is not record]
 
@@ -108,7 +118,9 @@ def _named_other(
     for text in reversed(context.asked):
         own = _mentions(record, siblings, text)
         scores = [
-            _mentions(sibling, [record, *(other for other in siblings if other is not sibling)], text)
+            _mentions(
+                sibling, [record, *(other for other in siblings if other is not sibling)], text
+            )
             for sibling in siblings
         ]
         best = max(scores, key=len)
@@ -136,7 +148,7 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
         if isinstance(leaf, bool) or leaf in rivals:
             continue
         if isinstance(leaf, int | float):
-            if leaf in numbers and leaf >= 10:  # noqa: PLR2004  a small number counts anything
+            if leaf in numbers and leaf >= 10:
                 mentioned.append(str(leaf))
             continue
         moment = read_moment(str(leaf))
@@ -162,7 +174,7 @@ def _words(leaf: object) -> list[str]:
     return [
         word
         for word in folded_words(str(leaf).replace("_", " "))
-        if len(word) > 2 and word not in FUNCTION_WORDS  # noqa: PLR2004
+        if len(word) > 2 and word not in FUNCTION_WORDS
     ]
 
 
@@ -173,7 +185,7 @@ def _is_taken(record: Record) -> bool:
             return True
         if leaf == 0 and re.search(r"left|free|stock|avail", key):
             return True
-        if isinstance(leaf, str) and _TAKEN & {*folded_words(leaf)} and len(leaf) < 40:  # noqa: PLR2004
+        if isinstance(leaf, str) and _TAKEN & {*folded_words(leaf)} and len(leaf) < 40:
             return True
     return False
 
@@ -215,7 +227,7 @@ def _not_extreme(
             if _order(best.values[column]) == _order(record.values[column]):
                 return None
             why = f"the user asked for the {match.group().lower()}: {best.values[column]}, not {record.values[column]}"
-            is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
+            is_sure = len(text.split()) <= _SHORT and len(free) <= 4
             return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
     return None
 

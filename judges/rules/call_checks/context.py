@@ -179,11 +179,10 @@ def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
 def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:
     if isinstance(value, list):
         items = [item for item in value if isinstance(item, Mapping)]
-        if len(items) >= 2:  # noqa: PLR2004  one has no other to be mistaken for
+        if len(items) >= 2:
             yield items
         for item in value:
             yield from _lists(item)
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from _lists(item)
-

@@ -97,7 +97,9 @@ def _above(
 
     def counts(name: str) -> bool:
         parts = words_of(f"$.{name}")
-        return bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+        return (
+            bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+        )
 
     for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -109,7 +111,9 @@ def _above(
             is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
             if is_number and counts(name) and float(str(leaf)) > limit:
                 yield Broken(
-                    path, words, f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}."
+                    path,
+                    words,
+                    f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}.",
                 )
 
 
@@ -141,5 +145,5 @@ def _minutes(clock: str) -> frozenset[int]:
     if re.fullmatch(r"noon|midday", clock, re.IGNORECASE):
         return frozenset((12 * 60,))
     evening = re.search(r"evening|afternoon", clock)
-    minutes = moments((f"at {clock.split(' in the')[0]}",)).times
+    minutes = moments((f"at {clock.split(' in the', maxsplit=1)[0]}",)).times
     return frozenset(minute for minute in minutes if not evening or minute >= 12 * 60)

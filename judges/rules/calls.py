@@ -87,7 +87,7 @@ ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
         ),
     }
 )
-"""Aspect of the kind ``"action"`` -> the categories that are errors of it; all of any other aspect."""
+"""Aspect of the kind ``"action"`` -> categories of its errors. Another aspect has all of them."""
 
 IN_ANSWERS = frozenset((MISREAD, UNSTATED))
 """The categories that are errors of aspects of the kind ``"grounding"``."""
@@ -241,7 +241,7 @@ class _Turn:
             yield (
                 self._span(
                     OTHER_RECORD,
-                    f"This belongs to another entry than the one meant, {choice.better}: {choice.why}.",
+                    f"Another entry was meant, {choice.better}: {choice.why}.",
                     count=count,
                     path=choice.path,
                     severity=4 if choice.is_sure else 3,
@@ -268,7 +268,7 @@ class _Turn:
             )
         yield from ((span, "") for span in self._sequence(count, call))
 
-    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:
+    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
         later = self._later(path, count)
         if later:
             return self._span(
@@ -300,7 +300,7 @@ class _Turn:
         """Return where a later result gives the value for the first time, if it is an id."""
         interval = self.transcript.interval(self.number, count, path)
         value = self.transcript.text[slice(*interval)] if interval else ""
-        if len(squeezed(value)) < 4 or not any(map(str.isdigit, value)):
+        if len(squeezed(value)) < 4 or not any(map(str.isdigit, value)):  # noqa: PLR2004
             return ()
         own = self.trajectory.turns[self.number - 1].calls[count - 1]
         for header, text in inputs_of(self.trajectory).items():
@@ -349,7 +349,7 @@ class _Turn:
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
-            (MISREAD, misread_fields(self.trajectory, self.number, self.context), 4),
+            (MISREAD, misread_fields(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
         )
         interval = self.transcript.interval(self.number)

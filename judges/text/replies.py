@@ -33,8 +33,10 @@ _STATES_NOTHING = re.compile(
     r"[?]['\"”’)]*$"
     r"|^\W*(?:(?:sure|okay|ok|alright|certainly|of course|great|thanks|thank you|sorry|hello|hi"
     r"|you're welcome|no problem|my pleasure|glad to help|happy to help|anything else)\b.{0,24}"
-    r"|(?:\w+[,:]? ){0,3}(?:let me (?!know that)|let's |i'?ll |i will |i am going to |i'?m going to |please |just "
-    r"|shall i |should i |would you |do you |if you |feel free|tell me |say |give me ))",
+    r"|(?:\w+[,:]? ){0,3}"
+    r"(?:let me (?!know that)|let's |i'?ll |i will |i am going to "
+    r"|i'?m going to |please |just |shall i |should i |would you |do you |if you |feel free "
+    r"|tell me |say |give me ))",
     re.IGNORECASE,
 )
 

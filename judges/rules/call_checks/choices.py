@@ -25,7 +25,7 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
         (r"(?:more|most) expensive|dearest|priciest", _PRICE, False),
         (r"earl(?:ier|iest)|soonest|first (?:one|slot|available|free)", _TIME, True),
         (
-            r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|most recent|newest",
+            r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|newest",
             _TIME,
             False,
         ),
@@ -101,7 +101,7 @@ def _siblings(record: Record, key: str, context: Context) -> list[Record]:
     """Return the others of the list if `key` identifies its records; else nothing."""
     group = [other for other in context.records if other.group == record.group]
     values = [squeezed(str(other.values.get(key, ""))) for other in group]
-    if len(group) < 2 or len({*values}) != len(group):
+    if len(group) < 2 or len({*values}) != len(group):  # noqa: PLR2004
         return []
     return [other for other in group if other is not record]
 
@@ -111,7 +111,7 @@ def _is_asked(value: object, context: Context) -> bool:
     return any(wanted in tokens_of(text) for text in context.asked)
 
 
-def _named_other(
+def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that the last turn names which names any of the list."""
@@ -148,7 +148,7 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
         if isinstance(leaf, bool) or leaf in rivals:
             continue
         if isinstance(leaf, int | float):
-            if leaf in numbers and leaf >= 10:
+            if leaf in numbers and leaf >= 10:  # noqa: PLR2004
                 mentioned.append(str(leaf))
             continue
         moment = read_moment(str(leaf))
@@ -174,7 +174,7 @@ def _words(leaf: object) -> list[str]:
     return [
         word
         for word in folded_words(str(leaf).replace("_", " "))
-        if len(word) > 2 and word not in FUNCTION_WORDS
+        if len(word) > 2 and word not in FUNCTION_WORDS  # noqa: PLR2004
     ]
 
 
@@ -185,7 +185,7 @@ def _is_taken(record: Record) -> bool:
             return True
         if leaf == 0 and re.search(r"left|free|stock|avail", key):
             return True
-        if isinstance(leaf, str) and _TAKEN & {*folded_words(leaf)} and len(leaf) < 40:
+        if isinstance(leaf, str) and _TAKEN & {*folded_words(leaf)} and len(leaf) < 40:  # noqa: PLR2004
             return True
     return False
 
@@ -197,7 +197,7 @@ def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -
     )
 
 
-def _not_extreme(
+def _not_extreme(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that is the cheapest, the earliest and so on, as the user asked."""
@@ -226,8 +226,9 @@ def _not_extreme(
             best = (min if is_least else max)(free, key=lambda other: _order(other.values[column]))
             if _order(best.values[column]) == _order(record.values[column]):
                 return None
-            why = f"the user asked for the {match.group().lower()}: {best.values[column]}, not {record.values[column]}"
-            is_sure = len(text.split()) <= _SHORT and len(free) <= 4
+            own, other = best.values[column], record.values[column]
+            why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
+            is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
             return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
     return None
 

@@ -21,7 +21,21 @@ _HOURS = MappingProxyType(
     {
         word: hour
         for hour, word in enumerate(
-            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
+            [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ],
+            1,
         )
     }
 )
@@ -40,12 +54,16 @@ _MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
-_WEEKDAY = re.compile(rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE)
+_WEEKDAY = re.compile(
+    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
+)
 _DATE_NEXT = re.compile(
     rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
     re.IGNORECASE,
 )
-_ORDINAL_WEEK = re.compile(r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE)
+_ORDINAL_WEEK = re.compile(
+    r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
+)
 _OFFSET = re.compile(r"(?<![\w.:])([+-])(\d\d):?(\d\d)\b")
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
@@ -72,7 +90,9 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
-_CLOCK = re.compile(r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+)
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
 _MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
 _NAMED_HOUR = re.compile(
@@ -170,9 +190,8 @@ class Moments:
         stepped = any((day.year, day.month) == (year, month) for day in dated)
         return stepped or month in self.months or self.today is None
 
-    @property
-    def numbers(self) -> frozenset[int]:
-        """Years, months, days and hours, and the days and minutes between any two moments."""
+    def numbers(self, *, with_parts: bool) -> frozenset[int]:
+        """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
         dated = [*self.full, *((self.today,) if self.today else ())]
         parts = {part for day in dated for part in (day.year, day.month, day.day)}
         year = self.today.year if self.today else 2000
@@ -183,9 +202,8 @@ class Moments:
         hours = {minutes // 60 for minutes in (*times, *lasting)}
         named = {number for pair in self.yearless for number in pair}
         inclusive = {gap + 1 for gap in gaps}
-        return frozenset(
-            (year - 1, year + 1, *parts, *gaps, *inclusive, *lasting, *hours, *named, *self.months)
-        )
+        own = (*parts, *hours, *named, *self.months, year - 1, year + 1) if with_parts else ()
+        return frozenset((*gaps, *inclusive, *lasting, *own))
 
     def _bases(self, day: date) -> Iterator[date]:
         yield from self.full
@@ -319,7 +337,7 @@ def _numbers(text: str) -> list[int]:
 def _weekdays(text: str) -> Iterator[int]:
     """Yield the weekdays that texts name, but for that of a date that stands beside it."""
     for match in _WEEKDAY.finditer(text):
-        if match.group().islower() and len(match[1]) == 3 and match[1] in {"sat", "sun", "wed"}:
+        if match.group().islower() and len(match[1]) == 3 and match[1] in {"sat", "sun", "wed"}:  # noqa: PLR2004
             continue
         after = text[match.end() : match.end() + 24]
         if re.match(_DATE_NEXT, after):
@@ -408,20 +426,20 @@ def _times(text: str) -> Iterator[int]:
         yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
     for match in _BARE_HOUR.finditer(text):
         hour = _count(match[1])
-        if hour <= 24:
+        if hour <= 24:  # noqa: PLR2004
             yield from _of_clock(hour, 0, None)
     for pattern, minutes in _PARTS:
         if re.search(pattern, text, re.IGNORECASE):
             yield from minutes
 
 
-def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:
+def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:  # noqa: PLR0917
     base = hour * 60 + minute + shift
     if half:
         yield ((hour % 12) * 60 + minute + (12 * 60 if half.lower() == "p" else 0)) % _DAY
     else:
         yield base % _DAY
-        if hour <= 12:
+        if hour <= 12:  # noqa: PLR2004
             yield (base + 12 * 60) % _DAY
 
 
@@ -447,7 +465,7 @@ def _amount(text: str) -> float:
 
 
 def read_moment(value: str) -> tuple[date | None, int | None] | None:
-    """Return the date and the minute of the day that a value is, either None; None if it is no such.
+    """Return the date and the minute of the day that a value is; None if it is neither.
 
     Examples
     --------
@@ -455,7 +473,8 @@ def read_moment(value: str) -> tuple[date | None, int | None] | None:
     ((datetime.date(2026, 5, 5), 600), (None, 1110), None)
     """
     match = re.fullmatch(
-        r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?",
+        r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?"
+        r"(?:(\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?",
         value.strip(),
     )
     if not match or not value.strip():

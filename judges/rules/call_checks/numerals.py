@@ -37,11 +37,12 @@ _LEAST_PRECISE = 3  # significant digits from which a number is no chance result
 _MOST_PAIRS, _MOST_TRIPLES = 80, 24  # numbers beyond which any number follows from some
 _MOST_SCALED = 12
 _SMALL = 20
-_FEW = 36  # quotients
+_FEW = 36  # ratios
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.IGNORECASE)
 _LIST = re.compile(r"(?:[\w'’@. -]{1,40}, ?)+[\w'’@. -]{1,40},? (?:and|or) \w+")
 _PEOPLE = re.compile(
-    r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b", re.IGNORECASE
+    r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b",
+    re.IGNORECASE,
 )
 
 
@@ -88,7 +89,11 @@ class Numerals:
             )
             guests = [2.0, 3.0, 4.0] if self.counts_people else []
             ratios = [a / b for a in self.amounts for b in self.amounts if b]
-            steps += [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)] if len(ratios) <= _FEW else self.factors
+            steps += (
+                [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)]
+                if len(ratios) <= _FEW
+                else self.factors
+            )
             steps += [*self._simple()] if loosely else []
             return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
         return _any_near(
@@ -204,7 +209,7 @@ def _readings(part: str) -> Iterator[float]:
     try:
         yield _number(part)
     except ValueError:  # a date or a version
-        yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)
+        yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)  # noqa: PLR2004
 
 
 def _sums(value: object) -> Iterator[float]:
@@ -242,7 +247,7 @@ def _near(value: float, number: float, *, decimals: int, loosely: bool) -> bool:
         return True
     if not loosely:
         return decimals >= 1 and gap <= 0.5 * 10.0**-decimals * 1.0001
-    if abs(value) >= 10 and _digits(value) <= 2:
+    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004
         return gap <= 0.04 * abs(number)
     return gap <= 0.5 * 10.0**-decimals * 1.0001 or gap <= 0.0015 * abs(number)
 
@@ -271,7 +276,7 @@ def nearest(value: float, texts: Sequence[str]) -> str:
 
 
 def computed_in(text: str, sources: tuple[str, ...]) -> str:
-    """Return the numbers of `text` that follow from those of `sources` and stand in none of them."""
+    """Return the numbers of `text` that follow from those of `sources`."""
     computed = []
     for match in _NUMERAL.finditer(text):
         value = _number(match.group())

@@ -14,6 +14,8 @@ from typing import NamedTuple
 _MOST = 40  # levels of a schema that refers to itself
 _LONGEST = 200  # characters that a pattern is tried on
 _NESTED = re.compile(r"[+*}]\??\)+[+*{]|\|[^()]*\)[+*{]|\\\d")
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -81,7 +83,7 @@ class _Schema:
     def __init__(self, root: Mapping[str, object]) -> None:
         self._root = root
 
-    def breaches(
+    def breaches(  # noqa: PLR0917
         self, value: object, schema: object, path: str, depth: int = 0
     ) -> Iterator[Breach]:
         if schema is False:
@@ -103,7 +105,7 @@ class _Schema:
             if options and all(options):
                 yield min(options, key=len)[0]
 
-    def _inner(
+    def _inner(  # noqa: PLR0917
         self, value: object, rules: Mapping[str, object], path: str, depth: int
     ) -> Iterator[Breach]:
         if isinstance(value, Mapping):

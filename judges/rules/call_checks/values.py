@@ -25,6 +25,7 @@ _FREE = frozenset(
     content summary instructions details prompt question label keywords topic name_of remarks
     memo caption heading""".split()  # noqa: SIM905
 )
+_PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _NAMED = frozenset(
     """name guest passenger patient customer city town recipient owner person member driver doctor
     contact author attendee place address origin destination to""".split()  # noqa: SIM905
@@ -38,7 +39,8 @@ _CURRENCIES = {
     "inr": ("rupee", "rupees", "₹"),
 }
 _CODE = re.compile(
-    r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ", re.IGNORECASE
+    r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
+    re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
 _NEGATIONS = frozenset("no not without don never t needn cancel drop skip off".split())  # noqa: SIM905
@@ -131,7 +133,7 @@ class _Own:
 
     @property
     def _described(self) -> str:
-        """What the schema says of the argument, apart from its bounds."""
+        """The words of the schema on the argument, apart from its bounds."""
         listed = [self.schema.get(key) for key in ("description", "examples", "example", "const")]
         return " ".join(
             [str(part) for part in listed if part] + [self.tool.description if self.tool else ""]
@@ -173,7 +175,8 @@ class _Own:
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
             return
-        if value in self._moments.numbers:
+        parts = bool(words_of(self.path) & _PARTS)
+        if value in self._moments.numbers(with_parts=parts):
             return
         asked = nearest(value, self.context.asked)
         near = asked or nearest(value, [*self.context.sources.values()])
@@ -211,13 +214,13 @@ class _Own:
         elif re.fullmatch(r"\d{4}-\d\d", value):
             if not self._moments.names_month(int(value[:4]), int(value[5:])):
                 yield self._untraced("date")
-        elif words_of(self.path) & _FREE or len(value.split()) > 6:
+        elif words_of(self.path) & _FREE or len(value.split()) > 6:  # noqa: PLR2004
             yield from self._prose(value)
         elif value.casefold() in _CURRENCIES:
             yield from self._currency(value)
         elif any(map(str.isdigit, value)) or _ADDRESS.fullmatch(value):
             yield from self._identifier(value)
-        elif len(value) <= 5 and value.isupper():
+        elif len(value) <= 5 and value.isupper():  # noqa: PLR2004
             yield self._untraced("id", near=self._like(value))
         else:
             yield from self._name(value)
@@ -274,13 +277,15 @@ class _Own:
             yield from self._name(value)
             return
         digits = "".join(filter(str.isdigit, value))
-        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):
+        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
             return
         if re.fullmatch(r"-?\d+(?:\.\d+)?", value) and numerals(self._texts).lead_to(float(value)):
             return
         ends = [read_moment(part) for part in re.split(r"/|–| to |(?<=:\d\d)-", value)]
         if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
-            for part, (day, minute) in zip(re.split(r"/|–| to |(?<=:\d\d)-", value), filter(None, ends), strict=True):
+            for part, (day, minute) in zip(
+                re.split(r"/|–| to |(?<=:\d\d)-", value), filter(None, ends), strict=True
+            ):
                 yield from self._moment(part, day, minute)
             return
         joined = [part for part in re.split(r"[/:_,;|]", value) if part]
@@ -294,7 +299,7 @@ class _Own:
                 numerals(self._texts).lead_to(float(number))
                 for number in re.findall(r"\d+(?:\.\d+)?", value)
             )
-            and len(value) <= 8
+            and len(value) <= 8  # noqa: PLR2004
             and not value.isdigit()
         ):
             return
@@ -326,7 +331,7 @@ class _Own:
         return [
             token
             for token in self._tokens
-            if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]
+            if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]  # noqa: PLR2004
         ]
 
     def _like(self, value: str) -> str:

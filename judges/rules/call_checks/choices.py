@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import Context, Record, squeezed, tokens_of
-from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -163,11 +164,10 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
     return list(dict.fromkeys(mentioned))
 
 
-def _fits(day: object, minute: int | None, named: object) -> bool:
-    names, times = getattr(named, "names", None), getattr(named, "times", frozenset())
-    if day is not None and names is not None:
-        return bool(names(day)) and (minute is None or not times or minute in times)
-    return minute is not None and minute in times
+def _fits(day: date | None, minute: int | None, named: Moments) -> bool:
+    if day is not None:
+        return named.names(day) and (minute is None or not named.times or minute in named.times)
+    return minute is not None and minute in named.times
 
 
 def _words(leaf: object) -> list[str]:

@@ -62,7 +62,7 @@ class Context:
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:
         """Return the last passage of a source that is `token`; nothing if no source has it."""
-        for header, text in reversed(self.sources.items()):
+        for header, text in reversed([*self.sources.items()]):
             start = text.rfind(token) if token else -1
             if start >= 0:
                 end = start + len(token)

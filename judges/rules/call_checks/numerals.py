@@ -89,6 +89,7 @@ class Numerals:
             )
             guests = [2.0, 3.0, 4.0] if self.counts_people else []
             ratios = [a / b for a in self.amounts for b in self.amounts if b]
+            steps += [a * b for a, b in combinations(self.factors, 2)]  # half a year, in months
             steps += (
                 [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)]
                 if len(ratios) <= _FEW

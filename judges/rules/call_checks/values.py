@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import SequenceMatcher
 
 from spanjury.judges.core import ToolSpec
@@ -229,9 +230,9 @@ class _Own:
     def _tokens(self) -> frozenset[str]:
         return frozenset().union(*map(tokens_of, self._texts))
 
-    def _moment(self, value: str, day: object, minute: int | None) -> Iterator[Untraced]:
+    def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
-        if hasattr(day, "weekday") and not named.names(day):
+        if day is not None and not named.names(day):
             dated = [*nearest_dates([*self.context.sources.values()])]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             texts = [*self.context.sources.values()]

@@ -72,7 +72,9 @@ UNSTATED = "value without a result"
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "tool-choice": frozenset((UNKNOWN_TOOL,)),
-        "arguments": frozenset((SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)),
+        "arguments": frozenset(
+            (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
+        ),
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
         "constraints": frozenset((LIMIT, ORDER)),
@@ -85,7 +87,7 @@ ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
         ),
     }
 )
-"""Aspect of the kind ``"action"`` -> the categories that are errors of it; all of any other aspect."""
+"""Aspect of the kind ``"action"`` -> categories of its errors. Another aspect has all of them."""
 
 IN_ANSWERS = frozenset((MISREAD, UNSTATED))
 """The categories that are errors of aspects of the kind ``"grounding"``."""
@@ -147,7 +149,9 @@ class CallsJudge:
         if aspect.kind not in {"action", "grounding"}:
             return _abstention(f"{aspect.name} is not about what an agent does")
         check = partial(self._check, trajectory, aspect)
-        return await in_turn(check, length=len(segment.output) + sum(map(len, segment.inputs.values())))
+        return await in_turn(
+            check, length=len(segment.output) + sum(map(len, segment.inputs.values()))
+        )
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
@@ -228,13 +232,16 @@ class _Turn:
             path = breach.path if breach.path != "$" or arguments else ""
             yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
         others = [
-            other.arguments for turn in self.trajectory.turns for other in turn.calls if other is not call
+            other.arguments
+            for turn in self.trajectory.turns
+            for other in turn.calls
+            if other is not call
         ]
         for choice in mistaken(arguments, self.context, others=others):
             yield (
                 self._span(
                     OTHER_RECORD,
-                    f"This belongs to another entry than the one meant, {choice.better}: {choice.why}.",
+                    f"Another entry was meant, {choice.better}: {choice.why}.",
                     count=count,
                     path=choice.path,
                     severity=4 if choice.is_sure else 3,
@@ -255,10 +262,13 @@ class _Turn:
                 limit.path,
             )
         for value in untraced(arguments, tool, self.context):
-            yield self._untraced(value.path, value.text, value.nearest, value.kind, count), value.path
+            yield (
+                self._untraced(value.path, value.text, value.nearest, value.kind, count),
+                value.path,
+            )
         yield from ((span, "") for span in self._sequence(count, call))
 
-    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:
+    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
         later = self._later(path, count)
         if later:
             return self._span(
@@ -282,7 +292,7 @@ class _Turn:
             count=count,
             path=path,
             part=text,
-            severity=4,
+            severity=3 if kind == "word" else 4,
             evidence=evidence,
         )
 
@@ -339,7 +349,7 @@ class _Turn:
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
-            (MISREAD, misread_fields(self.trajectory, self.number, self.context), 4),
+            (MISREAD, misread_fields(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
         )
         interval = self.transcript.interval(self.number)

@@ -116,7 +116,7 @@ class GroundingJudge:
         return signature("grounding", max_spans=self.max_spans, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Compare the output with the inputs that `aspect` may look at; an agent's, reply by reply."""
+        """Compare the output, or each reply of an agent, with the inputs that `aspect` may see."""
         if segment.trajectory is None:
             return await self._look(segment, aspect)
         return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
+    Outcome,
     Report,
     Scale,
     Segment,
@@ -32,12 +33,19 @@ _STATES_NOTHING = re.compile(
     r"[?]['\"”’)]*$"
     r"|^\W*(?:(?:sure|okay|ok|alright|certainly|of course|great|thanks|thank you|sorry|hello|hi"
     r"|you're welcome|no problem|my pleasure|glad to help|happy to help|anything else)\b.{0,24}"
-    r"|(?:\w+[,:]? ){0,3}(?:let me (?!know that)|let's |i'?ll |i will |i am going to |i'?m going to |please |just "
-    r"|shall i |should i |would you |do you |if you |feel free|tell me |say |give me ))",
+    r"|(?:\w+[,:]? ){0,3}"
+    r"(?:let me (?!know that)|let's |i'?ll |i will |i am going to "
+    r"|i'?m going to |please |just |shall i |should i |would you |do you |if you |feel free "
+    r"|tell me |say |give me ))",
     re.IGNORECASE,
 )
 
 Assess = Callable[[Segment, Aspect], Awaitable[Report]]
+
+
+_NO_STATEMENT = Report(
+    outcome=Outcome.ABSTAINED, reason="no reply of the agent states anything that could be verified"
+)
 
 
 class _Judged(NamedTuple):
@@ -71,7 +79,7 @@ async def by_reply(segment: Segment, aspect: Aspect, assess: Assess, *, max_span
     ]
     scored = [part for part in judged if part.report.score is not None]
     if not scored:
-        return judged[0].report if judged else await assess(_nothing(segment), aspect)
+        return judged[0].report if judged else _NO_STATEMENT
     return _together(scored, segment.output, aspect=aspect, max_spans=max_spans)
 
 
@@ -79,9 +87,7 @@ def rescored(report: Report, spans: Sequence[ErrorSpan], scale: Scale) -> Report
     """Return `report` with the errors `spans`, and the score that they make."""
     if report.score is None:
         return report
-    probability = probability_with(
-        spans, probability=_probability(report, scale), own=report.spans
-    )
+    probability = probability_with(spans, probability=_probability(report, scale), own=report.spans)
     return replace(
         report,
         spans=tuple(spans),
@@ -131,21 +137,13 @@ def _calls(trajectory: Trajectory, *, before: int) -> dict[str, str]:
     }
 
 
-def _nothing(segment: Segment) -> Segment:
-    return replace(segment, inputs={}, trajectory=None)
-
-
-def _together(
-    judged: Sequence[_Judged], output: str, *, aspect: Aspect, max_spans: int
-) -> Report:
+def _together(judged: Sequence[_Judged], output: str, *, aspect: Aspect, max_spans: int) -> Report:
     """Make one report of those on replies."""
     reports = [part.report for part in judged]
     probabilities = [_probability(report, aspect.scale) for report in reports]
     worst = max(range(len(reports)), key=probabilities.__getitem__)
     is_stated = all(report.error_probability is not None for report in reports)
-    spans = [
-        _moved(span, part.offset, output) for part in judged for span in part.report.spans
-    ]
+    spans = [_moved(span, part.offset, output) for part in judged for span in part.report.spans]
     number = f"{len(judged)} replies" if len(judged) > 1 else "1 reply"
     return replace(
         reports[worst],

@@ -204,7 +204,7 @@ class Panel:
 
     @cached_property
     def for_agents(self) -> "Panel":
-        """The panel that assesses trajectories: this one with its `agent_seats` among the others."""
+        """The panel that assesses trajectories: this one with its `agent_seats`."""
         return replace(self, seats=(*self.seats, *self.agent_seats), agent_seats=())
 
     @property

@@ -26,19 +26,22 @@ from spanjury.judges.text.words import folded_words
 
 _ADMITS = re.compile(
     r"\b(?:could(?:n't| not)|can(?:'t|not| not)|did(?:n't| not)|was(?:n't| not)|were(?:n't| not)"
-    r"|has(?:n't| not)|have(?:n't| not)|is(?:n't| not)|will not|won't|fail\w*|error|unable|unfortunately|afraid"
-    r"|sorry|problem|reject\w*|declin\w*|refus\w*|unavailable|not (?:possible|available|go|found|work\w*|yet|allowed)"
-    r"|unsuccessful\w*|trouble|timed? ?out|no longer|someone else|already|denied|down|without success|instead|however|again|except|only)\b",
+    r"|has(?:n't| not)|have(?:n't| not)|is(?:n't| not)|will not|won't|fail\w*|error|unable"
+    r"|unfortunately|afraid|sorry|problem|reject\w*|declin\w*|refus\w*|unavailable"
+    r"|not (?:possible|available|go|found|work\w*|yet|allowed)|unsuccessful\w*|trouble"
+    r"|timed? ?out|no longer|someone else|already|denied|down|without success|instead|however"
+    r"|again|except|only)\b",
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
-    r"\b(?:done|all set|success\w*|confirmed|complete\w*|sorted|taken care of|went through|in place|is now|are now)\b",
+    r"\b(?:done|all set|success\w*|confirmed|complete\w*|sorted|taken care of|went through"
+    r"|in place|is now|are now)\b",
     re.IGNORECASE,
 )
 _PAST = r"([a-z]+ed|sent|paid|made|put|set|written|given|bought)"
 _CONTACTED = re.compile(
-    r"\bi(?:'ve| have)(?: also| just| now| already)? (?:asked|notified|informed|emailed|e-mailed|mailed"
-    r"|texted|called|phoned|contacted|messaged|alerted|reminded|written to|let)(?! you\b)",
+    r"\bi(?:'ve| have)(?: also| just| now| already)? (?:asked|notified|informed|emailed|e-mailed"
+    r"|mailed|texted|called|phoned|contacted|messaged|alerted|reminded|written to|let)(?! you\b)",
     re.IGNORECASE,
 )
 _ACTED = re.compile(
@@ -65,16 +68,17 @@ _LINKED = (
 _CLAUSE = re.compile(r"[,;:()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
-    r"\b\d{4}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct"
-    r"|Nov|Dec)[a-z]*(?: \d{4})?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d\d?(?:,? \d{4})?"
+    rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
+    rf"|{_MONTH} \d\d?(?:,? \d{{4}})?"
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
 
 
 class Claim(NamedTuple):
-    """A part of a reply that is wrong: its offsets in the reply, why, and the value it should be."""
+    """A wrong part of a reply: its offsets in the reply, why, and the value it should be."""
 
     start: int
     end: int
@@ -96,7 +100,10 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             if sentence.rstrip().endswith("?"):
                 continue
             if _SUCCESS.search(sentence) or stems & own or _is_action(name):
-                explanation = f"The call of {name} failed and was not repeated with success, and the answer does not say so."
+                explanation = (
+                    f"The call of {name} failed and was not repeated with success, and the answer"
+                    " does not say so."
+                )
                 yield Claim(start, end, explanation, token=token)
                 return
 
@@ -104,11 +111,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield the sentences of reply `number` that claim an action whose tool was never called."""
     text = trajectory.turns[number - 1].text
-    called = {
-        call.name
-        for turn in trajectory.turns[:number]
-        for call in turn.calls
-    }
+    called = {call.name for turn in trajectory.turns[:number] for call in turn.calls}
     done = {
         stem(part)
         for name in called
@@ -118,7 +121,9 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if text[start:end].rstrip().endswith("?"):
             continue
         if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
-            yield Claim(start, end, "The answer says that someone was contacted, and no call did this.")
+            yield Claim(
+                start, end, "The answer says that someone was contacted, and no call did this."
+            )
             return
         for match in _ACTED.finditer(text, start, end):
             verb = stem((match[1] or match[2]).lower())
@@ -128,7 +133,9 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 if tool.name not in called and verb in _action_stems(tool.name)
             ]
             if uncalled and verb not in done:
-                explanation = f"The answer claims an action of {uncalled[0]}, which was never called."
+                explanation = (
+                    f"The answer claims an action of {uncalled[0]}, which was never called."
+                )
                 yield Claim(start, end, explanation)
                 return
 
@@ -138,7 +145,8 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
     results = [
         turn.text
         for count, turn in enumerate(trajectory.turns, 1)
-        if (made := trajectory.caller_of(count)) and made.name == call.name
+        if (made := trajectory.caller_of(count))
+        and made.name == call.name
         and made.arguments == call.arguments
     ]
     return not _is_action(call.name) and len({*results}) > 1
@@ -148,7 +156,7 @@ def _described(trajectory: Trajectory, name: str) -> str:
     return next((tool.description for tool in trajectory.tools if tool.name == name), "")
 
 
-def misread_fields(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
+def misread_fields(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield numbers in reply `number` that stand beside the name of another field or record."""
     text = trajectory.turns[number - 1].text
     groups = [*_labelled(trajectory, number)]
@@ -161,8 +169,11 @@ def misread_fields(trajectory: Trajectory, number: int, context: Context) -> Ite
             for group in groups:
                 finding = _misread(value, group, stems=stems, tokens=tokens)
                 if finding:
-                    explanation = f"The result has {finding[1]} for {finding[0]}, and {match.group()} for {finding[2]}."
-                    yield Claim(match.start(), match.end(), explanation, token=str(finding[1]))
+                    label, own, other = finding
+                    explanation = (
+                        f"The result has {own:g} for {label}, and {match.group()} for {other}."
+                    )
+                    yield Claim(match.start(), match.end(), explanation, token=f"{own:g}")
                     break
 
 
@@ -196,7 +207,9 @@ def _groups(value: object) -> Iterator[Mapping[str, float]]:
             yield from _groups(inner)
     elif isinstance(value, list):
         items = [item for item in value if isinstance(item, Mapping)]
-        keys = dict.fromkeys(key for item in items for key, leaf in item.items() if _is_number(leaf))
+        keys = dict.fromkeys(
+            key for item in items for key, leaf in item.items() if _is_number(leaf)
+        )
         names = dict.fromkeys(
             key for item in items for key, leaf in item.items() if isinstance(leaf, str)
         )
@@ -216,7 +229,7 @@ def _groups(value: object) -> Iterator[Mapping[str, float]]:
 def _misread(
     value: float, group: Mapping[str, float], *, stems: set[str], tokens: Mapping[str, str]
 ) -> tuple[str, float, str] | None:
-    """Return the label that a clause names with the number of another, that label's own, the other."""
+    """Return the label that a clause names beside another's number, its own number, the other."""
     holders = [label for label, number in group.items() if number == value]
     named = [label for label in group if _is_named(label, group, stems=stems, tokens=tokens)]
     if len(holders) != 1 or len(named) != 1 or named[0] in holders:
@@ -239,7 +252,7 @@ def _is_named(
 
 
 def _parts(label: str) -> list[str]:
-    if len(label) <= 2:  # noqa: PLR2004  a letter of a hall or a gate
+    if len(label) <= 2:  # noqa: PLR2004
         return []
     words = folded_words(" ".join(words_of(f"$.{label}")) if label.isidentifier() else label)
     return [stem(word) for word in words if word not in FUNCTION_WORDS]
@@ -250,7 +263,7 @@ def _is_number(leaf: object) -> bool:
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
-    """Return the tools that failed before turn `number` and never succeeded after: name -> result."""
+    """Return the tools that failed before turn `number` and did not succeed since, with results."""
     failed: dict[tuple[str, str], tuple[str, str]] = {}
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         call = trajectory.caller_of(count)
@@ -261,7 +274,13 @@ def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
             failed[call.name, own] = (call.name, turn.text)
         else:
             alike = [key for key in failed if key[0] == call.name]
-            mended = [(call.name, own)] if (call.name, own) in failed else alike[:1] if len(alike) == 1 and not _is_batch(trajectory, count) else []
+            mended = (
+                [(call.name, own)]
+                if (call.name, own) in failed
+                else alike[:1]
+                if len(alike) == 1 and not _is_batch(trajectory, count)
+                else []
+            )
             for key in mended:
                 del failed[key]
     return dict(failed.values())
@@ -286,13 +305,16 @@ def _action_stems(name: str) -> set[str]:
 def _is_action(name: str) -> bool:
     """Say whether a tool changes something, as far as its name tells."""
     parts = [stem(part) for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", name) if part]
-    return bool(parts) and parts[0].lower() not in _READS and any(
-        part in group for part in parts for group in _LINKED
+    return (
+        bool(parts)
+        and parts[0].lower() not in _READS
+        and any(part in group for part in parts for group in _LINKED)
     )
 
 
-
-def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
+def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
+    trajectory: Trajectory, number: int, context: Context
+) -> Iterator[Claim]:
     """Yield ids, dates and numbers of reply `number` that nothing before it leads to."""
     text = trajectory.turns[number - 1].text
     texts = context.texts
@@ -313,16 +335,22 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
             token = match.group()
             if squeezed(token) in tokens or _is_ordinal(rest, match):
                 continue
-            if any(map(str.isalpha, token)) and not re.fullmatch(r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token):
+            if any(map(str.isalpha, token)) and not re.fullmatch(
+                r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
+            ):
                 if len(token) > 3 and any(map(str.isdigit, token)):  # noqa: PLR2004
-                    yield Claim(start + match.start(), start + match.end(), f"No result gives {token!r}.")
+                    yield Claim(
+                        start + match.start(), start + match.end(), f"No result gives {token!r}."
+                    )
                 continue
             digits = re.match(r"\d+(?:,\d{3})*(?:\.\d+)?", token)
             value = float(digits.group().replace(",", "")) if digits else 0.0
             if value <= _SMALL and not re.match(r"\s?(?:%|percent)", rest[match.end() :]):
                 continue
             written = numerals((*texts, text[: start + match.start()]))
-            if not numbers.lead_to(value, loosely=True) and not written.lead_to(value, loosely=True):
+            if not numbers.lead_to(value, loosely=True) and not written.lead_to(
+                value, loosely=True
+            ):
                 yield Claim(
                     start + match.start(),
                     start + match.end(),

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import Context, Record, squeezed, tokens_of
-from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
 _TAKEN = frozenset("taken full sold booked unavailable busy closed out loan waiting".split())  # noqa: SIM905
-_EXCEPT = re.compile(r"\b(?:not|except|instead|rather|other than|anything but|but)\b", re.IGNORECASE)
+_EXCEPT = re.compile(
+    r"\b(?:not|except|instead|rather|other than|anything but|but)\b", re.IGNORECASE
+)
 _PRICE = r"price|cost|fare|total|fee|eur|usd|gbp|amount|per_day|per_night|rent"
 _TIME = r"time|depart|start|date|day|begin|from|hour|at$|slot|due|created|placed|opened"
 _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
@@ -22,11 +25,19 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
         (r"cheap(?:er|est)|least expensive|lowest price", _PRICE, True),
         (r"(?:more|most) expensive|dearest|priciest", _PRICE, False),
         (r"earl(?:ier|iest)|soonest|first (?:one|slot|available|free)", _TIME, True),
-        (r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|most recent|newest", _TIME, False),
+        (
+            r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|newest",
+            _TIME,
+            False,
+        ),
         (r"near(?:er|est)|clos(?:er|est)", r"distance|km|miles|metres|away|walk", True),
         (r"fast(?:er|est)|quick(?:er|est)|short(?:er|est)", r"duration|minutes|hours|length", True),
         (r"larg(?:er|est)|bigg(?:er|est)", r"seats|size|capacity|area|places|sqm", False),
-        (r"best[- ]rated|highest[- ]rated|better[- ]rated|highest rating", r"rating|stars|score", False),
+        (
+            r"best[- ]rated|highest[- ]rated|better[- ]rated|highest rating",
+            r"rating|stars|score",
+            False,
+        ),
     )
 )
 _SHORT = 12  # words of a turn that says little beside which one is wanted
@@ -101,14 +112,16 @@ def _is_asked(value: object, context: Context) -> bool:
     return any(wanted in tokens_of(text) for text in context.asked)
 
 
-def _named_other(
+def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that the last turn names which names any of the list."""
     for text in reversed(context.asked):
         own = _mentions(record, siblings, text)
         scores = [
-            _mentions(sibling, [record, *(other for other in siblings if other is not sibling)], text)
+            _mentions(
+                sibling, [record, *(other for other in siblings if other is not sibling)], text
+            )
             for sibling in siblings
         ]
         best = max(scores, key=len)
@@ -136,7 +149,7 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
         if isinstance(leaf, bool) or leaf in rivals:
             continue
         if isinstance(leaf, int | float):
-            if leaf in numbers and leaf >= 10:  # noqa: PLR2004  a small number counts anything
+            if leaf in numbers and leaf >= 10:  # noqa: PLR2004
                 mentioned.append(str(leaf))
             continue
         moment = read_moment(str(leaf))
@@ -151,11 +164,10 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
     return list(dict.fromkeys(mentioned))
 
 
-def _fits(day: object, minute: int | None, named: object) -> bool:
-    names, times = getattr(named, "names", None), getattr(named, "times", frozenset())
-    if day is not None and names is not None:
-        return bool(names(day)) and (minute is None or not times or minute in times)
-    return minute is not None and minute in times
+def _fits(day: date | None, minute: int | None, named: Moments) -> bool:
+    if day is not None:
+        return named.names(day) and (minute is None or not named.times or minute in named.times)
+    return minute is not None and minute in named.times
 
 
 def _words(leaf: object) -> list[str]:
@@ -185,7 +197,7 @@ def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -
     )
 
 
-def _not_extreme(
+def _not_extreme(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that is the cheapest, the earliest and so on, as the user asked."""
@@ -214,7 +226,8 @@ def _not_extreme(
             best = (min if is_least else max)(free, key=lambda other: _order(other.values[column]))
             if _order(best.values[column]) == _order(record.values[column]):
                 return None
-            why = f"the user asked for the {match.group().lower()}: {best.values[column]}, not {record.values[column]}"
+            own, other = best.values[column], record.values[column]
+            why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
             is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
             return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
     return None

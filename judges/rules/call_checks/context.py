@@ -14,7 +14,8 @@ _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
 _LONGEST = 5  # tokens of a value that is written apart, as an address
 _BROKEN = re.compile(
-    r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b|traceback\b)"
+    r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
+    r"|traceback\b)"
     r"|\b(?:bad gateway|timed out|not found|service unavailable|internal server error"
     r"|permission denied|access denied|unauthori[sz]ed|forbidden|too many requests)\b",
     re.IGNORECASE,
@@ -26,7 +27,7 @@ _BAD_STATES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """An object among several of one list in a result, as values by key; `group` numbers the list."""
+    """An object of a list in a result, as values by key; `group` numbers the list."""
 
     group: int
     turn: int
@@ -35,7 +36,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What came before a turn.
+    """The turns before a turn.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Context:
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:
         """Return the last passage of a source that is `token`; nothing if no source has it."""
-        for header, text in reversed(self.sources.items()):
+        for header, text in reversed([*self.sources.items()]):
             start = text.rfind(token) if token else -1
             if start >= 0:
                 end = start + len(token)
@@ -179,11 +180,10 @@ def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
 def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:
     if isinstance(value, list):
         items = [item for item in value if isinstance(item, Mapping)]
-        if len(items) >= 2:  # noqa: PLR2004  one has no other to be mistaken for
+        if len(items) >= 2:  # noqa: PLR2004
             yield items
         for item in value:
             yield from _lists(item)
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from _lists(item)
-

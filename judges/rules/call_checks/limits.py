@@ -24,14 +24,19 @@ _MOST = re.compile(
 _MONEY = frozenset(
     """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
 )
-_UPPER = frozenset(("max", "maximum", "most", "limit", "budget", "highest", "up"))
-_CLOCK = r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1?\d)(?: in the (?:evening|afternoon|morning))?)"
+_CLOCK = (
+    r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?"
+    r"|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|1?\d)(?: in the (?:evening|afternoon|morning))?)"
+)
+_NO_CLOCK = r"(?!\w|\s(?:euros?|minutes|people|days))"
 _LATEST = re.compile(
-    rf"\b(?P<words>(?P<over>(?:out|done|finished|over|back|home|ready|end(?:s|ed)?) (?:by|before))|before|by|no later than|not after|at the latest)\s(?P<clock>{_CLOCK})(?!\w|\s(?:euros?|minutes|people|days|o))",
+    r"\b(?P<words>(?P<over>(?:out|done|finished|over|back|home|ready|end(?:s|ed)?) (?:by|before))"
+    rf"|before|by|no later than|not after|at the latest)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
     re.IGNORECASE,
 )
 _EARLIEST = re.compile(
-    rf"\b(?P<words>after|not before|no earlier than|from)\s(?P<clock>{_CLOCK})(?!\w|\s(?:euros?|minutes|people|days))(?: on(?:wards)?)?",
+    rf"\b(?P<words>after|not before|no earlier than)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
     re.IGNORECASE,
 )
 _STEPS = re.compile(r"((?:\w+ ){1,6})before ((?:\w+\W){1,6})", re.IGNORECASE)
@@ -55,10 +60,10 @@ def broken(arguments: Mapping[str, object], context: Context) -> Iterator[Broken
         yield from _late(arguments, context, text)
 
 
-def out_of_order(
+def out_of_order(  # noqa: PLR0917
     trajectory: Trajectory, number: int, name: str, context: Context
 ) -> tuple[str, str] | None:
-    """Return the tool that must come before the call of `name` and the words that say so, or None."""
+    """Return the tool that must come before that of `name`, and the words that say so, or None."""
     tools = [tool.name for tool in trajectory.tools]
     done = {
         call.name
@@ -97,7 +102,9 @@ def _above(
 
     def counts(name: str) -> bool:
         parts = words_of(f"$.{name}")
-        return bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+        return (
+            bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+        )
 
     for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -109,7 +116,9 @@ def _above(
             is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
             if is_number and counts(name) and float(str(leaf)) > limit:
                 yield Broken(
-                    path, words, f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}."
+                    path,
+                    words,
+                    f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}.",
                 )
 
 
@@ -141,5 +150,5 @@ def _minutes(clock: str) -> frozenset[int]:
     if re.fullmatch(r"noon|midday", clock, re.IGNORECASE):
         return frozenset((12 * 60,))
     evening = re.search(r"evening|afternoon", clock)
-    minutes = moments((f"at {clock.split(' in the')[0]}",)).times
+    minutes = moments((f"at {clock.split(' in the', maxsplit=1)[0]}",)).times
     return frozenset(minute for minute in minutes if not evening or minute >= 12 * 60)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.rules.dates import dates as dates_in_digits
@@ -20,7 +21,21 @@ _HOURS = MappingProxyType(
     {
         word: hour
         for hour, word in enumerate(
-            ("one two three four five six seven eight nine ten eleven twelve").split(), 1
+            [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ],
+            1,
         )
     }
 )
@@ -39,11 +54,16 @@ _MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
-_WEEKDAY = re.compile(rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.I)
-_DATE_NEXT = re.compile(
-    rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)", re.I
+_WEEKDAY = re.compile(
+    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
 )
-_ORDINAL_WEEK = re.compile(r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.I)
+_DATE_NEXT = re.compile(
+    rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
+    re.IGNORECASE,
+)
+_ORDINAL_WEEK = re.compile(
+    r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
+)
 _OFFSET = re.compile(r"(?<![\w.:])([+-])(\d\d):?(\d\d)\b")
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
@@ -58,7 +78,10 @@ _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
 _SHIFTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\b(?:day after|day later|next day|following day|overnight|one night)\b", (1,)),
     (r"\b(?:day before|day earlier|previous day|eve of)\b", (-1,)),
-    (r"\b(?:a week later|week after|next week|(?:in|by|for) (?:a|one) week|following week)\b", (7,)),
+    (
+        r"\b(?:a week later|week after|next week|(?:in|by|for) (?:a|one) week|following week)\b",
+        (7,),
+    ),
     (r"\b(?:week before|week earlier|last week)\b", (-7,)),
 )
 _SPAN = re.compile(
@@ -67,7 +90,9 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
-_CLOCK = re.compile(r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.I)
+_CLOCK = re.compile(
+    r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+)
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
 _MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
 _NAMED_HOUR = re.compile(
@@ -96,6 +121,7 @@ _LENGTH = re.compile(
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
 _NEAR, _FAR = 14, 62  # days from today within which a weekday is meant
 _DAY = 24 * 60
+_MOST = 30  # moments that are compared with each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +173,7 @@ class Moments:
         if self.today is None and (self.has_steps or not (self.full or self.yearless)):
             return self.has_steps
         if day.weekday() in self.weekdays and (
-            self.today is None
-            or abs((day - self.today).days) <= (_FAR if self.is_wide else _NEAR)
+            self.today is None or abs((day - self.today).days) <= (_FAR if self.is_wide else _NEAR)
         ):
             return True
         last = monthrange(day.year, day.month)[1]
@@ -158,6 +183,27 @@ class Moments:
             abs((day - base).days) <= _most(self.shifts) and (day - base).days in self.shifts
             for base in self._bases(day)
         )
+
+    def names_month(self, year: int, month: int) -> bool:
+        """Say whether the texts name this month, or a date in it."""
+        dated = (*self.full, *((self.today,) if self.today else ()))
+        stepped = any((day.year, day.month) == (year, month) for day in dated)
+        return stepped or month in self.months or self.today is None
+
+    def numbers(self, *, with_parts: bool) -> frozenset[int]:
+        """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
+        dated = [*self.full, *((self.today,) if self.today else ())]
+        parts = {part for day in dated for part in (day.year, day.month, day.day)}
+        year = self.today.year if self.today else 2000
+        stated = {*self.full, *filter(None, (_date(year, m or 1, d) for m, d in self.yearless))}
+        gaps = {abs((a - b).days) for a, b in combinations(sorted(stated)[:_MOST], 2)}
+        times = sorted(self.times)[:_MOST] if len(self.times) <= 2 * _MOST else []
+        lasting = {abs(a - b) for a, b in combinations(times, 2)}
+        hours = {minutes // 60 for minutes in (*times, *lasting)}
+        named = {number for pair in self.yearless for number in pair}
+        inclusive = {gap + 1 for gap in gaps}
+        own = (*parts, *hours, *named, *self.months, year - 1, year + 1) if with_parts else ()
+        return frozenset((*gaps, *inclusive, *lasting, *own))
 
     def _bases(self, day: date) -> Iterator[date]:
         yield from self.full
@@ -179,7 +225,9 @@ class Moments:
             return True
         sign = -1 if in_utc else 1
         if any(
-            (time + sign * offset) % _DAY == minute for time in self.times for offset in self.offsets
+            (time + sign * offset) % _DAY == minute
+            for time in self.times
+            for offset in self.offsets
         ):
             return True
         return any(
@@ -323,7 +371,12 @@ def _days(count: int, unit: str) -> Iterator[int]:
     elif unit == "week":
         yield from (7 * count, -7 * count)
     elif unit == "month":
-        yield from (sign * (days * count + extra) for sign in (1, -1) for days in (30, 31) for extra in (0, -1, -2))
+        yield from (
+            sign * (days * count + extra)
+            for sign in (1, -1)
+            for days in (30, 31)
+            for extra in (0, -1, -2)
+        )
     else:
         yield from (sign * (365 * count + extra) for sign in (1, -1) for extra in (0, 1))
 
@@ -343,8 +396,13 @@ def _calendar_steps(lower: str, today: date) -> Iterator[date]:
             yield from (date(today.year + ahead, 1, 1), date(today.year + ahead, 12, 31))
     if "weekend" in lower:
         yield from (monday + timedelta(day) for day in (-2, -1, 4, 5, 6, 11, 12, 13))
-    if re.search(r"\bend of (?:the|this) (?:month)\b", lower):
+    if re.search(r"\bmonth\b", lower):
+        yield today.replace(day=1)
         yield today.replace(day=monthrange(today.year, today.month)[1])
+    if re.search(r"\byear\b", lower):
+        yield from (date(today.year, 1, 1), date(today.year, 12, 31))
+    if "week" in lower:
+        yield from (monday, monday + timedelta(6), monday + timedelta(4))
 
 
 def _offsets(text: str) -> Iterator[int]:
@@ -361,7 +419,9 @@ def _times(text: str) -> Iterator[int]:
         yield from _of_clock(_count(match[1]), 0, match[2])
     for match in _NAMED_HOUR.finditer(text):
         words, hour = match[1].lower(), _count(match[2])
-        past = next((minutes for word, minutes in (("half", 30), ("quarter", 15)) if word in words), 0)
+        past = next(
+            (minutes for word, minutes in (("half", 30), ("quarter", 15)) if word in words), 0
+        )
         past = past or _count(words.split()[0])
         yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
     for match in _BARE_HOUR.finditer(text):
@@ -373,13 +433,13 @@ def _times(text: str) -> Iterator[int]:
             yield from minutes
 
 
-def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:
+def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:  # noqa: PLR0917
     base = hour * 60 + minute + shift
     if half:
         yield ((hour % 12) * 60 + minute + (12 * 60 if half.lower() == "p" else 0)) % _DAY
     else:
         yield base % _DAY
-        if hour <= 12:  # noqa: PLR2004  it may be in the afternoon
+        if hour <= 12:  # noqa: PLR2004
             yield (base + 12 * 60) % _DAY
 
 
@@ -405,7 +465,7 @@ def _amount(text: str) -> float:
 
 
 def read_moment(value: str) -> tuple[date | None, int | None] | None:
-    """Return the date and the minute of the day that a value is, either None; None if it is no such.
+    """Return the date and the minute of the day that a value is; None if it is neither.
 
     Examples
     --------
@@ -413,7 +473,8 @@ def read_moment(value: str) -> tuple[date | None, int | None] | None:
     ((datetime.date(2026, 5, 5), 600), (None, 1110), None)
     """
     match = re.fullmatch(
-        r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?",
+        r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?"
+        r"(?:(\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?",
         value.strip(),
     )
     if not match or not value.strip():

@@ -1,5 +1,6 @@
 """Numerals: the numbers that texts state, and whether another number follows from them."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,9 @@ from spanjury.judges.rules.call_checks.moments import lengths
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 
-_NUMERAL = re.compile(r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})")
+_NUMERAL = re.compile(
+    r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})"
+)
 _ANY = re.compile(r"\d+(?:[.,]\d+)*")
 _WORDS = (
     (r"\bhalf|halve", (0.5, 1.5)),
@@ -34,9 +37,12 @@ _LEAST_PRECISE = 3  # significant digits from which a number is no chance result
 _MOST_PAIRS, _MOST_TRIPLES = 80, 24  # numbers beyond which any number follows from some
 _MOST_SCALED = 12
 _SMALL = 20
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.I)
+_FEW = 36  # ratios
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.IGNORECASE)
+_LIST = re.compile(r"(?:[\w'’@. -]{1,40}, ?)+[\w'’@. -]{1,40},? (?:and|or) \w+")
 _PEOPLE = re.compile(
-    r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b", re.I
+    r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b",
+    re.IGNORECASE,
 )
 
 
@@ -78,12 +84,22 @@ class Numerals:
             steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
             gaps = [abs(a - b) for a, b in combinations(self.amounts, 2)] if loosely else []
-            more = [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
+            more = (
+                [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
+            )
             guests = [2.0, 3.0, 4.0] if self.counts_people else []
-            steps += self.factors
+            ratios = [a / b for a in self.amounts for b in self.amounts if b]
+            steps += [a * b for a, b in combinations(self.factors, 2)]  # half a year, in months
+            steps += (
+                [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)]
+                if len(ratios) <= _FEW
+                else self.factors
+            )
             steps += [*self._simple()] if loosely else []
             return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
-        return _any_near(value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely)
+        return _any_near(
+            value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely
+        )
 
     def _simple(self) -> Iterator[float]:
         yield from self.stated
@@ -119,13 +135,23 @@ class Numerals:
                 product = first * second
                 yield from (product + third, abs(product - third), product / 100 + third)
                 yield from (abs(first - second) * third, abs(first - second) * third / 100)
-                yield from ((first + second) * (1 - third / 100), (first + second) * (1 + third / 100))
+                yield from (
+                    (first + second) * (1 - third / 100),
+                    (first + second) * (1 + third / 100),
+                )
                 yield from ((first + second) * third, product / 60 * third, product / 1000 * third)
                 if third:
                     yield product / third
         for a, b, c, d in combinations(self.amounts[:12], 4):
             yield from (a + b + c + d, a * b + c * d, a * c + b * d, a * d + b * c)
-            for w, x, y, z in ((a, b, c, d), (a, c, b, d), (b, c, a, d), (a, d, b, c), (b, d, a, c), (c, d, a, b)):
+            for w, x, y, z in (
+                (a, b, c, d),
+                (a, c, b, d),
+                (b, c, a, d),
+                (a, d, b, c),
+                (b, d, a, c),
+                (c, d, a, b),
+            ):
                 yield from (abs(w - x) * y + z, abs(w - x) * z + y)
                 yield from (abs(w - x) * y / 100 + z, abs(w - x) * z / 100 + y)
 
@@ -151,6 +177,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
         sums |= {*_sums(parsed(text))}
         lower = text.lower()
+        sums |= {float(count) for count in _listed(text)}
         days = len({*map(str.lower, _WEEKDAY.findall(text))})
         sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
         sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
@@ -162,6 +189,12 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         factors=tuple(factors),
         counts_people=any(map(_PEOPLE.search, texts)),
     )
+
+
+def _listed(text: str) -> Iterator[int]:
+    """Yield the lengths of the lists in a text, as 3 for "a, b and c"."""
+    for match in _LIST.finditer(text):
+        yield match.group().count(",") + 2
 
 
 def _is_json(text: str) -> bool:
@@ -215,7 +248,7 @@ def _near(value: float, number: float, *, decimals: int, loosely: bool) -> bool:
         return True
     if not loosely:
         return decimals >= 1 and gap <= 0.5 * 10.0**-decimals * 1.0001
-    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004  a round number
+    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004
         return gap <= 0.04 * abs(number)
     return gap <= 0.5 * 10.0**-decimals * 1.0001 or gap <= 0.0015 * abs(number)
 
@@ -244,7 +277,7 @@ def nearest(value: float, texts: Sequence[str]) -> str:
 
 
 def computed_in(text: str, sources: tuple[str, ...]) -> str:
-    """Return the numbers of `text` that follow from those of `sources` and stand in none of them."""
+    """Return the numbers of `text` that follow from those of `sources`."""
     computed = []
     for match in _NUMERAL.finditer(text):
         value = _number(match.group())

@@ -14,10 +14,16 @@ from typing import NamedTuple
 _MOST = 40  # levels of a schema that refers to itself
 _LONGEST = 200  # characters that a pattern is tried on
 _NESTED = re.compile(r"[+*}]\??\)+[+*{]|\|[^()]*\)[+*{]|\\\d")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 _TYPES: Mapping[str, Callable[[object], bool]] = MappingProxyType(
     {
         "string": lambda value: isinstance(value, str),
-        "number": lambda value: _is_number(value),
+        "number": _is_number,
         "integer": lambda value: _is_number(value) and float(str(value)).is_integer(),
         "boolean": lambda value: isinstance(value, bool),
         "array": lambda value: isinstance(value, list),
@@ -28,7 +34,7 @@ _TYPES: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 _FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
     {
         "date": date.fromisoformat,
-        "date-time": lambda text: datetime.fromisoformat(text.replace("Z", "+00:00")),
+        "date-time": datetime.fromisoformat,
         "time": lambda text: time.fromisoformat(text.replace("Z", "+00:00")),
     }
 )
@@ -77,7 +83,7 @@ class _Schema:
     def __init__(self, root: Mapping[str, object]) -> None:
         self._root = root
 
-    def breaches(
+    def breaches(  # noqa: PLR0917
         self, value: object, schema: object, path: str, depth: int = 0
     ) -> Iterator[Breach]:
         if schema is False:
@@ -93,11 +99,13 @@ class _Schema:
         for part in _listed(rules, "allOf"):
             yield from self.breaches(value, part, path, depth + 1)
         for key in ("anyOf", "oneOf"):
-            options = [[*self.breaches(value, part, path, depth + 1)] for part in _listed(rules, key)]
+            options = [
+                [*self.breaches(value, part, path, depth + 1)] for part in _listed(rules, key)
+            ]
             if options and all(options):
                 yield min(options, key=len)[0]
 
-    def _inner(
+    def _inner(  # noqa: PLR0917
         self, value: object, rules: Mapping[str, object], path: str, depth: int
     ) -> Iterator[Breach]:
         if isinstance(value, Mapping):
@@ -197,10 +205,6 @@ def _matches(pattern: str, value: str) -> bool:
 def _listed(rules: Mapping[str, object], key: str) -> Sequence[object]:
     parts = rules.get(key)
     return parts if isinstance(parts, list) else ()
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _kind(value: object) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import SequenceMatcher
 
 from spanjury.judges.core import ToolSpec
@@ -25,6 +26,11 @@ _FREE = frozenset(
     content summary instructions details prompt question label keywords topic name_of remarks
     memo caption heading""".split()  # noqa: SIM905
 )
+_PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
+_NAMED = frozenset(
+    """name guest passenger patient customer city town recipient owner person member driver doctor
+    contact author attendee place address origin destination to""".split()  # noqa: SIM905
+)
 _CURRENCIES = {
     "eur": ("euro", "euros", "€"),
     "usd": ("dollar", "dollars", "$"),
@@ -33,6 +39,11 @@ _CURRENCIES = {
     "chf": ("franc", "francs"),
     "inr": ("rupee", "rupees", "₹"),
 }
+_CODE = re.compile(
+    r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
+    re.IGNORECASE,
+)
+"""A schedule, a length of time, a condition or a query: texts of a language of their own."""
 _NEGATIONS = frozenset("no not without don never t needn cancel drop skip off".split())  # noqa: SIM905
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 
@@ -50,8 +61,8 @@ class Untraced:
     nearest
         The value of its kind in what came before that is most like it; empty for none.
     kind
-        A word for what it is: ``"date"``, ``"time"``, ``"number"``, ``"name"``, ``"id"`` or
-        ``"choice"``.
+        A word for what it is: ``"date"``, ``"time"``, ``"number"``, ``"name"``, ``"word"``,
+        ``"id"`` or ``"choice"``.
     """
 
     path: str
@@ -123,9 +134,11 @@ class _Own:
 
     @property
     def _described(self) -> str:
-        """What the schema says of the argument, apart from its bounds."""
+        """The words of the schema on the argument, apart from its bounds."""
         listed = [self.schema.get(key) for key in ("description", "examples", "example", "const")]
-        return " ".join([str(part) for part in listed if part] + [self.tool.description if self.tool else ""])
+        return " ".join(
+            [str(part) for part in listed if part] + [self.tool.description if self.tool else ""]
+        )
 
     @property
     def _texts(self) -> tuple[str, ...]:
@@ -146,7 +159,14 @@ class _Own:
             if isinstance(option, str) and _is_named(option, stems)
         ]
         if isinstance(value, str) and named and value not in named and len(named) == 1:
-            near = next((token for token in raw_tokens(asked) if stem(token.lower()) in {*map(stem, folded_words(named[0].replace("_", " ")))}), "")
+            near = next(
+                (
+                    token
+                    for token in raw_tokens(asked)
+                    if stem(token.lower()) in {*map(stem, folded_words(named[0].replace("_", " ")))}
+                ),
+                "",
+            )
             yield self._untraced("choice", near=near or named[0])
 
     def number(self, value: float) -> Iterator[Untraced]:
@@ -156,8 +176,8 @@ class _Own:
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
             return
-        year = self._moments.today
-        if year and value in {year.year, year.month, year.day, year.year + 1, year.year - 1}:
+        parts = bool(words_of(self.path) & _PARTS)
+        if value in self._moments.numbers(with_parts=parts):
             return
         asked = nearest(value, self.context.asked)
         near = asked or nearest(value, [*self.context.sources.values()])
@@ -190,15 +210,18 @@ class _Own:
         moment = read_moment(value)
         if moment is not None:
             yield from self._moment(value, *moment)
-        elif squeezed(value) in self._tokens or not squeezed(value):
+        elif squeezed(value) in self._tokens or not squeezed(value) or _CODE.search(value):
             return
+        elif re.fullmatch(r"\d{4}-\d\d", value):
+            if not self._moments.names_month(int(value[:4]), int(value[5:])):
+                yield self._untraced("date")
         elif words_of(self.path) & _FREE or len(value.split()) > 6:  # noqa: PLR2004
             yield from self._prose(value)
         elif value.casefold() in _CURRENCIES:
             yield from self._currency(value)
         elif any(map(str.isdigit, value)) or _ADDRESS.fullmatch(value):
             yield from self._identifier(value)
-        elif len(value) <= 5 and value.isupper():  # noqa: PLR2004  a code that nothing gives
+        elif len(value) <= 5 and value.isupper():  # noqa: PLR2004
             yield self._untraced("id", near=self._like(value))
         else:
             yield from self._name(value)
@@ -207,9 +230,9 @@ class _Own:
     def _tokens(self) -> frozenset[str]:
         return frozenset().union(*map(tokens_of, self._texts))
 
-    def _moment(self, value: str, day: object, minute: int | None) -> Iterator[Untraced]:
+    def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
-        if hasattr(day, "weekday") and not named.names(day):
+        if day is not None and not named.names(day):
             dated = [*nearest_dates([*self.context.sources.values()])]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             texts = [*self.context.sources.values()]
@@ -255,16 +278,31 @@ class _Own:
             yield from self._name(value)
             return
         digits = "".join(filter(str.isdigit, value))
-        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004  a number of a telephone
+        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
             return
         if re.fullmatch(r"-?\d+(?:\.\d+)?", value) and numerals(self._texts).lead_to(float(value)):
             return
-        joined = [part for part in re.split(r"[/:_,;|]", value) if part]
-        if len(joined) > 1 and all(squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined):
+        ends = [read_moment(part) for part in re.split(r"/|–| to |(?<=:\d\d)-", value)]
+        if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
+            for part, (day, minute) in zip(
+                re.split(r"/|–| to |(?<=:\d\d)-", value), filter(None, ends), strict=True
+            ):
+                yield from self._moment(part, day, minute)
             return
-        if re.search(r"\d+ ?[a-z]+$|^\d", value) and all(
-            numerals(self._texts).lead_to(float(number)) for number in re.findall(r"\d+(?:\.\d+)?", value)
-        ) and len(value) <= 8 and not value.isdigit():  # noqa: PLR2004  an amount with its unit
+        joined = [part for part in re.split(r"[/:_,;|]", value) if part]
+        if len(joined) > 1 and all(
+            squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined
+        ):
+            return
+        if (
+            re.search(r"\d+ ?[a-z]+$|^\d", value)
+            and all(
+                numerals(self._texts).lead_to(float(number))
+                for number in re.findall(r"\d+(?:\.\d+)?", value)
+            )
+            and len(value) <= 8  # noqa: PLR2004
+            and not value.isdigit()
+        ):
             return
         yield self._untraced("id", near=self._like(value))
 
@@ -276,14 +314,26 @@ class _Own:
             for word in words(value.replace("_", " "))
             if word.folded not in FUNCTION_WORDS and stem(word.folded) not in stems
         ]
-        strange = [word for word in strange if not any(word.folded in token or token in word.folded for token in self._near_tokens(word.folded))]
+        strange = [
+            word
+            for word in strange
+            if not any(
+                word.folded in token or token in word.folded
+                for token in self._near_tokens(word.folded)
+            )
+        ]
         capital = [word for word in strange if word.text[:1].isupper()]
         if not capital or ("/" in value and len(capital) < len(words(value))):
             return
-        yield self._untraced("name", near=self._like(value))
+        is_sure = len(capital) > 1 or bool(words_of(self.path) & _NAMED)
+        yield self._untraced("name" if is_sure else "word", near=self._like(value))
 
     def _near_tokens(self, word: str) -> list[str]:
-        return [token for token in self._tokens if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]]  # noqa: PLR2004
+        return [
+            token
+            for token in self._tokens
+            if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]  # noqa: PLR2004
+        ]
 
     def _like(self, value: str) -> str:
         """Return the token before the call that is most like `value`; empty if none is like it."""
@@ -302,5 +352,7 @@ class _Own:
 
 
 def _is_named(option: str, stems: Sequence[str] | set[str]) -> bool:
-    parts = [stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS]
+    parts = [
+        stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS
+    ]
     return bool(parts) and all(part in stems for part in parts)

@@ -55,6 +55,25 @@ class Judgement:
     spans: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedText:
+    """A text of an exam with the panel's result on one aspect, for people to read.
+
+    Parameters
+    ----------
+    result
+        Its segment has planted errors as gold spans.
+    condition
+        What was done to the text; for an original text, a name such as ``clean``.
+    clean_id
+        Id of the text that it is compared with; empty for an original text.
+    """
+
+    result: Result
+    condition: str = ""
+    clean_id: str = ""
+
+
 def judgement_of(report: Report) -> Judgement:
     """Return what `report`, of a panel or of a seat, comes to."""
     return Judgement(

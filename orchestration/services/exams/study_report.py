@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, StoreError
+from spanjury.judges.core import DataError, Segment, StoreError
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
@@ -20,6 +20,7 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.services.viewing.sources import JUDGED_TEXTS, RESULTS
 from spanjury.orchestration.studies.card import (
     Card,
     ExamRecord,
@@ -29,7 +30,8 @@ from spanjury.orchestration.studies.card import (
     card_report,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, JudgedText
+from spanjury.orchestration.wiring.results import result_line, write_segments
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 SCORES = "scores.jsonl"
@@ -327,13 +329,15 @@ def exam_report(
     measures: tuple[Measure, ...],
     cautions: tuple[str, ...] = (),
     scores: ExamScores | None = None,
+    judged: Sequence[JudgedText] = (),
     files: Mapping[str, Callable[[Path], None]] = MappingProxyType({}),
     draw: Callable[[Path], Sequence[tuple[Picture, Sequence[Path]]]] = lambda _: (),
 ) -> StudyReport[T]:
     """Return the report of an exam, with its part of a judge's card.
 
     Its files are ``report.md``, ``report.html``, ``findings.json``, with scores ``scores.jsonl``,
-    and what else is named; then pictures.
+    with judged texts ``results.jsonl`` and ``judged_texts.jsonl``, and what else is named; then
+    pictures.
 
     Parameters
     ----------
@@ -347,6 +351,8 @@ def exam_report(
         Makes the report for people, with pictures.
     values
         The findings for programs; the card's part is added.
+    judged
+        The texts with the panel's results, which ``spanjury view FOLDER`` shows.
     files
         Name -> writes the file of this name.
     draw
@@ -368,6 +374,8 @@ def exam_report(
         if scores is not None:
             write_scores(folder / SCORES, scores)
             written.append(folder / SCORES)
+        if judged:
+            written += _write_judged(folder, judged)
         for name, write_file in files.items():
             write_file(folder / name)
             written.append(folder / name)
@@ -381,6 +389,21 @@ def exam_report(
         measures=by_name(measures),
         scores=scores,
     )
+
+
+def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
+    """Write results as a run's, and their texts; each names its condition and its clean text."""
+    segments = {text.result.segment.segment_id: _named(text) for text in judged}
+    write_segments(folder / JUDGED_TEXTS, segments.values())
+    write_whole(folder / RESULTS, b"".join(result_line(text.result) for text in judged))
+    return [folder / RESULTS, folder / JUDGED_TEXTS]
+
+
+def _named(text: JudgedText) -> Segment:
+    """Return a judged segment with its origin in place of what else its row held."""
+    origin = {"condition": text.condition, "clean_id": text.clean_id}
+    named = {key: value for key, value in origin.items() if value}
+    return replace(text.result.segment, meta=named)
 
 
 def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:

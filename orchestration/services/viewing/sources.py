@@ -18,7 +18,10 @@ T = TypeVar("T")
 
 PART = ".part"
 """Ends the name of the results of a run that is not at its end."""
-_RESULTS = "results.jsonl"
+RESULTS = "results.jsonl"
+"""Name of the results in the folder of a run or of an exam."""
+JUDGED_TEXTS = "judged_texts.jsonl"
+"""Name of the texts that an exam leaves beside its results."""
 _MOST = 2
 _RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 
@@ -105,25 +108,32 @@ def find_runs(
 def _viewed(named: Path) -> ViewedRun:
     if named.is_file():
         folder = RunFolder(named.parent)
-        is_of_run = folder.exists and named.name.removesuffix(PART) == _RESULTS
+        is_of_run = folder.exists and named.name.removesuffix(PART) == RESULTS
         run = _of_folder(folder) if is_of_run else _bare(named)
         return replace(run, results=named)
     if named.is_dir() and not RunFolder(named).exists:
-        return _bare(_there(named / _RESULTS, whose=named))
+        return _bare(_there(named / RESULTS, whose=named))
     return _of_folder(find_run(named))
 
 
 def _bare(results: Path) -> ViewedRun:
+    """Return a run without a manifest: an exam, whose texts are beside its results, or a file."""
     whole = results.name.removesuffix(PART)
-    name = results.absolute().parent.name if whole == _RESULTS else Path(whole).stem
-    return ViewedRun(name=name or whole, results=results, is_done=results.suffix != PART)
+    name = results.absolute().parent.name if whole == RESULTS else Path(whole).stem
+    texts = results.with_name(JUDGED_TEXTS)
+    return ViewedRun(
+        name=name or whole,
+        results=results,
+        texts=Texts(data=texts) if whole == RESULTS and texts.is_file() else None,
+        is_done=results.suffix != PART,
+    )
 
 
 def _of_folder(folder: RunFolder) -> ViewedRun:
     manifest = folder.manifest()
     job = manifest.get("job")
     job = job if isinstance(job, Mapping) else {}
-    output = folder.path / str(job.get("output") or _RESULTS)
+    output = folder.path / str(job.get("output") or RESULTS)
     return ViewedRun(
         name=folder.path.absolute().name,
         results=_there(output, whose=folder.path),

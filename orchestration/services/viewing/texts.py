@@ -3,11 +3,12 @@
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -36,6 +37,12 @@ class Span(msgspec.Struct):
     severity: int | None
     category: str
     found_by: list[str] = []
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Return whether the span shares a character with an interval."""
+        if self.start is None or self.end is None:
+            return False
+        return self.start < end and start < self.end
 
 
 class Usage(msgspec.Struct):
@@ -161,6 +168,24 @@ class ResultLines:
             yield f"{self.path}: {more} more lines are no result rows"
 
 
+class Origin(NamedTuple):
+    """What was done to a text, and the id of the text that it was done to; empty if unknown."""
+
+    condition: str = ""
+    clean_id: str = ""
+
+
+UNKNOWN_ORIGIN = Origin()
+
+
+class Marked(IntEnum):
+    """How many of the gold spans of a text overlap a span that the panel marked."""
+
+    NONE = 0
+    SOME = 1
+    ALL = 2
+
+
 class _Kept(msgspec.Struct, array_like=True):
     """A segment as it is kept."""
 
@@ -205,6 +230,8 @@ class TextStore:
         self._last_source = 0
         self._source_of = array("I")
         self._digests = array("q")
+        self._origins: dict[int, Origin] = {}
+        self._gold_intervals: dict[int, list[tuple[int, int]]] = {}
         self._recent: dict[int, Segment] = {}
 
     def _open(self) -> Iterator[Segment]:
@@ -248,6 +275,10 @@ class TextStore:
         self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
         self._source_of.append(source)
         self._digests.append(hash(segment.output))
+        if (origin := _origin(segment.meta)) != UNKNOWN_ORIGIN:
+            self._origins[number] = origin
+        if intervals := [span.interval for span in segment.gold if span.interval is not None]:
+            self._gold_intervals[number] = intervals
         self._recent[number] = segment
         if len(self._recent) > _RECENT:
             del self._recent[next(iter(self._recent))]
@@ -297,12 +328,34 @@ class TextStore:
         """Return the spans that people marked in a segment, ready for JSON."""
         return self._kept(number).gold
 
+    def origin(self, number: int) -> Origin:
+        """Return where a segment comes from, as far as its row says so."""
+        return self._origins.get(number, UNKNOWN_ORIGIN)
+
+    def marked(self, number: int, spans: Sequence[Span]) -> Marked | None:
+        """Return how many gold spans of a segment `spans` overlap; None if it has none."""
+        intervals = self._gold_intervals.get(number)
+        if intervals is None:
+            return None
+        hits = [any(span.overlaps(*interval) for span in spans) for interval in intervals]
+        return Marked.ALL if all(hits) else Marked.SOME if any(hits) else Marked.NONE
+
     def _kept(self, number: int) -> _Kept:
         return _KEPT.decode(self._segments.get(number))
 
     def holding(self, needle: bytes) -> Iterator[int]:
         """Yield the numbers of segments in whose id or output the casefolded `needle` is."""
         return self._folded.holding(needle)
+
+
+def _origin(meta: Mapping[str, object]) -> Origin:
+    """Return the origin in a row of an exam or of `spanjury perturb`, which says "treatment"."""
+    condition = meta.get("condition", meta.get("treatment", ""))
+    clean_id = meta.get("clean_id", "")
+    return Origin(
+        condition=condition if isinstance(condition, str) else "",
+        clean_id=clean_id if isinstance(clean_id, str) else "",
+    )
 
 
 def _gold(span: ErrorSpan) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 from spanjury.judges.core import (
@@ -33,6 +32,9 @@ from spanjury.orchestration.studies.generation import (
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
+    JudgedText,
+    by_text_and_aspect,
+    judgement_of,
     panel_judgement,
     require_distinct,
 )
@@ -47,6 +49,9 @@ from spanjury.perturbations.pairs import (
 )
 from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.stats.significance.paired import PairedStatistic
+
+CLEAN = "clean"
+"""Condition of a text without damage."""
 
 
 async def generated_pairs(
@@ -211,12 +216,15 @@ class ExamResult:
     ----------
     scores
         The same scores row by row, with digests of the texts.
+    judged
+        Clean texts, then damaged ones, as the panel judged them first.
     """
 
     findings: Findings
     score_arrays: ScoreArrays
     perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
+    judged: tuple[JudgedText, ...]
     examinee: Examinee
 
 
@@ -257,14 +265,29 @@ async def examine(
 
     clean = [*product(exam.segments, exam.aspects)]
     texts = [*clean, *product((pair.damaged for pair in damaged), exam.aspects)]
-    judge = partial(run.judge, judgements_in=panel_judgement)
-    draws = [await judge(texts, draw="")]
-    control = [await judge(clean, draw="control-1")]
+
+    async def judge(texts: Sequence[tuple[Segment, Aspect]], draw: str) -> Judgements:
+        return await run.judge(texts, draw=draw, judgements_in=panel_judgement)
+
+    results = await run.judge(texts, draw="", judgements_in=by_text_and_aspect)
+    draws: list[Judgements] = [
+        {key: judgement_of(result.report) for key, result in results.items()}
+    ]
+    control = [await judge(clean, "control-1")]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await judge(texts, draw=f"repeat-{number}"))
-            control.append(await judge(clean, draw=f"control-{number}"))
-    return _result(exam, pairs, draws=draws, control=control, examinee=run.examinee)
+            draws.append(await judge(texts, f"repeat-{number}"))
+            control.append(await judge(clean, f"control-{number}"))
+    origins = {pair.damaged.segment_id: (pair.condition, pair.clean.segment_id) for pair in damaged}
+    judged = tuple(
+        JudgedText(result=results[name, aspect.name], condition=condition, clean_id=clean_id)
+        for segment, aspect in texts
+        for name in [segment.segment_id]
+        for condition, clean_id in [origins.get(name, (CLEAN, ""))]
+    )
+    return _result(
+        exam, pairs, draws=draws, control=control, judged=judged, examinee=run.examinee
+    )
 
 
 def _result(
@@ -273,6 +296,7 @@ def _result(
     *,
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
+    judged: tuple[JudgedText, ...],
     examinee: Examinee,
 ) -> ExamResult:
     """Evaluate what the panel said."""
@@ -316,6 +340,7 @@ def _result(
         score_arrays=score_arrays,
         perturbed_pairs=damaged,
         scores=tuple(scores),
+        judged=judged,
         examinee=examinee,
     )
 

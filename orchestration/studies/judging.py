@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from spanjury.judges.core import (
     Aspect,
@@ -67,11 +67,15 @@ class JudgedText:
         What was done to the text; for an original text, a name such as ``clean``.
     clean_id
         Id of the text that it is compared with; empty for an original text.
+    caught
+        How many of the planted errors the panel marks, and marks in this text only; None where
+        none should be marked on this aspect.
     """
 
     result: Result
     condition: str = ""
     clean_id: str = ""
+    caught: Literal["none", "some", "all"] | None = None
 
 
 def judgement_of(report: Report) -> Judgement:

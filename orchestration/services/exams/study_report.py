@@ -393,17 +393,20 @@ def exam_report(
 
 def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
     """Write results as a run's, and their texts; each names its condition and its clean text."""
-    segments = {text.result.segment.segment_id: _named(text) for text in judged}
-    write_segments(folder / JUDGED_TEXTS, segments.values())
+    by_id: dict[str, list[JudgedText]] = {}
+    for text in judged:
+        by_id.setdefault(text.result.segment.segment_id, []).append(text)
+    write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
     write_whole(folder / RESULTS, b"".join(result_line(text.result) for text in judged))
     return [folder / RESULTS, folder / JUDGED_TEXTS]
 
 
-def _named(text: JudgedText) -> Segment:
-    """Return a judged segment with its origin in place of what else its row held."""
-    origin = {"condition": text.condition, "clean_id": text.clean_id}
-    named = {key: value for key, value in origin.items() if value}
-    return replace(text.result.segment, meta=named)
+def _with_origin(texts: Sequence[JudgedText]) -> Segment:
+    """Return a segment, judged on several aspects, with its origin in place of other metadata."""
+    text = texts[0]
+    caught = {each.result.aspect.name: each.caught for each in texts if each.caught}
+    origin = {"condition": text.condition, "clean_id": text.clean_id, "caught": caught}
+    return replace(text.result.segment, meta={key: value for key, value in origin.items() if value})
 
 
 def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:

@@ -14,7 +14,7 @@ from spanjury.judges.core import DataError, Decision, Outcome
 from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
 from spanjury.orchestration.services.viewing.texts import (
     UNKNOWN_ORIGIN,
-    Marked,
+    Caught,
     Origin,
     ResultLines,
     Row,
@@ -36,7 +36,7 @@ NO_COLUMNS = {
     name: list[object]()
     for name in (
         *("outcome", "score", "decision", "spans", "severity"),
-        *("disagreement", "categories", "judges", "marked"),
+        *("disagreement", "categories", "judges", "caught"),
     )
 }
 """The columns of a run that are not to be seen."""
@@ -100,18 +100,18 @@ class RunColumns:
         self._disagreements = array("d")
         self._categories = array("I")
         self._found_by = array("I")
-        self._marked = array("b")
+        self._caught = array("b")
 
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def add(self, row: Row, *, offset: int, origin: Origin, marked: Marked | None) -> None:
+    def add(self, row: Row, *, offset: int, origin: Origin, caught: Caught | None) -> None:
         """Take a row whose line begins at a place of the file, with what its text says."""
         names = self.names
         self.conditions.append(names.conditions.of(origin.condition))
         if origin.clean_id:
             self.clean_ids[len(self)] = origin.clean_id
-        self._marked.append(NOTHING if marked is None else marked)
+        self._caught.append(NOTHING if caught is None else caught)
         self.signature = self.signature or row.signature
         self.ids.append(self.ids[-1] if self.ids and self.ids[-1] == row.id else row.id)
         self.systems.append(names.systems.of(row.system))
@@ -162,7 +162,7 @@ class RunColumns:
             ],
             "categories": [sets[self._categories[row]] if row >= 0 else () for row in rows],
             "judges": [sets[self._found_by[row]] if row >= 0 else () for row in rows],
-            "marked": [_number_or_none(self._marked[row]) if row >= 0 else None for row in rows],
+            "caught": [_number_or_none(self._caught[row]) if row >= 0 else None for row in rows],
         }
 
 
@@ -229,14 +229,15 @@ class RunReading:
         store = self.store
         text = NOTHING if store is None else self._text(row, store)
         self.texts.append(text)
-        origin, marked = UNKNOWN_ORIGIN, None
+        origin, caught = UNKNOWN_ORIGIN, None
         if store is not None and text != NOTHING:
             origin = store.origin(text)
-            marked = None if text in self.changed else store.marked(text, row.spans)
+            if text not in self.changed:
+                caught = store.caught(text, aspect=row.aspect, spans=row.spans)
         parts = [row.id, row.reason]
         parts += [part for span in row.spans for part in (span.text, span.explanation)]
         self.reasons.put("\n".join(parts).casefold().encode("utf-8", "replace"))
-        self.columns.add(row, offset=offset, origin=origin, marked=marked)
+        self.columns.add(row, offset=offset, origin=origin, caught=caught)
 
     def _text(self, row: Row, store: TextStore) -> int:
         text = store.number(row.id)

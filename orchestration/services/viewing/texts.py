@@ -168,22 +168,27 @@ class ResultLines:
             yield f"{self.path}: {more} more lines are no result rows"
 
 
-class Origin(NamedTuple):
-    """What was done to a text, and the id of the text that it was done to; empty if unknown."""
-
-    condition: str = ""
-    clean_id: str = ""
-
-
-UNKNOWN_ORIGIN = Origin()
-
-
-class Marked(IntEnum):
-    """How many of the gold spans of a text overlap a span that the panel marked."""
+class Caught(IntEnum):
+    """How many of the gold spans of a text the panel caught."""
 
     NONE = 0
     SOME = 1
     ALL = 2
+
+
+class Origin(NamedTuple):
+    """The origin of a text in an exam; empty if unknown.
+
+    `condition` is what was done to it, `clean_id` the id of the text that it is compared with.
+    `caught` says aspect by aspect what the exam counted; None if nothing did.
+    """
+
+    condition: str = ""
+    clean_id: str = ""
+    caught: Mapping[str, Caught] | None = None
+
+
+UNKNOWN_ORIGIN = Origin()
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -332,13 +337,17 @@ class TextStore:
         """Return where a segment comes from, as far as its row says so."""
         return self._origins.get(number, UNKNOWN_ORIGIN)
 
-    def marked(self, number: int, spans: Sequence[Span]) -> Marked | None:
-        """Return how many gold spans of a segment `spans` overlap; None if it has none."""
+    def caught(self, number: int, *, aspect: str, spans: Sequence[Span]) -> Caught | None:
+        """Return how many gold spans of a segment were caught; None if none should be.
+
+        An exam has counted that. Otherwise a gold span is caught if one of `spans` overlaps it.
+        """
+        counted = self.origin(number).caught
         intervals = self._gold_intervals.get(number)
-        if intervals is None:
-            return None
+        if counted is not None or intervals is None:
+            return (counted or {}).get(aspect)
         hits = [any(span.overlaps(*interval) for span in spans) for interval in intervals]
-        return Marked.ALL if all(hits) else Marked.SOME if any(hits) else Marked.NONE
+        return Caught.ALL if all(hits) else Caught.SOME if any(hits) else Caught.NONE
 
     def _kept(self, number: int) -> _Kept:
         return _KEPT.decode(self._segments.get(number))
@@ -351,11 +360,21 @@ class TextStore:
 def _origin(meta: Mapping[str, object]) -> Origin:
     """Return the origin in a row of an exam or of `spanjury perturb`, which says "treatment"."""
     condition = meta.get("condition", meta.get("treatment", ""))
-    clean_id = meta.get("clean_id", "")
+    clean_id, caught = meta.get("clean_id", ""), meta.get("caught")
     return Origin(
         condition=condition if isinstance(condition, str) else "",
         clean_id=clean_id if isinstance(clean_id, str) else "",
+        caught=_caught(caught) if isinstance(caught, Mapping) else None,
     )
+
+
+def _caught(counted: Mapping[object, object]) -> Mapping[str, Caught]:
+    words = {each.name.lower(): each for each in Caught}
+    return {
+        str(aspect): words[word]
+        for aspect, word in counted.items()
+        if isinstance(word, str) and word in words
+    }
 
 
 def _gold(span: ErrorSpan) -> dict[str, object]:

@@ -1,8 +1,9 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 from spanjury.judges.core import (
     Aspect,
@@ -10,10 +11,12 @@ from spanjury.judges.core import (
     ConfigError,
     DataError,
     PerturbationError,
+    Result,
     Segment,
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.discernment.detection import marked_in
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
@@ -49,6 +52,7 @@ from spanjury.perturbations.pairs import (
 )
 from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.spans.localisation import Localisation
 
 CLEAN = "clean"
 """Condition of a text without damage."""
@@ -278,15 +282,8 @@ async def examine(
         for number in range(2, exam.repeats + 1):
             draws.append(await judge(texts, f"repeat-{number}"))
             control.append(await judge(clean, f"control-{number}"))
-    origins = {pair.damaged.segment_id: (pair.condition, pair.clean.segment_id) for pair in damaged}
-    judged = tuple(
-        JudgedText(result=results[name, aspect.name], condition=condition, clean_id=clean_id)
-        for segment, aspect in texts
-        for name in [segment.segment_id]
-        for condition, clean_id in [origins.get(name, (CLEAN, ""))]
-    )
     return _result(
-        exam, pairs, draws=draws, control=control, judged=judged, examinee=run.examinee
+        exam, pairs, results=results, draws=draws, control=control, examinee=run.examinee
     )
 
 
@@ -294,9 +291,9 @@ def _result(
     exam: Exam,
     pairs: Sequence[PerturbedPair | Skipped],
     *,
+    results: Mapping[tuple[str, str], Result],
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
-    judged: tuple[JudgedText, ...],
     examinee: Examinee,
 ) -> ExamResult:
     """Evaluate what the panel said."""
@@ -318,14 +315,17 @@ def _result(
         settings=exam.settings,
         test=exam.test,
     )
-    scores = score_rows(
-        exam.segments,
-        exam.aspects,
-        damaged,
-        draws=draws,
-        control=control,
-        conditions=exam.conditions,
+    scores = tuple(
+        score_rows(
+            exam.segments,
+            exam.aspects,
+            damaged,
+            draws=draws,
+            control=control,
+            conditions=exam.conditions,
+        )
     )
+    harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
         findings=replace(
             findings,
@@ -339,10 +339,37 @@ def _result(
         ),
         score_arrays=score_arrays,
         perturbed_pairs=damaged,
-        scores=tuple(scores),
-        judged=judged,
+        scores=scores,
+        judged=tuple(_judged(exam, damaged, results, judgements=draws[0], harmed=harmed)),
         examinee=examinee,
     )
+
+
+def _judged(
+    exam: Exam,
+    pairs: Sequence[PerturbedPair],
+    results: Mapping[tuple[str, str], Result],
+    *,
+    judgements: Judgements,
+    harmed: Container[tuple[str | None, str]],
+) -> Iterator[JudgedText]:
+    """Yield the clean texts and then the damaged ones; `harmed` holds conditions with aspects."""
+    for segment, aspect in product(exam.segments, exam.aspects):
+        yield JudgedText(result=results[segment.segment_id, aspect.name], condition=CLEAN)
+    for pair, aspect in product(pairs, exam.aspects):
+        is_harmed = (pair.condition, aspect.name) in harmed
+        yield JudgedText(
+            result=results[pair.damaged.segment_id, aspect.name],
+            condition=pair.condition,
+            clean_id=pair.clean.segment_id,
+            caught=_caught(marked_in(pair, [aspect.name], judgements)) if is_harmed else None,
+        )
+
+
+def _caught(marked: Localisation) -> Literal["none", "some", "all"]:
+    if not marked.hits:
+        return "none"
+    return "all" if marked.hits == marked.places else "some"
 
 
 def _differ(first: Judgements, second: Judgements) -> bool:

@@ -19,6 +19,7 @@ function restoreState() {
   state.run = values.get("run") === "1" ? 1 : 0;
   const systems = values.getAll("system");
   state.pair = systems.length === 2 ? systems : null;
+  isCleanWanted = !values.has("alone");
   const row = values.get("row");
   state.chosen = row !== null && /^\d+$/.test(row) ? Number(row) : -1;
 }
@@ -30,7 +31,8 @@ function stateAsValues() {
   if (state.sort !== "file") values.set("sort", state.sort);
   if (state.isReversed) values.set("reversed", "1");
   if (state.run === 1) values.set("run", "1");
-  for (const system of state.pair ?? []) values.append("system", system);
+  if (state.pair !== CLEAN_PAIR) for (const system of state.pair ?? []) values.append("system", system);
+  if (!isCleanWanted) values.set("alone", "1");
   if (state.chosen >= 0) values.set("row", state.chosen);
   return values.toString();
 }

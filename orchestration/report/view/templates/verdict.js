@@ -3,11 +3,11 @@ function drawHeading(shown) {
   const { row } = shown;
   const aspect = aspectOf(shown.number);
   const definition = aspect.definition ? h("p.definition", {}, aspect.definition) : null;
-  const origin = [row.system && bdi(row.system), row.task && bdi(row.task)].filter((part) => part).flatMap((part, at) => (at > 0 ? [" · ", part] : [part]));
+  const origin = [conditionOf(shown.number) && h("b.condition", {}, bdi(conditionOf(shown.number))), row.system && bdi(row.system), row.task && bdi(row.task)].filter((part) => part).flatMap((part, at) => (at > 0 ? [" · ", part] : [part]));
   return h(
     "header.row-head",
     {},
-    h("div.row-title", {}, h("h2", {}, bdi(row.id)), drawSteps()),
+    h("div.row-title", {}, h("h2", { title: row.id }, bdi(originalId(shown.number))), drawSteps()),
     h("p.origin", {}, h("b.aspect", {}, bdi(row.aspect)), origin.length > 0 && [" · ", origin]),
     definition,
   );

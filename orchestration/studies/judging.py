@@ -8,6 +8,8 @@ from typing import Literal, TypeVar
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
+    ErrorSpan,
+    Located,
     Outcome,
     PanelReport,
     Report,
@@ -23,6 +25,8 @@ from spanjury.orchestration.engine.stopping import StopToken
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
 
+CLEAN = "clean"
+"""Condition of a text without damage."""
 K = TypeVar("K")
 J = TypeVar("J")
 
@@ -76,6 +80,25 @@ class JudgedText:
     condition: str = ""
     clean_id: str = ""
     caught: Literal["none", "some", "all"] | None = None
+
+
+def marked_places(
+    text: str, intervals: Iterable[tuple[int, int]], *, explanation: str, category: str = ""
+) -> tuple[ErrorSpan, ...]:
+    """Return a gold span for each of the intervals of a text that is not empty."""
+    return tuple(
+        ErrorSpan(
+            text=text[start:end],
+            start=start,
+            end=end,
+            located=Located.EXACT,
+            explanation=explanation,
+            severity=None,
+            category=category,
+        )
+        for start, end in intervals
+        if start < end
+    )
 
 
 def judgement_of(report: Report) -> Judgement:

@@ -404,9 +404,11 @@ def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
 def _with_origin(texts: Sequence[JudgedText]) -> Segment:
     """Return a segment, judged on several aspects, with its origin in place of other metadata."""
     text = texts[0]
-    caught = {each.result.aspect.name: each.caught for each in texts if each.caught}
-    origin = {"condition": text.condition, "clean_id": text.clean_id, "caught": caught}
-    return replace(text.result.segment, meta={key: value for key, value in origin.items() if value})
+    origin: dict[str, object] = {"condition": text.condition} if text.condition else {}
+    if text.clean_id:
+        caught = {each.result.aspect.name: each.caught for each in texts if each.caught}
+        origin |= {"clean_id": text.clean_id, "caught": caught}
+    return replace(text.result.segment, meta=origin)
 
 
 def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:

@@ -20,6 +20,7 @@ PART = ".part"
 """Ends the name of the results of a run that is not at its end."""
 RESULTS = "results.jsonl"
 """Name of the results in the folder of a run or of an exam."""
+_FINDINGS = "findings.json"
 JUDGED_TEXTS = "judged_texts.jsonl"
 """Name of the texts that an exam leaves beside its results."""
 _MOST = 2
@@ -160,6 +161,11 @@ def _there(results: Path, *, whose: Path) -> Path:
     for path in (results, results.with_name(f"{results.name}{PART}")):
         if path.is_file():
             return path
+    if (whose / _FINDINGS).is_file():
+        raise DataError(
+            f"{whose} holds an exam without {results.name}: run the exam again with the same"
+            " command, which asks no question twice; exams of pairs have no texts to show"
+        )
     raise DataError(f"{whose} has no results yet: there is no {results.name} in it")
 
 

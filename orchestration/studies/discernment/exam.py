@@ -33,6 +33,7 @@ from spanjury.orchestration.studies.generation import (
     open_generation,
 )
 from spanjury.orchestration.studies.judging import (
+    CLEAN,
     Examinee,
     ExamRun,
     JudgedText,
@@ -53,9 +54,6 @@ from spanjury.perturbations.pairs import (
 from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.spans.localisation import Localisation
-
-CLEAN = "clean"
-"""Condition of a text without damage."""
 
 
 async def generated_pairs(

@@ -16,6 +16,7 @@ function restoreState() {
   state.query = values.get("text") ?? "";
   state.sort = values.get("sort") ?? "file";
   state.isReversed = values.has("reversed");
+  state.isRaw = values.has("raw");
   state.run = values.get("run") === "1" ? 1 : 0;
   const systems = values.getAll("system");
   state.pair = systems.length === 2 ? systems : null;
@@ -30,6 +31,7 @@ function stateAsValues() {
   if (state.query !== "") values.set("text", state.query);
   if (state.sort !== "file") values.set("sort", state.sort);
   if (state.isReversed) values.set("reversed", "1");
+  if (state.isRaw) values.set("raw", "1");
   if (state.run === 1) values.set("run", "1");
   if (state.pair !== CLEAN_PAIR) for (const system of state.pair ?? []) values.append("system", system);
   if (!isCleanWanted) values.set("alone", "1");

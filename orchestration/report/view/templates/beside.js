@@ -97,7 +97,19 @@ function drawKey({ tracks, marks }, isTwoRuns) {
   const gold = panes.reduce((sum, { row }) => sum + (row.text?.gold ?? []).length, 0);
   const label = isExam() ? counted(gold, "planted span") : `${counted(gold, "span")} of people`;
   const toggle = gold === 0 ? null : button(`${isGoldShown() ? "Hide" : "Show"} ${label}`, toggleGold, { kind: ".chip", "aria-pressed": String(isGoldShown()), "data-key": "gold toggle" });
-  return h("div.key", {}, onlySeatLine(), drawLegend(tracks, marks), toggle, isTwoRuns ? drawToneKey() : drawSeverityKey());
+  return h("div.key", {}, onlySeatLine(), drawLegend(tracks, marks), toggle, rawSwitch(), isTwoRuns ? drawToneKey() : drawSeverityKey());
+}
+
+function rawSwitch() {
+  if (!panes.some(({ layout }) => layout.isMarkdown)) return null;
+  return button("Raw text", toggleRaw, { kind: ".chip", "aria-pressed": String(state.isRaw), title: "Show the text as it was written, without the form that its Markdown gives it", "data-key": "raw" });
+}
+
+function toggleRaw() {
+  state.isRaw = !state.isRaw;
+  saveState();
+  redrawRow();
+  document.querySelector("[data-key='raw']")?.focus({ preventScroll: true });
 }
 
 function onlySeatLine() {

@@ -93,9 +93,10 @@ function isExam() {
   return table.clean.size > 0;
 }
 
-// Of an exam, the id of the text before anything was done to it.
+// Of an exam, the shorter id of a text and its original: the other one has its condition behind it.
 function originalId(number) {
-  return table.clean.get(number) ?? table.id[number];
+  const ids = [table.id[number], table.clean.get(number) ?? table.id[number]];
+  return ids[1].length < ids[0].length ? ids[1] : ids[0];
 }
 
 // Of rows that are read side by side: each row of the list -> the row beside it.

@@ -32,7 +32,7 @@ function panelMarks(result, side) {
 }
 
 function isGoldShown() {
-  return state.isGoldShown ?? isExam();
+  return state.isGoldShown ?? (isExam() || state.filters.has("caught"));
 }
 
 function goldMarks(text) {

@@ -16,7 +16,8 @@ const state = {
   shown: null, // { number, row, text, other }: what was drawn last
   hiddenSeats: new Set(), // names whose spans are not drawn
   onlySeat: null, // { side, name }: this seat's own spans are drawn instead of the panel's
-  isGoldShown: null, // null: as the page has it, which shows what an exam planted
+  isRaw: false, // Markdown is drawn as it is written
+  isGoldShown: null, // null: where an exam planted them, or rows are filtered by them
   blind: null, // the annotator who must not see results
 };
 

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Segment, StoreError
+from spanjury.judges.core import DataError, Result, Segment, StoreError
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
@@ -392,13 +392,21 @@ def exam_report(
 
 
 def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
-    """Write results as a run's, and their texts; each names its condition and its clean text."""
+    """Write results as a run's, and their texts; each names its condition and its clean text.
+
+    Times are left out, so that the same exam leaves the same bytes.
+    """
     by_id: dict[str, list[JudgedText]] = {}
     for text in judged:
         by_id.setdefault(text.result.segment.segment_id, []).append(text)
     write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
-    write_whole(folder / RESULTS, b"".join(result_line(text.result) for text in judged))
+    write_whole(folder / RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged))
     return [folder / RESULTS, folder / JUDGED_TEXTS]
+
+
+def _untimed(result: Result) -> Result:
+    seats = tuple(replace(seat, seconds=0.0) for seat in result.report.seats)
+    return replace(result, report=replace(result.report, seats=seats))
 
 
 def _with_origin(texts: Sequence[JudgedText]) -> Segment:

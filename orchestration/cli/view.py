@@ -82,7 +82,7 @@ def view(
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Folder or name of a run, or a file of results; two are shown side by side.",
+            help="Folder or name of a run, folder of an exam, or file of results; one or two.",
         ),
     ],
     title: Annotated[str, Flag("Title of the page; by default the names of the runs.")] = "",
@@ -90,7 +90,7 @@ def view(
     serving: ServerFlags,
     file: FileFlags,
 ) -> None:
-    """Show the texts of a run with their error spans, or two runs side by side, in a browser.
+    """Show the texts of a run or an exam with their error spans, or two side by side, in a browser.
 
     The page is served to this machine only, until Ctrl-C; --html writes it to a file instead.
     """

@@ -84,7 +84,7 @@ def find_runs(
     Parameters
     ----------
     named
-        Each a run's folder or name, or a file of results.
+        Each a run's folder or name, an exam's folder, or a file of results.
     data, columns
         The file of the texts, in place of what the manifests say, and what its columns are called.
     """

@@ -309,6 +309,7 @@ function eachPart(nodes, pieces, part) {
   let index = 0;
   const walk = (node) => {
     if (node.nodes) return node.nodes.forEach(walk);
+    if (node.start === node.end) return;
     while (index < pieces.length && pieces[index].end <= node.start) index += 1;
     for (let at = index; at < pieces.length && pieces[at].start < node.end; at += 1) {
       const { start, end, marks } = pieces[at];

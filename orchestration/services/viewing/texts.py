@@ -169,7 +169,7 @@ class ResultLines:
 
 
 class Caught(IntEnum):
-    """How many of the gold spans of a text the panel caught."""
+    """Share of the gold spans of a text that the panel caught."""
 
     NONE = 0
     SOME = 1

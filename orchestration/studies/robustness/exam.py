@@ -105,7 +105,7 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
     run.expect(2 * len(bases) + len(attacked) + len(good))
     results = await run.judge([*bases, *attacked, *good], draw="", judgements_in=by_text_and_aspect)
-    first = {key: said for result in results.values() for key, said in _judgements(result)}
+    first = {key: each for result in results.values() for key, each in _judgements(result)}
     second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
     seats = tuple(run.examinee.seats)
     judges = (PANEL, *(seats if len(seats) > 1 else ()))

@@ -20,7 +20,7 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.viewing.sources import JUDGED_TEXTS, RESULTS
+from spanjury.orchestration.services.viewing.sources import JUDGED_RESULTS, JUDGED_TEXTS
 from spanjury.orchestration.studies.card import (
     Card,
     ExamRecord,
@@ -336,8 +336,8 @@ def exam_report(
     """Return the report of an exam, with its part of a judge's card.
 
     Its files are ``report.md``, ``report.html``, ``findings.json``, with scores ``scores.jsonl``,
-    with judged texts ``results.jsonl`` and ``judged_texts.jsonl``, and what else is named; then
-    pictures.
+    with judged texts ``judged_results.jsonl`` and ``judged_texts.jsonl``, and what else is named;
+    then pictures.
 
     Parameters
     ----------
@@ -400,8 +400,10 @@ def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
     for text in judged:
         by_id.setdefault(text.result.segment.segment_id, []).append(text)
     write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
-    write_whole(folder / RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged))
-    return [folder / RESULTS, folder / JUDGED_TEXTS]
+    write_whole(
+        folder / JUDGED_RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged)
+    )
+    return [folder / JUDGED_RESULTS, folder / JUDGED_TEXTS]
 
 
 def _untimed(result: Result) -> Result:

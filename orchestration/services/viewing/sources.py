@@ -18,11 +18,12 @@ T = TypeVar("T")
 
 PART = ".part"
 """Ends the name of the results of a run that is not at its end."""
-RESULTS = "results.jsonl"
-"""Name of the results in the folder of a run or of an exam."""
+_RESULTS = "results.jsonl"
+JUDGED_RESULTS = "judged_results.jsonl"
+"""Name of the results that an exam leaves; its folder may be that of a run, too."""
 _FINDINGS = "findings.json"
 JUDGED_TEXTS = "judged_texts.jsonl"
-"""Name of the texts that an exam leaves beside its results."""
+"""Name of the texts of these results."""
 _MOST = 2
 _RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 
@@ -109,23 +110,25 @@ def find_runs(
 def _viewed(named: Path) -> ViewedRun:
     if named.is_file():
         folder = RunFolder(named.parent)
-        is_of_run = folder.exists and named.name.removesuffix(PART) == RESULTS
+        is_of_run = folder.exists and named.name.removesuffix(PART) == _RESULTS
         run = _of_folder(folder) if is_of_run else _bare(named)
         return replace(run, results=named)
     if named.is_dir() and not RunFolder(named).exists:
-        return _bare(_there(named / RESULTS, whose=named))
+        judged = named / JUDGED_RESULTS
+        return _bare(judged if judged.is_file() else _there(named / _RESULTS, whose=named))
     return _of_folder(find_run(named))
 
 
 def _bare(results: Path) -> ViewedRun:
     """Return a run without a manifest: an exam, whose texts are beside its results, or a file."""
     whole = results.name.removesuffix(PART)
-    name = results.absolute().parent.name if whole == RESULTS else Path(whole).stem
+    is_named_by_folder = whole in {_RESULTS, JUDGED_RESULTS}
+    name = results.absolute().parent.name if is_named_by_folder else Path(whole).stem
     texts = results.with_name(JUDGED_TEXTS)
     return ViewedRun(
         name=name or whole,
         results=results,
-        texts=Texts(data=texts) if whole == RESULTS and texts.is_file() else None,
+        texts=Texts(data=texts) if whole == JUDGED_RESULTS and texts.is_file() else None,
         is_done=results.suffix != PART,
     )
 
@@ -134,7 +137,7 @@ def _of_folder(folder: RunFolder) -> ViewedRun:
     manifest = folder.manifest()
     job = manifest.get("job")
     job = job if isinstance(job, Mapping) else {}
-    output = folder.path / str(job.get("output") or RESULTS)
+    output = folder.path / str(job.get("output") or _RESULTS)
     return ViewedRun(
         name=folder.path.absolute().name,
         results=_there(output, whose=folder.path),
@@ -163,7 +166,7 @@ def _there(results: Path, *, whose: Path) -> Path:
             return path
     if (whose / _FINDINGS).is_file():
         raise DataError(
-            f"{whose} holds an exam without {results.name}: run the exam again with the same"
+            f"{whose} holds an exam without {JUDGED_RESULTS}: run the exam again with the same"
             " command, which asks no question twice; exams of pairs have no texts to show"
         )
     raise DataError(f"{whose} has no results yet: there is no {results.name} in it")

@@ -55,15 +55,15 @@ function weighed(reader, weight, node) {
 function readBlock(reader) {
   const line = reader.lines[reader.at];
   const { content, start, end, next } = line;
-  if (content.trim() === "") return take(reader, () => hidden(start, next));
+  if (content.trim() === "") return take(reader, hidden(start, next));
   if (BLOCKS.fence.test(content)) return weighed(reader, 2, readFence(reader));
   const heading = BLOCKS.heading.exec(content);
   if (heading) {
     const from = start + heading[1].length;
     const attributes = { role: "heading", "aria-level": Math.min(6, heading[2].length + 2), "data-level": heading[2].length };
-    return weighed(reader, 2, take(reader, () => ({ kind: "div.block.heading", attributes, nodes: [hidden(start, from), ...inline(reader, from, end), hidden(end, next)] })));
+    return weighed(reader, 2, take(reader, { kind: "div.block.heading", attributes, nodes: [hidden(start, from), ...inline(reader, from, end), hidden(end, next)] }));
   }
-  if (BLOCKS.rule.test(content)) return weighed(reader, 1, take(reader, () => ({ kind: "div.block.rule", nodes: [hidden(start, next)] })));
+  if (BLOCKS.rule.test(content)) return weighed(reader, 1, take(reader, { kind: "div.block.rule", nodes: [hidden(start, next)] }));
   if (BLOCKS.quote.test(content)) return weighed(reader, 1, readQuote(reader));
   if (BLOCKS.item.test(content)) return weighed(reader, 1, readItem(reader));
   if (isTable(reader)) return weighed(reader, 2, readTable(reader));
@@ -72,7 +72,7 @@ function readBlock(reader) {
 
 function take(reader, node) {
   reader.at += 1;
-  return node();
+  return node;
 }
 
 function readFence(reader) {
@@ -177,8 +177,8 @@ function beginsBlock(reader) {
   return content.trim() === "" || [fence, heading, rule, quote, item].some((block) => block.test(content)) || isTable(reader);
 }
 
-// The nodes of a stretch of text. `closers` remembers up to where a sign has no partner, so that signs
-// without one cost a single look.
+// The nodes of a stretch of text. `without` holds the signs that have no partner further on, so that each
+// of these is searched for once.
 function inline(reader, start, end, nested = 0) {
   const { text } = reader;
   const nodes = [];
@@ -265,9 +265,9 @@ function linkAt(reader, { at, end, nested }) {
   const from = at + (isImage ? 2 : 1);
   if (isImage && text[at + 1] !== "[") return null;
   const near = text.slice(from, Math.min(end, from + LONGEST_LINK));
-  const found = /^((?:[^[\]\\\n]|\\.|\[[^[\]\n]*\])*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+["'(][^\n]*?["')])?\s*\)/.exec(near);
-  if (!found) return null;
-  const [all, label, address] = found;
+  const match = /^((?:[^[\]\\\n]|\\.|\[[^[\]\n]*\])*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+["'(][^\n]*?["')])?\s*\)/.exec(near);
+  if (!match) return null;
+  const [all, label, address] = match;
   const to = from + label.length;
   const nodes = [hidden(at, from), ...inline(reader, from, to, nested + 1), hidden(to, from + all.length)];
   if (isImage) return { end: from + all.length, node: weighed(reader, 2, { kind: "span.image", attributes: { title: `An image, which is not loaded: ${address}` }, nodes }) };
@@ -275,10 +275,10 @@ function linkAt(reader, { at, end, nested }) {
 }
 
 function addressAt(reader, { at, end }) {
-  const found = /^<((?:https?:\/\/|mailto:)[^\s<>]+)>/i.exec(reader.text.slice(at, Math.min(end, at + LONGEST_LINK)));
-  if (!found) return null;
-  const to = at + found[0].length;
-  return { end: to, node: weighed(reader, 2, { ...linked(found[1]), nodes: [hidden(at, at + 1), leaf(at + 1, to - 1), hidden(to - 1, to)] }) };
+  const match = /^<((?:https?:\/\/|mailto:)[^\s<>]+)>/i.exec(reader.text.slice(at, Math.min(end, at + LONGEST_LINK)));
+  if (!match) return null;
+  const to = at + match[0].length;
+  return { end: to, node: weighed(reader, 2, { ...linked(match[1]), nodes: [hidden(at, at + 1), leaf(at + 1, to - 1), hidden(to - 1, to)] }) };
 }
 
 // Another tab, which learns nothing of this one.

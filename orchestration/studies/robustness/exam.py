@@ -137,14 +137,13 @@ def _judged(
     """Yield good texts, these with flaws, and attacked ones, whose additions are gold spans."""
     good = exam.flawed.good
     for aspect in exam.aspects:
-        for text in good.values():
-            yield JudgedText(result=results[text.segment_id, aspect.name], condition=_GOOD)
+        for before in good.values():
+            yield JudgedText(result=results[before.segment_id, aspect.name], condition=_GOOD)
         for base in exam.segments:
-            before = good.get(base.segment_id)
             yield JudgedText(
                 result=results[base.segment_id, aspect.name],
                 condition=_BASE,
-                clean_id=before.segment_id if before else "",
+                clean_id=good[base.segment_id].segment_id if base.segment_id in good else "",
             )
     for text in texts:
         for aspect in text.aspects:

@@ -74,7 +74,7 @@ def test_an_exam_of_discernment_shows_what_it_counted(tmp_path: Path) -> None:
     for index, clean_id in columns["clean"].items():
         assert columns["id"][int(index)] == f"{clean_id}#{conditions[int(index)]}"
     assert all(text["gold"] for text in details["texts"] if "#" in text["id"])
-    decided = {row["condition"]: row for row in report.to_dict()["decisions"]}
+    decided = {row["condition"]: row for row in json.loads(report.to_json())["decisions"]}
     numbers = [
         number
         for number, condition in enumerate(conditions)

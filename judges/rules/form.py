@@ -89,6 +89,9 @@ class FormJudge:
     sure of and misses much: it knows no meaning. A way of writing kept throughout, as
     tokenised or lower-cased data have it, is a habit and no error; the rationale names it.
 
+    In a sentence of a longer text (`Segment.before`) it marks what is an error whatever may follow,
+    and repetition of what stands before.
+
     The score is the best where there is no error; with any it is::
 
         low + (7 / 8 * (high - low)) / (1 + load)
@@ -134,32 +137,41 @@ class FormJudge:
         if aspect.kind != "form":
             reason = f"{aspect.name} is not about the form of the text"
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        check = partial(self._check, segment.output, aspect=aspect, spans=spans)
-        return await in_turn(check, length=len(segment.output))
+        check = partial(self._check, segment, aspect=aspect, spans=spans)
+        return await in_turn(check, length=len(segment.output) + len(segment.before or ""))
 
     def _check(
-        self, text: str, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None
+        self, segment: Segment, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None
     ) -> Report:
-        """Score `text` by the errors in it, `spans` in place of the reported ones if given."""
-        scale = aspect.scale
+        """Score the output by the errors in it, `spans` in place of the reported if given."""
+        text, scale = segment.output, aspect.scale
         if not text.strip():
             empty = ErrorSpan(
                 text="", explanation="The text is empty.", severity=5, category="unfinished"
             )
             reported = (empty,)[: self.max_spans] if spans is None else spans
             return Report(score=scale.low, spans=reported, rationale="Empty.")
-        form = read_form(text)
-        errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+        form, errors = _errors(segment)
         reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
             errors = [*spans, *(span for span in errors if span not in reported)]
         # What stands there twice makes a text no longer.
-        weight = load(errors, sentences=len({sentence.text for sentence in form.sentences}))
+        size = 1 if segment.before else len({sentence.text for sentence in form.sentences})
+        weight = load(errors, sentences=size)
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,
             rationale=" ".join([_summary(errors, words=len(form.words)), *_habits(form)]),
         )
+
+
+def _errors(segment: Segment) -> tuple[FormText, list[ErrorSpan]]:
+    """Return the text that is read, and the errors of the output."""
+    before = segment.before or ""
+    form = read_form(before + segment.output, is_whole=segment.before is None)
+    errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+    own = (span for span in errors if span.start is not None and span.start >= len(before))
+    return form, [span.moved(-len(before)) for span in own]
 
 
 def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:

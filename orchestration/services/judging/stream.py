@@ -10,6 +10,7 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
+    Awaitable,
     Callable,
     Iterable,
     Iterator,
@@ -25,7 +26,7 @@ from typing import Literal, get_args
 from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan
+from spanjury.judges.core import Aspect, ConfigError, Decision, ErrorSpan, Result
 from spanjury.judges.text.sentences import GrowingText, Sentence
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
@@ -38,9 +39,12 @@ from spanjury.orchestration.services.judging.check import (
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.results import result_row
 
 Tokens = str | Iterable[str] | AsyncIterable[str]
 """Pieces of a text in order, of any length; an empty piece says that the text pauses."""
+Judging = Callable[[Request], Awaitable[TextReport]]
+"""Judges a text on the aspects of its request, as `judge` does with a panel."""
 StopWhen = Literal["faulty", "unsure"]
 """Decision on a sentence from which on a stream is stopped; ``unsure`` includes ``faulty``."""
 
@@ -50,6 +54,8 @@ _STOPS = {
 }
 _KINDS = frozenset(("grounding", "form"))
 """Kinds of aspects that a sentence can fail alone; on others a text is judged as a whole."""
+_KEYS = ("aspect", "score", "outcome", "reason", "decision", "error_probability", "spans")
+"""Members of a result row that a row on a sentence has."""
 _REACH = 1_000
 """Code points before a sentence that judges may read."""
 _CLOSING = 5.0
@@ -105,6 +111,26 @@ class JudgedSentence:
         reports = () if self.report is None else self.report.reports.values()
         stated = (report.error_probability for report in reports)
         return max((share for share in stated if share is not None), default=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what JSON can hold: its place, its decision, and a short row for each aspect.
+
+        The spans of a row have their offsets in the text.
+        """
+        results = () if self.report is None else self.report.results
+        return {
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "decision": self.decision.value if self.decision else None,
+            "error_probability": self.error_probability,
+            "results": [self._row(result) for result in results],
+        }
+
+    def _row(self, result: Result) -> dict[str, object]:
+        spans = tuple(span.moved(self.start) for span in result.report.spans)
+        row = result_row(replace(result, report=replace(result.report, spans=spans)))
+        return {key: row[key] for key in _KEYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +214,6 @@ def astream(  # noqa: PLR0913  all but the text have defaults
                     case JudgedSentence(decision="faulty", spans=spans):
                         print(spans)
     """
-    if stop_when is not None and stop_when not in get_args(StopWhen):
-        raise ConfigError(f"stop_when is faulty, unsure or None, got {stop_when!r}")
     requested = partial(
         request_of,
         source=source,
@@ -201,35 +225,58 @@ def astream(  # noqa: PLR0913  all but the text have defaults
         system=system,
         aspects_files=aspects_files,
     )
+    opening = _judging(entered(panel, judges=judges, models=models))
+    return stream_requested(tokens, opening, requested, stop_when=stop_when)
+
+
+@asynccontextmanager
+async def _judging(opening: AbstractAsyncContextManager[Panel]) -> AsyncIterator[Judging]:
+    async with opening as panel:
+        yield partial(judge, panel)
+
+
+def stream_requested(
+    tokens: Tokens,
+    opening: AbstractAsyncContextManager[Judging],
+    requested: Callable[[str], Request],
+    *,
+    stop_when: StopWhen | None = None,
+) -> AsyncGenerator[StreamEvent, None]:
+    """Judge a text while it is written, as `astream` does.
+
+    Parameters
+    ----------
+    opening
+        Opens what judges a sentence, and then the whole text.
+    requested
+        Returns the text that it is given with what it is judged by and on.
+    """
+    if stop_when is not None and stop_when not in get_args(StopWhen):
+        raise ConfigError(f"stop_when is faulty, unsure or None, got {stop_when!r}")
     sentence_request = _on_sentences(requested(""))
     if stop_when is not None and not sentence_request.aspects:
         raise ConfigError(
             "stop_when needs an aspect on which a sentence can be judged alone: its kind is"
             " 'grounding' or 'form'"
         )
-    return _events(
-        tokens,
-        opening=entered(panel, judges=judges, models=models),
-        sentence_request=sentence_request,
-        whole_request=requested,
-        stops=_STOPS[stop_when] if stop_when else frozenset(),
-    )
+    stops = _STOPS[stop_when] if stop_when else frozenset()
+    return _events(tokens, opening, requested, sentence_request=sentence_request, stops=stops)
 
 
 async def _events(
     tokens: Tokens,
+    opening: AbstractAsyncContextManager[Judging],
+    requested: Callable[[str], Request],
     *,
-    opening: AbstractAsyncContextManager[Panel],
     sentence_request: Request,
-    whole_request: Callable[[str], Request],
     stops: frozenset[Decision],
 ) -> AsyncGenerator[StreamEvent, None]:
     pieces: list[str] = []
     stopped_by: JudgedSentence | None = None
-    async with opening as panel:
+    async with opening as judging:
         async with (
             _closed_at_end(tokens) as source,
-            aclosing(_judged_pieces(source, panel, sentence_request)) as events,
+            aclosing(_judged_pieces(source, judging, sentence_request)) as events,
         ):
             async for event in events:
                 if isinstance(event, TextPiece):
@@ -239,12 +286,12 @@ async def _events(
                     stopped_by = event
                     break
         text = "".join(pieces)[: stopped_by.end if stopped_by else None]
-        report = await judge(panel, whole_request(text))
+        report = await judging(requested(text))
         yield StreamEnd(report=report, stopped_by=stopped_by)
 
 
 async def _judged_pieces(
-    pieces: AsyncIterator[str], panel: Panel, request: Request
+    pieces: AsyncIterator[str], judging: Judging, request: Request
 ) -> AsyncGenerator[TextPiece | JudgedSentence, None]:
     """Yield each piece, and then the sentences that end in it, judged."""
     text, context = GrowingText(), _Context()
@@ -257,13 +304,13 @@ async def _judged_pieces(
         start += len(piece)
         context.add(piece)
         for sentence in text.add(piece) if piece else text.pause():
-            yield await _judged(sentence, panel, request, before=context.before(sentence))
+            yield await _judged(sentence, judging, request, before=context.before(sentence))
     for sentence in text.end():
-        yield await _judged(sentence, panel, request, before=context.before(sentence))
+        yield await _judged(sentence, judging, request, before=context.before(sentence))
 
 
 async def _judged(
-    sentence: Sentence, panel: Panel, request: Request, *, before: str
+    sentence: Sentence, judging: Judging, request: Request, *, before: str
 ) -> JudgedSentence:
     report = None
     if request.aspects and not sentence.is_code:
@@ -273,7 +320,7 @@ async def _judged(
             output=sentence.text,
             before=before,
         )
-        report = await judge(panel, replace(request, segment=segment))
+        report = await judging(replace(request, segment=segment))
     return JudgedSentence(start=sentence.start, end=sentence.end, text=sentence.text, report=report)
 
 

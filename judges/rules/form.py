@@ -137,27 +137,33 @@ class FormJudge:
         if aspect.kind != "form":
             reason = f"{aspect.name} is not about the form of the text"
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        check = partial(self._check, segment, aspect=aspect, spans=spans)
-        return await in_turn(check, length=len(segment.output) + len(segment.before or ""))
+        text, before = segment.output, segment.before
+        check = partial(self._check, text, aspect=aspect, spans=spans, before=before)
+        return await in_turn(check, length=len(text) + len(before or ""))
 
     def _check(
-        self, segment: Segment, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None
+        self,
+        text: str,
+        *,
+        aspect: Aspect,
+        spans: tuple[ErrorSpan, ...] | None = None,
+        before: str | None = None,
     ) -> Report:
-        """Score the output by the errors in it, `spans` in place of the reported if given."""
-        text, scale = segment.output, aspect.scale
+        """Score `text` by the errors in it, `spans` in place of the reported ones if given."""
+        scale = aspect.scale
         if not text.strip():
             empty = ErrorSpan(
                 text="", explanation="The text is empty.", severity=5, category="unfinished"
             )
             reported = (empty,)[: self.max_spans] if spans is None else spans
             return Report(score=scale.low, spans=reported, rationale="Empty.")
-        form, errors = _errors(segment)
+        form, errors = _errors(text, before=before)
         reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
             errors = [*spans, *(span for span in errors if span not in reported)]
         # What stands there twice makes a text no longer.
-        size = 1 if segment.before else len({sentence.text for sentence in form.sentences})
-        weight = load(errors, sentences=size)
+        sentences = 1 if before else len({sentence.text for sentence in form.sentences})
+        weight = load(errors, sentences=sentences)
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,
@@ -165,13 +171,15 @@ class FormJudge:
         )
 
 
-def _errors(segment: Segment) -> tuple[FormText, list[ErrorSpan]]:
-    """Return the text that is read, and the errors of the output."""
-    before = segment.before or ""
-    form = read_form(before + segment.output, is_whole=segment.before is None)
+def _errors(text: str, *, before: str | None) -> tuple[FormText, list[ErrorSpan]]:
+    """Return the text that is read, with what stands before it, and the errors of `text`."""
+    start = len(before or "")
+    form = read_form((before or "") + text, is_whole=before is None)
     errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
-    own = (span for span in errors if span.start is not None and span.start >= len(before))
-    return form, [span.moved(-len(before)) for span in own]
+    if not start:
+        return form, errors
+    own = (span for span in errors if span.start is not None and span.start >= start)
+    return form, [span.moved(-start) for span in own]
 
 
 def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:

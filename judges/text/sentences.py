@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 
 # A stop with what closes after it; one class of characters to begin with keeps it fast.
 _STOP = re.compile(r"[.!?…。！？।\n]++['\"”’»)\]」』]*+")
@@ -147,7 +149,8 @@ class GrowingText:
             ended = self._given([*ends, before], is_last=True)
             self._fence = fence[1]
             return ended
-        ends = [end for end in _ends_at(text, width=self._width) if _is_certain(text, end)]
+        possible = _ends_at(text, width=self._width)
+        ends = [*takewhile(partial(_is_certain, text), possible)]
         return self._given(ends or [len(text)] if len(text) > _LONGEST_SENTENCE else ends)
 
     def _closed_block(self) -> list[Sentence]:

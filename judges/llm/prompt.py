@@ -87,11 +87,11 @@ def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
 
 def texts_in_context(segment: Segment, aspect: Aspect) -> dict[str, str]:
     """Return `shown_texts`, and before the output the text before it (`Segment.before`)."""
-    shown, context = shown_texts(segment, aspect), _context(aspect.task)
-    if not segment.before or context in shown:
+    shown = shown_texts(segment, aspect)
+    if not segment.before:
         return shown
     output = shown.pop(aspect.task.output_header)
-    return {**shown, context: segment.before, aspect.task.output_header: output}
+    return {**shown, _context(aspect.task): segment.before, aspect.task.output_header: output}
 
 
 def described_task(task: Task, names: Collection[str]) -> str:
@@ -105,7 +105,7 @@ def described_task(task: Task, names: Collection[str]) -> str:
 
 
 def _context(task: Task) -> str:
-    return f"{task.output_header} so far"
+    return f"{task.output_header} up to this sentence"  # of more words than a name of an input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ _WRAPPED = range(30, 121)
 _WORD = re.compile(r"\s*(\S*)")
 _REACH = 16  # code points before a full stop in which an abbreviation must lie
 _CLOSED = frozenset(".!?…。！？।'\"”’»)]」』")
-"""What ends a sentence, or closes it behind that."""
+"""Marks that end a sentence, or close it behind its end."""
 _FENCE = re.compile(r"(?:\A|\n)[^\S\n]*(`{3,}|~{3,})[^\n`]*\n")
 _NUMBER = re.compile(r"\W*(?:\d{1,3}|[A-Za-z])[.)]\W*")
 """A sentence that is only the number of an item of a list."""

@@ -331,7 +331,7 @@ class _Context:
         self._text = ""
         self._start = 0
         self._starts = deque[int]()
-        """Where the sentences of `_text` begin that were asked about."""
+        """Offsets of the sentences that begin in `_text` and were asked about."""
 
     def add(self, piece: str) -> None:
         """Take the next piece of the text."""

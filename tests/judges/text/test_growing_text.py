@@ -44,9 +44,9 @@ def test_whatever_the_pieces_every_word_is_in_one_sentence_at_its_place(pieces: 
     text = "".join(pieces)
     given_sentences = grown(pieces)
     assert given_sentences == grown(list(text))
-    places = [at for each in given_sentences for at in range(each.start, each.end)]
-    assert places == sorted(set(places))
-    assert {at for at, char in enumerate(text) if char.isalnum()} <= set(places)
+    offsets = [at for each in given_sentences for at in range(each.start, each.end)]
+    assert offsets == sorted(set(offsets))
+    assert {at for at, char in enumerate(text) if char.isalnum()} <= set(offsets)
     assert all(text[each.start : each.end] == each.text for each in given_sentences)
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "open_panel",
     "read_segments",
     "score_metric",
+    "stream",
 ]
 
 _ENGINE = "spanjury.orchestration.engine"
@@ -60,6 +61,7 @@ _RUNNING = {
     "open_panel": f"{_JUDGING}.panels",
     "read_segments": f"{_JUDGING}.panels",
     "score_metric": f"{_JUDGING}.metrics",
+    "stream": f"{_JUDGING}.stream",
 }
 _MODULES = frozenset({"agents", "exams", "frameworks", "testing"})
 

@@ -32,6 +32,7 @@ from spanjury.orchestration.services.judging.stream import JudgedSentence as Jud
 from spanjury.orchestration.services.judging.stream import StreamEnd as StreamEnd
 from spanjury.orchestration.services.judging.stream import TextPiece as TextPiece
 from spanjury.orchestration.services.judging.stream import astream as astream
+from spanjury.orchestration.services.judging.stream import stream as stream
 from spanjury.orchestration.services.judging.text_report import TextReport as TextReport
 
 __version__: str
@@ -69,4 +70,5 @@ __all__ = [
     "open_panel",
     "read_segments",
     "score_metric",
+    "stream",
 ]

@@ -37,6 +37,7 @@ from spanjury.orchestration.services.judging.check import (
     request_of,
 )
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
+from spanjury.orchestration.services.judging.synchronous import synchronous_iterator
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import result_row
@@ -227,6 +228,24 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     )
     opening = _judging(entered(panel, judges=judges, models=models))
     return stream_requested(tokens, opening, requested, stop_when=stop_when)
+
+
+stream = synchronous_iterator(
+    astream,
+    name="stream",
+    doc="""Judge a text while it is written, from code that is not asynchronous.
+
+    `astream` explains the parameters. A plain iterable, as the stream of a client that is not
+    asynchronous, is read in another thread. Closing the generator closes it.
+
+    Examples
+    --------
+    >>> events = stream(["It opened ", "in 1935. It"], source="It opened in 1932.",
+    ...                 judges=["grounding"], stop_when="faulty")
+    >>> [event.text for event in events if isinstance(event, JudgedSentence)]
+    ['It opened in 1935.']
+    """,
+)
 
 
 @asynccontextmanager

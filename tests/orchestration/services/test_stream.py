@@ -9,7 +9,16 @@ import pytest
 from anyio.lowlevel import checkpoint
 from fakes.judges import WaitingJudge
 
-from spanjury import JudgedSentence, StreamEnd, TextPiece, TextReport, acheck, astream, open_panel
+from spanjury import (
+    JudgedSentence,
+    StreamEnd,
+    TextPiece,
+    TextReport,
+    acheck,
+    astream,
+    open_panel,
+    stream,
+)
 from spanjury.judges.core import Aspect, ConfigError, Decision, Report, Segment
 from spanjury.testing import MarkingJudge
 
@@ -231,23 +240,45 @@ async def test_a_cancelled_stream_drops_the_judge_and_closes_its_source() -> Non
     assert writer.is_closed
 
 
-def test_a_plain_generator_is_closed_too() -> None:
-    closed: list[bool] = []
+class PlainWriter:
+    """Writes a text from code that is not asynchronous."""
 
-    def tokens() -> Iterator[str]:
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    def tokens(self) -> Iterator[str]:
         try:
             yield from in_pieces(TEXT)
         finally:
-            closed.append(True)
+            self.is_closed = True
 
-    async def follow() -> None:
-        events = astream(tokens(), source=SOURCE, judges=RULES, stop_when="faulty")
-        async for event in events:
-            closed_before_the_end = isinstance(event, StreamEnd) and closed
-        assert closed_before_the_end
 
-    anyio.run(follow)
-    assert closed == [True]
+def test_code_that_is_not_asynchronous_gets_the_same_events() -> None:
+    writer = PlainWriter()
+    *_, sentence, end = stream(writer.tokens(), source=SOURCE, judges=RULES, stop_when="faulty")
+    assert isinstance(end, StreamEnd)
+    assert (end.stopped_by, end.report.decision) == (sentence, Decision.FAULTY)
+    assert writer.is_closed
+
+
+def test_leaving_a_plain_loop_closes_the_source() -> None:
+    writer = PlainWriter()
+    events = stream(writer.tokens(), source=SOURCE, judges=RULES)
+    assert next(events) == TextPiece(text=TEXT[:4], start=0)
+    assert not writer.is_closed
+    events.close()
+    assert writer.is_closed
+
+
+def test_an_error_of_a_plain_source_is_raised_as_it_is() -> None:
+    def tokens() -> Iterator[str]:
+        yield "It opened. "
+        raise ConnectionError("lost")
+
+    with pytest.raises(ConnectionError, match="lost"):
+        list(stream(tokens(), judges=["form"], aspects="fluency"))
+    with pytest.raises(TypeError, match=r"stream\(\) has no parameter 'sorce'"):
+        stream(TEXT, sorce=SOURCE)  # type: ignore[call-arg]  # the point
 
 
 async def test_a_wrong_name_is_an_error_before_anything_is_read() -> None:

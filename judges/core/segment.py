@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from spanjury.judges.core.span import ErrorSpan
+from spanjury.judges.core.trajectory import Trajectory
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNRATED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -57,6 +58,9 @@ class Segment:
         The text before the output, where the output is a sentence of a longer text, which may go
         on behind it. It helps to understand the output and is not judged. None if the output is
         the whole text.
+    trajectory
+        What output and inputs were made of (`spanjury.judges.core.transcript.segment_of`) if the
+        output is an agent's; None for a text.
 
     Raises
     ------
@@ -74,6 +78,7 @@ class Segment:
     gold: tuple[ErrorSpan, ...] = ()
     meta: Mapping[str, object] = field(default_factory=lambda: _NO_META)
     before: str | None = None
+    trajectory: Trajectory | None = None
 
     def __post_init__(self) -> None:
         _check_texts(self.output, self.inputs)

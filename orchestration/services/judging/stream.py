@@ -200,8 +200,10 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     Raises
     ------
     ConfigError
-        If a name is unknown, something does not fit together, or a piece is no text. What `tokens`
-        raises is raised unchanged. In each case, and if the iterator is closed, `tokens` is closed.
+        At once if a name is unknown or something does not fit together; in the loop if a piece is
+        no text.
+    Exception
+        Whatever `tokens` raises, unchanged. However the loop ends, `tokens` is closed.
 
     Examples
     --------
@@ -292,11 +294,8 @@ async def _events(
 ) -> AsyncGenerator[StreamEvent, None]:
     pieces: list[str] = []
     stopped_by: JudgedSentence | None = None
-    async with opening as judging:
-        async with (
-            _closed_at_end(tokens) as source,
-            aclosing(_judged_pieces(source, judging, sentence_request)) as events,
-        ):
+    async with aclosing(_Pieces(tokens)) as source, opening as judging:
+        async with aclosing(_judged_pieces(source, judging, sentence_request)) as events:
             async for event in events:
                 if isinstance(event, TextPiece):
                     pieces.append(event.text)
@@ -304,13 +303,14 @@ async def _events(
                 if isinstance(event, JudgedSentence) and event.decision in stops:
                     stopped_by = event
                     break
+        await source.aclose()  # whoever writes need not wait for the last report
         text = "".join(pieces)[: stopped_by.end if stopped_by else None]
         report = await judging(requested(text))
         yield StreamEnd(report=report, stopped_by=stopped_by)
 
 
 async def _judged_pieces(
-    pieces: AsyncIterator[str], judging: Judging, request: Request
+    pieces: AsyncIterable[str], judging: Judging, request: Request
 ) -> AsyncGenerator[TextPiece | JudgedSentence, None]:
     """Yield each piece, and then the sentences that end in it, judged."""
     text, context = GrowingText(), _Context()
@@ -372,20 +372,26 @@ def _on_sentences(request: Request) -> Request:
     return replace(request, aspects=tuple(aspect for aspect in aspects if not aspect.criteria))
 
 
-@asynccontextmanager
-async def _closed_at_end(tokens: Tokens) -> AsyncIterator[AsyncIterator[str]]:
-    """Yield the pieces; at the end close what they come from, whether or not it is at its end."""
-    if isinstance(tokens, AsyncIterable):
-        pieces, sources = aiter(tokens), [tokens]
-    else:
-        iterator = iter((tokens,) if isinstance(tokens, str) else tokens)
-        pieces, sources = _in_loop(iterator), [iterator, tokens]
-    try:
-        yield pieces
-    finally:
+class _Pieces:
+    """The pieces of a text; `aclose` closes what they come from, at its end or before."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        if isinstance(tokens, AsyncIterable):
+            self._pieces = aiter(tokens)
+            self._open: list[object] = [self._pieces, tokens]
+        else:
+            pieces = iter((tokens,) if isinstance(tokens, str) else tokens)
+            self._pieces = _in_loop(pieces)
+            self._open = [self._pieces, pieces, tokens]
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """Close each part once; a part that does not close in time is left."""
         with move_on_after(_CLOSING, shield=True):
-            for part in (pieces, *sources):
-                await _close(part)
+            while self._open:
+                await _close(self._open.pop(0))
 
 
 async def _in_loop(pieces: Iterator[str]) -> AsyncIterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic_ai.result import StreamedRunResult
 
@@ -78,7 +78,9 @@ async def _pieces(result: StreamedRunResult[D, T]) -> AsyncGenerator[str, None]:
     """Yield the text as the model sends it; cancel the response if it is not read to its end."""
     is_read = False
     try:
-        async with aclosing(result.stream_text(delta=True, debounce_by=None)) as pieces:
+        text = result.stream_text(delta=True, debounce_by=None)
+        # It is a generator, whatever its type says, and has to be closed.
+        async with aclosing(cast("AsyncGenerator[str, None]", text)) as pieces:
             async for piece in pieces:
                 yield piece
         is_read = True

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -294,8 +295,8 @@ async def test_a_sentence_is_json() -> None:
     judge = MarkingJudge(quotes={"1935": 4})
     text = "It is long. It opened in 1935."
     events = [event async for event in astream(text, judges=[judge], aspects="fluency")]
-    row = [event for event in events if isinstance(event, JudgedSentence)][1].to_dict()
+    row: Any = [event for event in events if isinstance(event, JudgedSentence)][1].to_dict()
     assert (row["start"], row["end"], row["decision"]) == (12, 30, "faulty")
-    (result,) = row["results"]  # type: ignore[misc]  # a list
+    (result,) = row["results"]
     (span,) = result["spans"]
     assert text[span["start"] : span["end"]] == "1935"

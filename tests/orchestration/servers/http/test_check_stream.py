@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.http_app import RULES, TOKEN, held_service, open_service, problem
@@ -25,7 +26,7 @@ STREAM = "/v1/check/stream"
 FINE = chat("No Error\n\nOverall score: Good\nExplanation of the score: Nothing is wrong.")
 
 
-def events(body: str) -> Iterator[tuple[str, dict[str, object]]]:
+def events(body: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and the data of each event."""
     for block in body.strip().split("\n\n"):
         name, data = block.split("\n")
@@ -33,9 +34,9 @@ def events(body: str) -> Iterator[tuple[str, dict[str, object]]]:
         yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
 
-def stable(report: Mapping[str, object]) -> str:
+def stable(report: Mapping[str, Any]) -> str:
     """Return a report without the seconds of its seats."""
-    return json.dumps({**report, "results": [{**r, "seats": []} for r in report["results"]]})  # type: ignore[attr-defined]  # JSON
+    return json.dumps({**report, "results": [{**r, "seats": []} for r in report["results"]]})
 
 
 @pytest.mark.asyncio_only
@@ -49,7 +50,7 @@ async def test_each_sentence_comes_as_an_event_and_the_report_of_a_check_last(
     assert answer.headers["content-type"].startswith("text/event-stream")
     first, second, (name, report) = events(answer.text)
     assert (first[0], second[0], name) == ("sentence", "sentence", "report")
-    assert [TEXT[each["start"] : each["end"]] for _, each in (first, second)] == [  # type: ignore[misc]  # JSON
+    assert [TEXT[each["start"] : each["end"]] for _, each in (first, second)] == [
         *("The bridge opened in 1935.", "It has three lanes."),
     ]
     assert [first[1]["decision"], second[1]["decision"]] == ["faulty", "ok"]

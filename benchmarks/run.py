@@ -39,6 +39,7 @@ SCRIPTS = (
     "distil",
     "serve",
     "stream",
+    "watch",
 )
 
 

@@ -38,6 +38,7 @@ with lazily():
         serve_mcp,
         study,
         view,
+        watch,
     )
     from spanjury.orchestration.services.exams import (
         agreement,
@@ -77,6 +78,7 @@ class _Commands(CommandGroup):
         "sample": lambda: marks.sample,
         "mcp": lambda: serve_mcp.mcp,
         "serve": lambda: serve.serve,
+        "watch": lambda: watch.watch,
         "judges": lambda: lists.judges,
         "aspects": lambda: lists.aspects,
         "tasks": lambda: lists.tasks,

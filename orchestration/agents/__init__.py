@@ -1,11 +1,12 @@
-"""Reviews, tools, an output validator and a repair loop for agents.
+"""Reviews, tools, an output validator, a judged stream and a repair loop for agents.
 
-The tools and the validator are for agents of pydantic-ai and need asyncio, as pydantic-ai does.
+Those for pydantic-ai need asyncio, as pydantic-ai does.
 """
 
 from spanjury.orchestration.agents.graphs import JuryNode, OnFailure, jury_node
 from spanjury.orchestration.agents.repairing import arepair, repair
 from spanjury.orchestration.agents.reviewing import Review, areview, review
+from spanjury.orchestration.agents.streaming import jury_stream
 from spanjury.orchestration.agents.supervising import (
     Attempt,
     Ended,
@@ -29,6 +30,7 @@ __all__ = [
     "areview",
     "asupervise",
     "jury_node",
+    "jury_stream",
     "jury_toolset",
     "jury_validator",
     "repair",

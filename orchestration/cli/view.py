@@ -86,7 +86,7 @@ def view(
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Folder or name of a run, or a file of results; two are shown side by side. A"
+            help="Folder or name of a run, folder of an exam, or file of results; one or two. A"
             " folder of runs, by default that in your user data folder, is shown as a list.",
         ),
     ] = (),
@@ -95,7 +95,7 @@ def view(
     serving: ServerFlags,
     file: FileFlags,
 ) -> None:
-    """Show the texts of a run with their error spans, two runs side by side, or a list of runs.
+    """Show the texts of a run or an exam with their error spans, two side by side, or all runs.
 
     The page opens in a browser and is served to this machine only, until Ctrl-C; --html writes it
     to a file instead.

@@ -1,6 +1,6 @@
-"""Reviews, tools, an output validator and a repair loop for agents.
+"""Reviews, tools, an output validator, a judged stream and a repair loop for agents.
 
-The tools and the validator are for agents of pydantic-ai and need asyncio, as pydantic-ai does.
+Those for pydantic-ai need asyncio, as pydantic-ai does.
 """
 
 from spanjury.orchestration.agents import (
@@ -16,6 +16,7 @@ from spanjury.orchestration.agents import (
     areview,
     asupervise,
     jury_node,
+    jury_stream,
     jury_toolset,
     jury_validator,
     repair,
@@ -35,6 +36,7 @@ __all__ = [
     "areview",
     "asupervise",
     "jury_node",
+    "jury_stream",
     "jury_toolset",
     "jury_validator",
     "repair",

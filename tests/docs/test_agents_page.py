@@ -3,6 +3,7 @@
 import re
 import runpy
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 EXAMPLES = ROOT / "examples" / "agent"
 EXAMPLE = EXAMPLES / "repair_summaries.py"
-REVIEW, SUPERVISED, _, _, TOOLS, VALIDATOR, REPAIR = re.findall(
+REVIEW, SUPERVISED, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(
     r"```python\n(.*?)```", PAGE, re.DOTALL
 )
 SENT_REVIEW, SENT_BACK = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
@@ -98,6 +99,20 @@ def test_the_validator_sends_back_what_the_page_shows(capsys: pytest.CaptureFixt
         for part in message.parts
     ]
     assert any(SENT_BACK in content for content in sent)
+
+
+def test_the_stream_stops_at_the_wrong_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    sent: list[str] = []
+
+    async def write(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        for piece in ("The bridge opened ", "in 1935. It ", "is long. ", "It is new."):
+            sent.append(piece)
+            yield piece
+
+    run_code(STREAM, {"model": FunctionModel(stream_function=write)})
+    assert "\nStopped: The source says '1932'.\n" in (printed := capsys.readouterr().out)
+    assert printed.endswith("The bridge opened in 1935.\n")
+    assert sent == ["The bridge opened ", "in 1935. It "]
 
 
 def test_the_repair_prints_its_edits(capsys: pytest.CaptureFixture[str]) -> None:

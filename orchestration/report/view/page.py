@@ -24,6 +24,7 @@ _PARTS = (
     "list",
     "offsets",
     "spans",
+    "markdown",
     "text",
     "card",
     "inputs",

@@ -6,6 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spanjury.orchestration.services.judging.check import Output, Source
+from spanjury.orchestration.services.judging.stream import StopWhen
 
 DEFAULT = "default"
 """Name of the panel that judges where a request names none."""
@@ -126,6 +127,17 @@ class CheckRequest(BaseModel):
         if not isinstance(self.source, list):
             return self.source if self.inputs is None else self.inputs
         return [each if isinstance(each, str) else each.model_dump() for each in self.source]
+
+
+class StreamRequest(CheckRequest):
+    """A text to be judged sentence by sentence."""
+
+    output: str = Field(description="The text that is judged.")
+    stop_when: StopWhen | None = Field(
+        default=None,
+        description="Stop after the first sentence with this decision; `unsure` also stops after a"
+        " faulty one.",
+    )
 
 
 class BatchQuery(BaseModel):

@@ -7,6 +7,7 @@ function startMarking({ who, isBlind, isRandom }) {
   state.sort = isRandom ? "random" : state.sort === "random" ? "file" : state.sort;
   state.blind = isBlind ? who : null;
   state.pair = null;
+  isCleanWanted = false;
   remember();
 }
 

@@ -22,7 +22,7 @@ function colourOf(look) {
 
 // `{ text, marks, tracks, side, row, label }` becomes a pane with its element.
 function makePane(given) {
-  const pane = { ...given, element: directed(h("div.text", { role: "group", "aria-label": given.label }), given.text) };
+  const pane = { ...given, shown: visible(given.text), layout: layoutOf(given.text), element: directed(h("div.text", { role: "group", "aria-label": given.label }), given.text) };
   panes.push(pane);
   drawPane(pane);
   listenTo(pane);
@@ -34,12 +34,18 @@ function drawPane(pane) {
   const lanes = lanesOf(pane.tracks, shownMarks);
   for (const mark of pane.marks) mark.element = null;
   const cut = cutText(pane.text, shownMarks);
-  const isByTurn = isTrajectory(pane.row.text) && pane.text === pane.row.text.output;
-  const pieces = isByTurn ? drawTurns(pane, cut, lanes) : cut.map((piece) => drawPiece(piece, pane, lanes));
+  const draw = (piece) => drawPiece(piece, pane, lanes);
+  const drawWhole = () => (isFormatted(pane) ? drawLayout(pane.layout.nodes, cut, draw) : cut.map(draw));
+  const pieces = isByTurn(pane) ? drawTurns(pane, cut, draw) : drawWhole();
+  pane.element.classList.toggle("is-formatted", isFormatted(pane));
   pane.element.replaceChildren(...(pieces.length > 0 ? pieces : [h("i.empty", {}, "(an empty text)")]));
   styled(pane.element, { "--lanes": `${lanes.size * LINE_STEP}px` });
   const first = shownMarks.find((mark) => mark.element);
   if (first) first.element.tabIndex = 0;
+}
+
+function isFormatted(pane) {
+  return pane.layout.isMarkdown && !state.isRaw && !isByTurn(pane);
 }
 
 // Only those who marked this text take a line, in the order of the legend.
@@ -49,7 +55,7 @@ function lanesOf(tracks, marks) {
 }
 
 function drawPiece(piece, pane, lanes) {
-  const text = visible(pane.text.slice(piece.start, piece.end));
+  const text = pane.shown.slice(piece.start, piece.end);
   if (piece.marks.length === 0) return document.createTextNode(text);
   const made = h("span.piece");
   made.textContent = text;
@@ -102,7 +108,10 @@ function listenTo(pane) {
   };
   pane.element.addEventListener("mouseover", (event) => show(event, false) || hideUnpinned());
   pane.element.addEventListener("mouseleave", hideUnpinned);
-  pane.element.addEventListener("click", (event) => getSelection().isCollapsed && show(event, true));
+  pane.element.addEventListener("click", (event) => {
+    const isMarked = getSelection().isCollapsed && show(event, true);
+    if (isMarked && event.target.closest("a")) event.preventDefault(); // the card is what was asked for
+  });
   pane.element.addEventListener("focusin", (event) => {
     const isActive = active !== null && active.mark.element === event.target;
     if (!isActive && event.target.matches(":focus-visible")) show(event, true);

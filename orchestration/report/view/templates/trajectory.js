@@ -3,18 +3,18 @@
 const SPEAKERS = { system: "Instructions", user: "User", assistant: "Agent", tool: "Result" };
 const SHORT_VALUE = 64; // characters of an object or a list that stays in one line
 
-function isTrajectory(text) {
-  return (text?.turns ?? []).length > 0;
+function isByTurn({ text, row }) {
+  return (row.text?.turns ?? []).length > 0 && text === row.text.output;
 }
 
 function isTurn(text, header) {
   return (text.turns ?? []).some((turn) => turn.header === header);
 }
 
-function drawTurns(pane, pieces, lanes) {
+function drawTurns(pane, pieces, draw) {
   const { turns } = pane.row.text;
   const regions = new Map(ownRegions(pane).map((region) => [region.number, region]));
-  const context = { pane, pieces, lanes };
+  const context = { pane, pieces, draw };
   return turns.map((turn) => (turn.role === "assistant" ? drawOwnTurn(turn, regions.get(turn.number), context) : drawGivenTurn(turn, pane)));
 }
 
@@ -51,13 +51,13 @@ function drawRegion(region, context) {
 }
 
 // Text of the form alone, as the line before a turn and blanks between lines, is not shown unless it is marked.
-function drawBetween(start, end, { pane, pieces, lanes }, { isQuiet, isInLines }) {
+function drawBetween(start, end, { pane, pieces, draw }, { isQuiet, isInLines }) {
   const isForm = isQuiet || (isInLines && pane.text.slice(start, end).trim() === "");
   return pieces
     .filter((piece) => piece.start < end && start < piece.end)
     .map((piece) => ({ ...piece, start: Math.max(start, piece.start), end: Math.min(end, piece.end) }))
     .map((piece) => {
-      const drawn = drawPiece(piece, pane, lanes);
+      const drawn = draw(piece);
       return isForm && piece.marks.length === 0 ? h("span.form", {}, drawn) : drawn;
     });
 }

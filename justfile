@@ -76,7 +76,7 @@ wheel:
     {{ uv }} build --quiet --wheel --out-dir dist
     mv build/pure/*.whl dist/
 
-# Judge, and serve, with the packages of requirements-core.txt alone
+# Judge, view and serve with the packages of requirements-core.txt alone
 core:
     #!/usr/bin/env bash
     set -euo pipefail
@@ -86,6 +86,7 @@ core:
     spanjury="build/core/bin/python -m spanjury"
     $spanjury demo > /dev/null
     $spanjury evaluate examples/summaries.jsonl --no-memory --show none --no-progress -o build/core/results.jsonl > /dev/null
+    $spanjury view build/core/results.jsonl build/core/results.jsonl --data examples/summaries.jsonl --html build/core/view.html
     $spanjury serve &
     trap 'kill %1' EXIT
     curl -s --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:$SPANJURY_SERVE_PORT/v1/check -H 'Content-Type: application/json' \

@@ -38,6 +38,8 @@ SCRIPTS = (
     "damage_data",
     "distil",
     "serve",
+    "stream",
+    "watch",
 )
 
 

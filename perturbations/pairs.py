@@ -154,7 +154,7 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     for interval, edit in zip(damage.places, damage.edits, strict=True):
         start, end = _visible(interval, length=len(text))
         was = damage.clean[edit.start : edit.end]
-        explanation = f"{condition.name}: {was!r} was replaced by {edit.text!r}."
+        explanation = f"{condition.name}: {_change(was, edit.text)}."
         offsets = {"start": start, "end": end, "located": Located.EXACT} if start < end else {}
         spans.append(
             ErrorSpan(
@@ -166,6 +166,12 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
             )
         )
     return tuple(spans)
+
+
+def _change(was: str, text: str) -> str:
+    if not was:
+        return f"{text!r} was inserted"
+    return f"{was!r} was replaced by {text!r}" if text else f"{was!r} was deleted"
 
 
 def _visible(interval: tuple[int, int], *, length: int) -> tuple[int, int]:

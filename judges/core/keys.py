@@ -104,6 +104,7 @@ def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:
         str(len(segment.inputs)),  # or a reference could be taken for an input
         *chain.from_iterable(segment.inputs.items()),
         *segment.references,
+        *(() if segment.before is None else ("before", segment.before)),
     )
 
 

@@ -54,6 +54,10 @@ class Segment:
         Error spans marked by people.
     meta
         Whatever else the row holds; judges never see it.
+    before
+        The text before the output, where the output is a sentence of a longer text, which may go
+        on behind it. It helps to understand the output and is not judged. None if the output is
+        the whole text.
     trajectory
         What output and inputs were made of (`spanjury.judges.core.transcript.segment_of`) if the
         output is an agent's; None for a text.
@@ -73,6 +77,7 @@ class Segment:
     human: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: _UNRATED)
     gold: tuple[ErrorSpan, ...] = ()
     meta: Mapping[str, object] = field(default_factory=lambda: _NO_META)
+    before: str | None = None
     trajectory: Trajectory | None = None
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """An error span: where a text fails, why, and how badly."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -106,6 +106,12 @@ class ErrorSpan:
             evidence=self.evidence,
             probability=self.probability,
         )
+
+    def moved(self, by: int) -> "ErrorSpan":
+        """Return the same error in a text that begins `by` code points earlier."""
+        if self.start is None or self.end is None:
+            return self
+        return replace(self, start=self.start + by, end=self.end + by)
 
     @property
     def hallucinated(self) -> bool:

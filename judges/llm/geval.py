@@ -50,7 +50,7 @@ from spanjury.judges.llm.json_form import (
 )
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.prompt import shown_texts
+from spanjury.judges.llm.prompt import texts_in_context
 from spanjury.judges.text import field_mark
 
 _NO_SPANS = "A score alone: no error spans were looked for."
@@ -210,7 +210,7 @@ class GEval:
     ) -> Report:
         """Score by `steps`; `usage` is what it took to have them written just now."""
         request = self._request(segment, aspect, steps=steps)
-        texts = shown_texts(segment, aspect).values()
+        texts = texts_in_context(segment, aspect).values()
         mark = field_mark(texts) if self._in_json else ""
         case = _Case(aspect=aspect, material=Material(texts), mark=mark)
         if self.logprobs:
@@ -228,7 +228,7 @@ class GEval:
         by_grammar = replace(plain, decoding=replace(plain.decoding, grammar=geval_grammar(aspect)))
         if not self._in_json:
             return by_grammar if self.form == "grammar" else plain
-        mark = field_mark(shown_texts(segment, aspect).values())
+        mark = field_mark(texts_in_context(segment, aspect).values())
         held_to = score_schema(numbers(aspect.scale), mark=mark)
         by_schema = ChatRequest(
             messages=ask_for_score(segment, aspect, steps=steps, mark=mark),

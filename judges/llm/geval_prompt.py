@@ -10,7 +10,13 @@ from collections.abc import Sequence
 
 from spanjury.judges.core import Aspect, Message, Segment, fingerprint
 from spanjury.judges.llm.grades import numbers
-from spanjury.judges.llm.prompt import alternatives, everything, shown_message, shown_texts
+from spanjury.judges.llm.prompt import (
+    alternatives,
+    described_task,
+    everything,
+    shown_message,
+    texts_in_context,
+)
 from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template, read_template
 
@@ -42,9 +48,10 @@ def ask_for_score(
 
     With the `mark` of the texts, it asks for a JSON object whose name ends in it.
     """
-    fenced = fence(shown_texts(segment, aspect))
+    texts = texts_in_context(segment, aspect)
+    fenced = fence(texts)
     about = {
-        "task_description": aspect.task.description,
+        "task_description": described_task(aspect.task, texts),
         "material": fenced.text,
         "mark": fenced.mark,
         "description": describe(aspect),
@@ -83,7 +90,7 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
     ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
     about |= {
-        "everything": everything(tuple(shown_texts(segment, aspect))),
+        "everything": everything(tuple(texts_in_context(segment, aspect))),
         "definition": aspect.definition,
         "ends": _fill(ends, about),
     }

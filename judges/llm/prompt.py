@@ -8,12 +8,12 @@ prompt can use it again for the next aspect of the same segment.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
 
-from spanjury.judges.core import Aspect, Message, ReplySchema, Segment, fingerprint
+from spanjury.judges.core import Aspect, Message, ReplySchema, Segment, Task, fingerprint
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.passages import listed
 from spanjury.judges.llm.grades import numbers
@@ -85,6 +85,29 @@ def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
     return {**inputs, aspect.task.output_header: segment.output}
 
 
+def texts_in_context(segment: Segment, aspect: Aspect) -> dict[str, str]:
+    """Return `shown_texts`, and before the output the text before it (`Segment.before`)."""
+    shown = shown_texts(segment, aspect)
+    if not segment.before:
+        return shown
+    output = shown.pop(aspect.task.output_header)
+    return {**shown, _context(aspect.task): segment.before, aspect.task.output_header: output}
+
+
+def described_task(task: Task, names: Collection[str]) -> str:
+    """Return the description of a task, with what is said of the text before the output.
+
+    `names` are those of the texts that the prompt shows.
+    """
+    about = {"output": task.output_header, "context": _context(task)}
+    note = _fill("in-context.txt", about) if about["context"] in names else ""
+    return task.description + note
+
+
+def _context(task: Task) -> str:
+    return f"{task.output_header} up to this sentence"  # of more words than a name of an input
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A request for a report.
@@ -149,7 +172,7 @@ class PromptWriter:
         return prompt
 
     def _written(self, segment: Segment, aspect: Aspect) -> Prompt:
-        texts = shown_texts(segment, aspect)
+        texts = texts_in_context(segment, aspect)
         examples = self._examples(segment, aspect) if self._examples else {}
         fenced, head = _fenced(texts, examples, aspect)
         mark = field_mark([*examples.values(), *texts.values()])
@@ -200,7 +223,7 @@ def _asking(
     aspect: Aspect, options: PromptOptions, names: tuple[str, ...], *, layout: Layout
 ) -> Template:
     about = {
-        "task_description": aspect.task.description,
+        "task_description": described_task(aspect.task, names),
         "aspect": aspect.spoken,
         "description": describe(aspect),
         "everything": everything(names),
@@ -255,7 +278,8 @@ def _between(before: str, part: Template, behind: str = "") -> Template:
 
 
 def _inputs(names: Iterable[str], aspect: Aspect) -> tuple[str, ...]:
-    return tuple(name for name in names if name != aspect.task.output_header)
+    others = {aspect.task.output_header, _context(aspect.task)}
+    return tuple(name for name in names if name not in others)
 
 
 def everything(names: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ from spanjury.judges.llm.answer_tokens import field_tokens
 from spanjury.judges.llm.asking import AskedOnce
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.parsed import ParsedError
-from spanjury.judges.llm.prompt import everything, shown_message, shown_texts
+from spanjury.judges.llm.prompt import described_task, everything, shown_message, texts_in_context
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.llm.verdict import share_of_yes
 from spanjury.judges.tasks import Catalogue, describe
@@ -131,7 +131,7 @@ class TogetherJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the report on `aspect`; raise `ModelError` if the model gives no reply."""
         asked = self._asked_with(aspect)
-        shown = (text for item in shown_texts(segment, aspect).items() for text in item)
+        shown = (text for item in texts_in_context(segment, aspect).items() for text in item)
         key = digest(*shown, *map(canonical, asked))
         reply, is_new = await self._replies.value(key, lambda: self._ask(segment, asked))
         usage = reply.usage if is_new else Usage()
@@ -163,10 +163,10 @@ class TogetherJudge:
         return tuple(alike) if aspect in alike else (aspect,)
 
     async def _ask(self, segment: Segment, aspects: Sequence[Aspect]) -> TypedReply[JointReview]:
-        texts = shown_texts(segment, aspects[0])
+        texts = texts_in_context(segment, aspects[0])
         fenced, task = fence(texts), aspects[0].task
         about = {
-            "task_description": task.description,
+            "task_description": described_task(task, texts),
             "material": fenced.text,
             "mark": fenced.mark,
             "everything": everything(tuple(texts)),

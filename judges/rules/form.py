@@ -89,6 +89,9 @@ class FormJudge:
     sure of and misses much: it knows no meaning. A way of writing kept throughout, as
     tokenised or lower-cased data have it, is a habit and no error; the rationale names it.
 
+    In a sentence of a longer text (`Segment.before`) it marks what is an error whatever may follow,
+    and repetition of what stands before.
+
     The score is the best where there is no error; with any it is::
 
         low + (7 / 8 * (high - low)) / (1 + load)
@@ -134,11 +137,17 @@ class FormJudge:
         if aspect.kind != "form":
             reason = f"{aspect.name} is not about the form of the text"
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        check = partial(self._check, segment.output, aspect=aspect, spans=spans)
-        return await in_turn(check, length=len(segment.output))
+        text, before = segment.output, segment.before
+        check = partial(self._check, text, aspect=aspect, spans=spans, before=before)
+        return await in_turn(check, length=len(text) + len(before or ""))
 
     def _check(
-        self, text: str, *, aspect: Aspect, spans: tuple[ErrorSpan, ...] | None = None
+        self,
+        text: str,
+        *,
+        aspect: Aspect,
+        spans: tuple[ErrorSpan, ...] | None = None,
+        before: str | None = None,
     ) -> Report:
         """Score `text` by the errors in it, `spans` in place of the reported ones if given."""
         scale = aspect.scale
@@ -148,18 +157,29 @@ class FormJudge:
             )
             reported = (empty,)[: self.max_spans] if spans is None else spans
             return Report(score=scale.low, spans=reported, rationale="Empty.")
-        form = read_form(text)
-        errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+        form, errors = _errors(text, before=before)
         reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
             errors = [*spans, *(span for span in errors if span not in reported)]
         # What stands there twice makes a text no longer.
-        weight = load(errors, sentences=len({sentence.text for sentence in form.sentences}))
+        sentences = 1 if before else len({sentence.text for sentence in form.sentences})
+        weight = load(errors, sentences=sentences)
         return Report(
             score=banded(1.0, load=weight, scale=scale),
             spans=reported if spans is None else spans,
             rationale=" ".join([_summary(errors, words=len(form.words)), *_habits(form)]),
         )
+
+
+def _errors(text: str, *, before: str | None) -> tuple[FormText, list[ErrorSpan]]:
+    """Return the text that is read, with what stands before it, and the errors of `text`."""
+    start = len(before or "")
+    form = read_form((before or "") + text, is_whole=before is None)
+    errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
+    if not start:
+        return form, errors
+    own = (span for span in errors if span.start is not None and span.start >= start)
+    return form, [span.moved(-start) for span in own]
 
 
 def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:

@@ -23,6 +23,8 @@ class FormText:
         Whether it puts spaces before punctuation throughout, as data for parsers do.
     capitals
         Whether its sentences begin with a capital, but for a minority.
+    is_whole
+        Whether it has ended, and begins with its first word.
     """
 
     text: str
@@ -30,6 +32,7 @@ class FormText:
     sentences: Sequence[Sentence]
     tokenised: bool
     capitals: bool
+    is_whole: bool = True
 
     def mark(
         self, start: int, end: int, *, severity: int, category: str, explanation: str
@@ -50,8 +53,8 @@ class FormText:
         return self.text[left.end : right.start]
 
 
-def read_form(text: str) -> FormText:
-    """Cut `text` up and find out its habits."""
+def read_form(text: str, *, is_whole: bool = True) -> FormText:
+    """Cut `text` up and find out its habits; a part of a text may end anywhere."""
     cut = sentences(text)
     stops = [text[match.start() - 1 : match.start()] for match in _STOP.finditer(text)]
     letters = [sentence.text[0] for sentence in cut if sentence.text[0].isalpha()]
@@ -62,4 +65,5 @@ def read_form(text: str) -> FormText:
         sentences=cut,
         tokenised=stops.count(" ") > _TOKENISED * len(stops),
         capitals=lower <= _STYLE * len(letters),
+        is_whole=is_whole,
     )

@@ -141,7 +141,9 @@ class GroundingJudge:
         self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
     ) -> Report:
         inputs = aspect.view(segment.inputs)
-        nothing = non_answer(segment.output, inputs) if aspect.kind in _ANSWERED else None
+        is_whole, nothing = segment.before is None, None  # a sentence need not answer anything
+        if aspect.kind in _ANSWERED and (is_whole or not segment.output.strip()):
+            nothing = non_answer(segment.output, inputs)
         if nothing is not None:
             return self._answerless(nothing, segment.output, aspect=aspect, spans=spans)
         if aspect.kind != "grounding":

@@ -12,7 +12,7 @@ once more.
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +42,8 @@ def in_processes(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        _processes.reset(token)
+        with suppress(ValueError):  # in another context, where it was not set
+            _processes.reset(token)
 
 
 async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) -> T:

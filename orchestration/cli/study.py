@@ -1,5 +1,6 @@
 """The command of a study, made of its parameters: flags, what is said, files and demands."""
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from functools import partial
@@ -32,6 +33,7 @@ with lazily():
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import study_report
+    from spanjury.orchestration.services.viewing import sources
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.wiring import runs
 
@@ -238,6 +240,8 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     else:
         for path in written:
             say(f"written: {path}")
+    if any(path.name == sources.JUDGED_TEXTS for path in written):
+        say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
     finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()))
 

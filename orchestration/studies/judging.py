@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
+    ErrorSpan,
+    Located,
     Outcome,
     PanelReport,
     Report,
@@ -23,6 +25,8 @@ from spanjury.orchestration.engine.stopping import StopToken
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
 
+CLEAN = "clean"
+"""Condition of a text without damage."""
 K = TypeVar("K")
 J = TypeVar("J")
 
@@ -53,6 +57,48 @@ class Judgement:
     score: float | None
     outcome: Outcome
     spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedText:
+    """A text of an exam with the panel's result on one aspect, for people to read.
+
+    Parameters
+    ----------
+    result
+        Its segment has planted errors as gold spans.
+    condition
+        What was done to the text; for an original text, a name such as ``clean``.
+    clean_id
+        Id of the text that it is compared with; empty for an original text.
+    caught
+        How many of the planted errors the panel marks, and marks in this text only; None where
+        none should be marked on this aspect.
+    """
+
+    result: Result
+    condition: str = ""
+    clean_id: str = ""
+    caught: Literal["none", "some", "all"] | None = None
+
+
+def marked_places(
+    text: str, intervals: Iterable[tuple[int, int]], *, explanation: str, category: str = ""
+) -> tuple[ErrorSpan, ...]:
+    """Return a gold span for each of the intervals of a text that is not empty."""
+    return tuple(
+        ErrorSpan(
+            text=text[start:end],
+            start=start,
+            end=end,
+            located=Located.EXACT,
+            explanation=explanation,
+            severity=None,
+            category=category,
+        )
+        for start, end in intervals
+        if start < end
+    )
 
 
 def judgement_of(report: Report) -> Judgement:

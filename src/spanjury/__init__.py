@@ -15,6 +15,7 @@ __all__ = [
     "Evidence",
     "FailurePolicy",
     "Judge",
+    "JudgedSentence",
     "Limits",
     "Located",
     "Outcome",
@@ -22,36 +23,45 @@ __all__ = [
     "Report",
     "Scale",
     "Segment",
+    "StreamEnd",
     "Task",
+    "TextPiece",
     "TextReport",
     "TextReports",
     "Unverified",
     "__version__",
     "acheck",
     "aevaluate",
+    "astream",
     "check",
     "evaluate",
     "find_aspect",
     "open_panel",
     "read_segments",
     "score_metric",
+    "stream",
 ]
 
 _ENGINE = "spanjury.orchestration.engine"
 _JUDGING = "spanjury.orchestration.services.judging"
 _RUNNING = {
     "FailurePolicy": f"{_ENGINE}.stopping",
+    "JudgedSentence": f"{_JUDGING}.stream",
     "Limits": f"{_ENGINE}.metering",
+    "StreamEnd": f"{_JUDGING}.stream",
+    "TextPiece": f"{_JUDGING}.stream",
     "TextReport": f"{_JUDGING}.text_report",
     "TextReports": f"{_JUDGING}.evaluation",
     "acheck": f"{_JUDGING}.check",
     "aevaluate": f"{_JUDGING}.evaluation",
+    "astream": f"{_JUDGING}.stream",
     "check": f"{_JUDGING}.check",
     "evaluate": f"{_JUDGING}.evaluation",
     "find_aspect": f"{_JUDGING}.panels",
     "open_panel": f"{_JUDGING}.panels",
     "read_segments": f"{_JUDGING}.panels",
     "score_metric": f"{_JUDGING}.metrics",
+    "stream": f"{_JUDGING}.stream",
 }
 _MODULES = frozenset({"agents", "exams", "frameworks", "testing"})
 

@@ -28,6 +28,11 @@ from spanjury.orchestration.services.judging.metrics import score_metric as scor
 from spanjury.orchestration.services.judging.panels import find_aspect as find_aspect
 from spanjury.orchestration.services.judging.panels import open_panel as open_panel
 from spanjury.orchestration.services.judging.panels import read_segments as read_segments
+from spanjury.orchestration.services.judging.stream import JudgedSentence as JudgedSentence
+from spanjury.orchestration.services.judging.stream import StreamEnd as StreamEnd
+from spanjury.orchestration.services.judging.stream import TextPiece as TextPiece
+from spanjury.orchestration.services.judging.stream import astream as astream
+from spanjury.orchestration.services.judging.stream import stream as stream
 from spanjury.orchestration.services.judging.text_report import TextReport as TextReport
 
 __version__: str
@@ -41,6 +46,7 @@ __all__ = [
     "Evidence",
     "FailurePolicy",
     "Judge",
+    "JudgedSentence",
     "Limits",
     "Located",
     "Outcome",
@@ -48,17 +54,21 @@ __all__ = [
     "Report",
     "Scale",
     "Segment",
+    "StreamEnd",
     "Task",
+    "TextPiece",
     "TextReport",
     "TextReports",
     "Unverified",
     "__version__",
     "acheck",
     "aevaluate",
+    "astream",
     "check",
     "evaluate",
     "find_aspect",
     "open_panel",
     "read_segments",
     "score_metric",
+    "stream",
 ]

@@ -4,6 +4,7 @@ import re
 import runpy
 import sys
 import textwrap
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -16,7 +17,7 @@ from spanjury.orchestration.engine.text_repair.loop import Stopped
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 EXAMPLE = ROOT / "examples" / "agent" / "repair_summaries.py"
-TOOLS, VALIDATOR, REPAIR = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def saying(*answers: str | ToolCallPart) -> FunctionModel:
@@ -60,6 +61,20 @@ def test_the_validator_sends_back_what_the_page_shows(capsys: pytest.CaptureFixt
         for part in message.parts
     ]
     assert any(shown in content for content in sent)
+
+
+def test_the_stream_stops_at_the_wrong_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    sent: list[str] = []
+
+    async def write(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        for piece in ("The bridge opened ", "in 1935. It ", "is long. ", "It is new."):
+            sent.append(piece)
+            yield piece
+
+    run_block(STREAM, FunctionModel(stream_function=write))
+    assert "\nStopped: The source says '1932'.\n" in (printed := capsys.readouterr().out)
+    assert printed.endswith("The bridge opened in 1935.\n")
+    assert sent == ["The bridge opened ", "in 1935. It "]
 
 
 def test_the_repair_prints_its_edits(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Path) -> None:
     asking = [text for text in blocks("sh") if text.startswith("curl")]
-    assert len(asking) == 2
+    assert len(asking) == 3
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     printed = []
     for text in asking:
@@ -52,7 +52,8 @@ def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Pat
         )
         printed.append(done.stdout)
     assert '"decision":"faulty"' in printed[0]
-    assert printed[1].count("event: end") == 1
+    assert re.findall("event: .*", printed[1]) == ["event: sentence", "event: report"]
+    assert printed[2].count("event: end") == 1
     rows = (ROOT / "examples" / "summaries.jsonl").read_text("utf-8").splitlines()
     assert len((tmp_path / "results.jsonl").read_text("utf-8").splitlines()) == len(rows)
 

@@ -101,6 +101,7 @@ class ViewData:
         wanted = rows[start:stop]
         names = {"systems": systems, "aspects": self.head()["aspects"]}
         names |= {"categories": self.categories(), "judges": self.judges()}
+        names["conditions"] = list(dict.fromkeys(row.get("condition", "") for row in rows))
         return {
             "from": start,
             "done": stop == len(rows),
@@ -110,6 +111,10 @@ class ViewData:
             "system": [systems.index(row["system"]) for row in wanted],
             "aspect": [aspects.index((row["aspect"], row["task"])) for row in wanted],
             "source": [of_texts.get(row["id"], -1) for row in wanted],
+            "condition": [names["conditions"].index(row.get("condition", "")) for row in wanted],
+            "clean": {
+                index: row["clean_id"] for index, row in enumerate(wanted) if row.get("clean_id")
+            },
             "runs": [run_columns(run[start:stop], names) for run in self.runs],
         }
 
@@ -152,12 +157,12 @@ class ViewData:
 def run_columns(results: Sequence[Json | None], names: Json) -> Json:
     rows = [run_row(each, names) for each in results]
     of = ("outcome", "score", "decision", "spans", "severity", "disagreement")
-    return {name: [row[name] for row in rows] for name in (*of, "categories", "judges")}
+    return {name: [row[name] for row in rows] for name in (*of, "categories", "judges", "caught")}
 
 
 def run_row(row: Json | None, names: Json) -> Json:
     if row is None:
-        empty: Json = dict.fromkeys(("outcome", "score", "decision", "disagreement"))
+        empty: Json = dict.fromkeys(("outcome", "score", "decision", "disagreement", "caught"))
         return empty | {"spans": 0, "severity": 0, "categories": [], "judges": []}
     scores = [each["score"] for each in row["seats"] if each["score"] is not None]
     spans, named = row["spans"], {each["category"] for each in row["spans"] if each["category"]}
@@ -167,6 +172,7 @@ def run_row(row: Json | None, names: Json) -> Json:
         "decision": DECISIONS.index(row["decision"]) if row["decision"] else None,
         "spans": len(spans),
         "severity": max((each["severity"] for each in spans), default=0),
+        "caught": row.get("caught"),
         "disagreement": max(scores) - min(scores) if len(scores) > 1 else None,
         "categories": sorted(names["categories"].index(name) for name in named),
         "judges": sorted(

@@ -131,7 +131,7 @@ def test_damage_that_leaves_nothing_has_no_position() -> None:
     assert shown.damaged.output == ""
     (span,) = shown.damaged.gold
     assert span == ErrorSpan(
-        text="", explanation="done: 'Ann sang.' was replaced by ''.", severity=4, category="cuts"
+        text="", explanation="done: 'Ann sang.' was deleted.", severity=4, category="cuts"
     )
 
 

@@ -77,7 +77,9 @@ def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield each bracket without its fellow."""
+    """Yield each bracket without its fellow, in a text that is whole."""
+    if not form.is_whole:
+        return
     excused = {
         at for match in _NO_BRACKET.finditer(form.text) for at in range(match.start(), match.end())
     }
@@ -107,9 +109,9 @@ def unclosed_quotes(form: FormText) -> Iterator[ErrorSpan]:
     """Yield a quotation mark without its fellow; apostrophes are none.
 
     A quotation of several paragraphs opens each of them, so that only a text of one
-    paragraph is checked. A mark after a digit may stand for inches.
+    paragraph is checked, and only one that is whole. A mark after a digit may stand for inches.
     """
-    if "\n" in form.text.strip():
+    if not form.is_whole or "\n" in form.text.strip():
         return
     if form.text.count('"') % 2 and not _INCHES.search(form.text):
         yield _quote(form, form.text.rindex('"'))
@@ -134,15 +136,15 @@ def _quote(form: FormText, start: int) -> ErrorSpan:
 def broken_off(form: FormText) -> Iterator[ErrorSpan]:
     """Yield the last word of each sentence that breaks off.
 
-    Inside a text, only a word that no sentence ends on tells; at its end, also a comma, or
-    a missing stop where there is more than a title or other sentences have one.
+    Inside a text, only a word that no sentence ends on tells; at the end of a whole one, also a
+    comma, or a missing stop where there is more than a title or other sentences have one.
     """
     for sentence in form.sentences:
         last = _last_word(sentence)
         bare = sentence.text.rstrip(_CLOSERS)
         if last in _NEVER_LAST and bare.endswith(".") and not bare.endswith(".."):
             yield _mark(form, sentence, last=last, severity=4, why="no sentence ends on it")
-    if form.sentences:
+    if form.sentences and form.is_whole:
         yield from _open_end(form, form.sentences[-1])
 
 

@@ -157,6 +157,40 @@ class CheckAnswer(_Row):
     results: list[ResultRow] = Field(description="One for each aspect.")
 
 
+class SentenceRow(_Row):
+    """A panel's report on one sentence and one aspect."""
+
+    aspect: str = Field(description="Name of the aspect.")
+    score: float | None = Field(description="Null unless the outcome is `scored`; never a guess.")
+    outcome: Outcome = Field(description="The end that the assessment came to.")
+    reason: str = Field(description="Why there is no score.")
+    decision: Decision | None = Field(description="Whether the sentence can be used unchanged.")
+    error_probability: float | None = Field(description=_PROBABILITY)
+    spans: list[PanelSpan] = Field(description="The errors; offsets are in the text.")
+
+
+class SentenceEvent(_Row):
+    """The data of an event `sentence`: a sentence that has ended."""
+
+    start: int = Field(description="Offset of its first code point in the text.")
+    end: int = Field(description="Offset behind its last code point.")
+    text: str = Field(description="The sentence.")
+    decision: Decision | None = Field(
+        description="The gravest decision on any aspect; null if it was not judged, as code."
+    )
+    error_probability: float | None = Field(description=_PROBABILITY)
+    results: list[SentenceRow] = Field(description="One for each aspect of its kind.")
+
+
+class ReportEvent(CheckAnswer):
+    """The data of the last event, `report`: the report on the whole text."""
+
+    stopped_at: int | None = Field(
+        description="Offset behind the sentence that stopped the stream, with which the text that "
+        "was judged ends; null if it was judged to its end."
+    )
+
+
 class BatchAnswer(BaseModel):
     """A batch, and how far it is."""
 

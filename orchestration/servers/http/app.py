@@ -7,6 +7,7 @@ from starlette.exceptions import HTTPException
 from spanjury.judges.core.lazy import Once
 from spanjury.orchestration.servers.http.batches import batch_routes
 from spanjury.orchestration.servers.http.bodies import BoundedBodies
+from spanjury.orchestration.servers.http.check_stream import stream_routes
 from spanjury.orchestration.servers.http.checks import check_routes
 from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.operations import health_routes, operation_routes
@@ -36,7 +37,7 @@ def create_app(service: Service) -> Gate:
 
 def unguarded_app(service: Service) -> FastAPI:
     """Return the routes of a service without its gate, for their description."""
-    routes = (check_routes, batch_routes, operation_routes, health_routes)
+    routes = (check_routes, stream_routes, batch_routes, operation_routes, health_routes)
     return _framed(*(made(service) for made in routes))
 
 

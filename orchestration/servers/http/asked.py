@@ -5,6 +5,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.judging.stream import StopWhen
 
 DEFAULT = "default"
 """Name of the panel that judges where a request names none."""
@@ -104,6 +105,16 @@ class CheckRequest(BaseModel):
         if not isinstance(self.source, list):
             return self.source if self.inputs is None else self.inputs
         return [each if isinstance(each, str) else each.model_dump() for each in self.source]
+
+
+class StreamRequest(CheckRequest):
+    """A text to be judged sentence by sentence."""
+
+    stop_when: StopWhen | None = Field(
+        default=None,
+        description="Stop after the first sentence with this decision; `unsure` also stops after a"
+        " faulty one.",
+    )
 
 
 class BatchQuery(BaseModel):

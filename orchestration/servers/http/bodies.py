@@ -12,13 +12,15 @@ from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 
-CHECK, BATCHES = "/v1/check", "/v1/batches"
+CHECK, STREAM, BATCHES = "/v1/check", "/v1/check/stream", "/v1/batches"
 """Addresses that take bodies."""
 _JSON = frozenset({"application/json"})
 _ROWS = frozenset(
     {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}
 )
-_KINDS: Mapping[str, frozenset[str]] = MappingProxyType({CHECK: _JSON, BATCHES: _ROWS})
+_KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {CHECK: _JSON, STREAM: _JSON, BATCHES: _ROWS}
+)
 _DISCARDED = 2**24
 _DISCARD_SECONDS = 2.0
 """Bytes and seconds of a body that is too large, read so that its sender can read the answer."""

@@ -1,7 +1,9 @@
 """`POST /v1/check`: one text is judged while its client waits."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Literal, TypeVar
 
 from anyio import create_task_group, move_on_after
@@ -26,7 +28,7 @@ from spanjury.orchestration.services.judging.text_report import TextReport
 
 T = TypeVar("T")
 
-_PROBLEMS = problems(
+PROBLEMS = problems(
     "body-invalid",
     "body-not-json",
     "body-too-large",
@@ -48,7 +50,7 @@ def check_routes(service: Service) -> APIRouter:
     """Return the route of checks."""
     router = APIRouter(tags=["checks"])
 
-    @router.post("/v1/check", response_model=CheckAnswer, responses=_PROBLEMS)
+    @router.post("/v1/check", response_model=CheckAnswer, responses=PROBLEMS)
     async def check(request: Request, asked: CheckRequest) -> Response:
         """Judge one text on one or more aspects.
 
@@ -56,7 +58,7 @@ def check_routes(service: Service) -> APIRouter:
         that says why. When the client goes away, the work is dropped, and no model is asked more.
         """
         panel = service.panel(asked.panel)
-        _require_room(asked, service.settings.limits)
+        require_length(asked, service.settings.limits)
         report = await _report(service, panel, asked=asked, request=request)
         for result in report.results:
             service.metrics.assessed(panel.name, result.report.outcome.value)
@@ -79,23 +81,35 @@ async def _report(
         ):
             return await checking.judge(opened.panel, text)
 
-    try:
-        text = checking.request_of(
-            asked.output,
-            source=asked.given_source,
-            task=asked.task,
-            aspects=asked.aspects,
-            rubric=asked.rubric,
-            references=asked.references,
-            segment_id=asked.id,
-            system=asked.system,
-            aspects_files=service.settings.aspects_files,
-        )
+    with translated_errors():
+        text = requested(service, asked)(asked.output)
         return await while_connected(
             request.receive,
             lambda: judge(text),
             seconds=service.settings.limits.check_seconds,
         )
+
+
+def requested(service: Service, asked: CheckRequest) -> Callable[[str], checking.Request]:
+    """Return what makes a request of an output, with all else as it was asked."""
+    return partial(
+        checking.request_of,
+        source=asked.given_source,
+        task=asked.task,
+        aspects=asked.aspects,
+        rubric=asked.rubric,
+        references=asked.references,
+        segment_id=asked.id,
+        system=asked.system,
+        aspects_files=service.settings.aspects_files,
+    )
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raise the `ProblemError` of what ends a check."""
+    try:
+        yield
     except (ClosedModelError, RunFailedError):
         raise ProblemError("service-closing") from None
     except ConfigError as error:
@@ -131,7 +145,7 @@ async def while_connected(
     return done[0]
 
 
-def _require_room(asked: CheckRequest, limits: ServiceLimits) -> None:
+def require_length(asked: CheckRequest, limits: ServiceLimits) -> None:
     """Refuse texts that are too long, by their characters."""
     length = len(asked.output)
     if length > limits.output:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import EventLog, kind_of
-from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK
+from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK, STREAM
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import Service
 from spanjury.orchestration.servers.listening import LOOPBACK
@@ -22,7 +22,7 @@ log = EventLog()
 
 _OPEN = frozenset({"/healthz", "/readyz"})
 """Paths of health, which are no secret: whoever asks has no token."""
-_BUSY = frozenset({CHECK, BATCHES})
+_BUSY = frozenset({CHECK, STREAM, BATCHES})
 """The routes of requests that may be refused before a route is looked for."""
 _OTHER = "other"
 """The route of what is nowhere."""

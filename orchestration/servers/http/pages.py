@@ -26,7 +26,7 @@ _ALWAYS = (
 )
 _NO_TOKEN = frozenset({"/healthz", "/readyz"})
 _ERROR_STATUS = 400
-_JSON = "application/json"
+_JSON, _EVENTS = "application/json", "text/event-stream"
 _FOREIGN = "HTTPValidationError"
 """An answer that FastAPI would give by itself."""
 
@@ -69,10 +69,12 @@ def describe(app: FastAPI) -> Mapping[str, Any]:
 
 
 def _correct(responses: dict[str, Any]) -> None:
-    """Name the media type of problems, and leave out what is never sent."""
+    """Name the media types of problems and of events, and leave out what is never sent."""
     for status, response in [*responses.items()]:
         content = response.get("content", {})
         if _FOREIGN in str(content):
             del responses[status]
         elif status.isdecimal() and int(status) >= _ERROR_STATUS and _JSON in content:
             content[MEDIA_TYPE] = content.pop(_JSON)
+        elif {_EVENTS, _JSON} <= content.keys():
+            content[_EVENTS] = content.pop(_JSON)

@@ -131,15 +131,19 @@ class ProblemError(Exception):
         """The status of the answer."""
         return KINDS[self.kind][0]
 
+    @property
+    def body(self) -> dict[str, object]:
+        """The answer, which JSON can hold."""
+        status, title = KINDS[self.kind]
+        detail = {"detail": self.detail} if self.detail else {}
+        about = {"type": f"{BASE}{self.kind}", "title": title, "status": status}
+        return {**about, **detail, **self.more}
+
     def response(self) -> Response:
         """Return the answer."""
-        status, title = KINDS[self.kind]
-        body = {"type": f"{BASE}{self.kind}", "title": title, "status": status}
-        if self.detail:
-            body["detail"] = self.detail
         return Response(
-            json.dumps({**body, **self.more}),
-            status_code=status,
+            json.dumps(self.body),
+            status_code=self.status,
             media_type=MEDIA_TYPE,
             headers=dict(self.headers),
         )

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK
+from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK, STREAM
 from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
@@ -136,12 +136,12 @@ class Service:
             Ends the arrival of the request: it is called when it is in a queue, or over.
         """
         ledger = self.ledgers.get(tenant)
-        if ledger is not None and path in {CHECK, BATCHES}:
+        if ledger is not None and path in {CHECK, STREAM, BATCHES}:
             try:
                 ledger.require_rows()
             except QuotaError as error:
                 raise quota_problem(error) from error
-        if path == CHECK and self.panels:
+        if path in {CHECK, STREAM} and self.panels:
             # Its body will say for which panel it is.
             turns = [opened.checks for opened in self.panels.values()]
             if len(turns) > 1:

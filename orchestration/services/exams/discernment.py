@@ -188,6 +188,7 @@ def _report(
         scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
         ),
+        judged=result.judged,
         draw=partial(_draw, result=result),
     )
 

@@ -117,8 +117,14 @@ class Faithfulness(PanelStudy[ExamResult]):
                 generator = opened.generator(writer) if writer else None
                 examined = self.exam_run(opened, live, panel=panel)
                 work = partial(exam.examine, planned, examined, generator=generator)
-                changes = await opened.run(work)
-            return await _evaluated(changes, seed=seed, data=str(texts), examinee=examined.examinee)
+                answers = await opened.run(work)
+            return await _evaluated(
+                answers.changes,
+                seed=seed,
+                data=str(texts),
+                examinee=examined.examinee,
+                judged=answers.judged,
+            )
 
         seats = panel.seats_or_default
         judges = ", ".join(seat.name or str(seat.judge) for seat in seats)
@@ -152,6 +158,7 @@ async def _evaluated(
     seed: int,
     data: str,
     examinee: "judging.Examinee | None" = None,
+    judged: "Sequence[judging.JudgedText]" = (),
 ) -> "study_report.StudyReport[ExamResult]":
     """Evaluate changes, and return their report; without an examinee it makes no card."""
     work = partial(findings.findings_of, changes, seed=seed)
@@ -169,6 +176,7 @@ async def _evaluated(
         values={**findings.findings_json(outcome), **judge},
         measures=findings.measures_of(outcome),
         cautions=findings.cautions(outcome),
+        judged=judged,
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
         },

@@ -145,5 +145,6 @@ def _report(
         ),
         measures=tables.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
+        judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

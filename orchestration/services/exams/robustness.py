@@ -122,6 +122,7 @@ def _report(
             seed=seed,
             rows=[_score(row) for row in result.attempts if row.judge == findings.PANEL],
         ),
+        judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )
 

@@ -164,6 +164,7 @@ def _report(
         values=values.findings_json(result.findings, examinee=examinee),
         measures=values.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
+        judged=result.judged,
         files={_RECORDS: write_records},
     )
 

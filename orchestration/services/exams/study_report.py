@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, StoreError
+from spanjury.judges.core import DataError, Result, Segment, StoreError
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
@@ -20,6 +20,7 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.services.viewing.sources import JUDGED_RESULTS, JUDGED_TEXTS
 from spanjury.orchestration.studies.card import (
     Card,
     ExamRecord,
@@ -29,7 +30,8 @@ from spanjury.orchestration.studies.card import (
     card_report,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, JudgedText
+from spanjury.orchestration.wiring.results import result_line, write_segments
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
 
 SCORES = "scores.jsonl"
@@ -327,13 +329,15 @@ def exam_report(
     measures: tuple[Measure, ...],
     cautions: tuple[str, ...] = (),
     scores: ExamScores | None = None,
+    judged: Sequence[JudgedText] = (),
     files: Mapping[str, Callable[[Path], None]] = MappingProxyType({}),
     draw: Callable[[Path], Sequence[tuple[Picture, Sequence[Path]]]] = lambda _: (),
 ) -> StudyReport[T]:
     """Return the report of an exam, with its part of a judge's card.
 
     Its files are ``report.md``, ``report.html``, ``findings.json``, with scores ``scores.jsonl``,
-    and what else is named; then pictures.
+    with judged texts ``judged_results.jsonl`` and ``judged_texts.jsonl``, and what else is named;
+    then pictures.
 
     Parameters
     ----------
@@ -347,6 +351,8 @@ def exam_report(
         Makes the report for people, with pictures.
     values
         The findings for programs; the card's part is added.
+    judged
+        The texts with the panel's results, which ``spanjury view FOLDER`` shows.
     files
         Name -> writes the file of this name.
     draw
@@ -368,6 +374,8 @@ def exam_report(
         if scores is not None:
             write_scores(folder / SCORES, scores)
             written.append(folder / SCORES)
+        if judged:
+            written += _write_judged(folder, judged)
         for name, write_file in files.items():
             write_file(folder / name)
             written.append(folder / name)
@@ -381,6 +389,36 @@ def exam_report(
         measures=by_name(measures),
         scores=scores,
     )
+
+
+def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
+    """Write results as a run's, and their texts; each names its condition and its clean text.
+
+    Times are left out, so that the same exam leaves the same bytes.
+    """
+    by_id: dict[str, list[JudgedText]] = {}
+    for text in judged:
+        by_id.setdefault(text.result.segment.segment_id, []).append(text)
+    write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
+    write_whole(
+        folder / JUDGED_RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged)
+    )
+    return [folder / JUDGED_RESULTS, folder / JUDGED_TEXTS]
+
+
+def _untimed(result: Result) -> Result:
+    seats = tuple(replace(seat, seconds=0.0) for seat in result.report.seats)
+    return replace(result, report=replace(result.report, seats=seats))
+
+
+def _with_origin(texts: Sequence[JudgedText]) -> Segment:
+    """Return a segment, judged on several aspects, with its origin in place of other metadata."""
+    text = texts[0]
+    origin: dict[str, object] = {"condition": text.condition} if text.condition else {}
+    if text.clean_id:
+        caught = {each.result.aspect.name: each.caught for each in texts if each.caught}
+        origin |= {"clean_id": text.clean_id, "caught": caught}
+    return replace(text.result.segment, meta=origin)
 
 
 def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:

@@ -1,7 +1,7 @@
 """Asynchronous work for callers that are not asynchronous: scripts, tests and notebooks."""
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
@@ -12,6 +12,7 @@ from anyio.lowlevel import current_token
 from spanjury.judges.core import choices_for
 
 P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -35,10 +36,56 @@ def synchronous(
 
     It raises `TypeError` under that name if arguments do not fit.
     """
-    parameters = inspect.signature(function)
+    bound = _bound(function, name)
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_synchronously(bound(*args, **kwargs))
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
+
+
+def synchronous_iterator(
+    function: Callable[P, AsyncGenerator[T, None]], *, name: str, doc: str
+) -> Callable[P, Generator[T, None, None]]:
+    """Return `function` for callers that are not asynchronous, as `synchronous` does.
+
+    Its event loop runs in another thread until the generator is at its end or closed.
+    """
+    bound = _bound(function, name)
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+        return _driven(bound(*args, **kwargs)())
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
+
+
+def _driven(values: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+    async def taken() -> list[T]:
+        """Return the next value, alone in a list; an empty one at the end."""
+        try:
+            return [await anext(values)]
+        except StopAsyncIteration:
+            return []
+
+    with from_thread.start_blocking_portal() as portal:
+        try:
+            while value := portal.call(taken):
+                yield from value
+        finally:
+            portal.call(values.aclose)
+
+
+def _bound(function: Callable[P, R], name: str) -> Callable[P, Callable[[], R]]:
+    """Return what binds arguments to `function`, and raises `TypeError` under `name`."""
+    parameters = inspect.signature(function)
+
+    def bind(*args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:
         for given in kwargs:
             if given not in parameters.parameters:
                 choices = choices_for(given, parameters.parameters)
@@ -47,11 +94,9 @@ def synchronous(
             parameters.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{name}(): {error}") from None
-        return run_synchronously(partial(function, *args, **kwargs))
+        return partial(function, *args, **kwargs)
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = doc
-    return run
+    return bind
 
 
 def _is_in_loop() -> bool:

@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from threading import Lock
 
 from spanjury.judges.core import ConfigError
@@ -11,10 +11,8 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.viewing.reading import NOTHING, Names, Pairing
 
 with lazily():
-    from spanjury.orchestration.studies.agreement import ratings
     from spanjury.orchestration.studies.comparison import runs as studies
 
-_SCORER = "panel"
 _Scores = Mapping[int, Mapping[str, float]]
 """Aspect -> name of what is paired -> score."""
 
@@ -54,8 +52,11 @@ class Comparisons:
 
     def _compared(self, first: str, second: str) -> dict[str, object]:
         left, right = self._scores(first), self._scores(second)
-        aspects = [aspect for aspect in left if aspect in right]
-        compared = studies.differences(_scorers(left, aspects), _scorers(right, aspects))
+        compared = {
+            aspect: studies.mean_difference(scores, right[aspect])
+            for aspect, scores in left.items()
+            if aspect in right
+        }
         rows = [
             {
                 "aspect": self._names.aspects.values[aspect][1],
@@ -66,7 +67,7 @@ class Comparisons:
                     for name in ("first", "second", "difference", "low", "high")
                 },
             }
-            for aspect, difference in zip(aspects, compared, strict=True)
+            for aspect, difference in compared.items()
         ]
         return {
             "first": first,
@@ -123,13 +124,6 @@ class Comparisons:
             aspect: {source: math.fsum(some) / len(some) for source, some in by_source.items()}
             for aspect, by_source in scores.items()
         }
-
-
-def _scorers(scores: _Scores, aspects: Iterable[int]) -> "Sequence[ratings.Scorer]":
-    return [
-        ratings.Scorer(name=_SCORER, scores=scores[aspect], aspect=str(aspect))
-        for aspect in aspects
-    ]
 
 
 def _finite(value: float) -> float | None:

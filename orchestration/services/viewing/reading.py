@@ -12,7 +12,14 @@ from typing import Generic, TypeVar
 
 from spanjury.judges.core import DataError, Decision, Outcome
 from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
-from spanjury.orchestration.services.viewing.texts import ResultLines, Row, TextStore
+from spanjury.orchestration.services.viewing.texts import (
+    UNKNOWN_ORIGIN,
+    Caught,
+    Origin,
+    ResultLines,
+    Row,
+    TextStore,
+)
 from spanjury.orchestration.wiring.spools import Spool, open_spool
 
 H = TypeVar("H", bound=Hashable)
@@ -29,7 +36,7 @@ NO_COLUMNS = {
     name: list[object]()
     for name in (
         *("outcome", "score", "decision", "spans", "severity"),
-        *("disagreement", "categories", "judges"),
+        *("disagreement", "categories", "judges", "caught"),
     )
 }
 """The columns of a run that are not to be seen."""
@@ -61,6 +68,7 @@ class Names:
     systems: Numbered[str] = field(default_factory=Numbered)
     aspects: Numbered[tuple[str, str]] = field(default_factory=Numbered)
     """Task and aspect."""
+    conditions: Numbered[str] = field(default_factory=Numbered)
     categories: Numbered[str] = field(default_factory=Numbered)
     judges: Numbered[str] = field(default_factory=Numbered)
     sets: Numbered[tuple[int, ...]] = field(default_factory=Numbered)
@@ -76,6 +84,9 @@ class RunColumns:
         self.offsets = array("Q")
         self.systems = array("I")
         self.aspects = array("I")
+        self.conditions = array("I")
+        self.clean_ids: dict[int, str] = {}
+        """Row -> id of the text that its text was made of, if one is known."""
         self.judges: list[str] = []
         """The seats, as they first come."""
         self.signature = ""
@@ -89,13 +100,18 @@ class RunColumns:
         self._disagreements = array("d")
         self._categories = array("I")
         self._found_by = array("I")
+        self._caught = array("b")
 
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def add(self, row: Row, *, offset: int) -> None:
-        """Take a row whose line begins at a place of the file."""
+    def add(self, row: Row, *, offset: int, origin: Origin, caught: Caught | None) -> None:
+        """Take a row whose line begins at a place of the file, with what its text says."""
         names = self.names
+        self.conditions.append(names.conditions.of(origin.condition))
+        if origin.clean_id:
+            self.clean_ids[len(self)] = origin.clean_id
+        self._caught.append(NOTHING if caught is None else caught)
         self.signature = self.signature or row.signature
         self.ids.append(self.ids[-1] if self.ids and self.ids[-1] == row.id else row.id)
         self.systems.append(names.systems.of(row.system))
@@ -146,6 +162,7 @@ class RunColumns:
             ],
             "categories": [sets[self._categories[row]] if row >= 0 else () for row in rows],
             "judges": [sets[self._found_by[row]] if row >= 0 else () for row in rows],
+            "caught": [_number_or_none(self._caught[row]) if row >= 0 else None for row in rows],
         }
 
 
@@ -209,12 +226,18 @@ class RunReading:
             yield range(first, len(self.columns))
 
     def _add(self, row: Row, *, offset: int) -> None:
-        text = NOTHING if self.store is None else self._text(row, self.store)
+        store = self.store
+        text = NOTHING if store is None else self._text(row, store)
         self.texts.append(text)
+        origin, caught = UNKNOWN_ORIGIN, None
+        if store is not None and text != NOTHING:
+            origin = store.origin(text)
+            if text not in self.changed:
+                caught = store.caught(text, aspect=row.aspect, spans=row.spans)
         parts = [row.id, row.reason]
         parts += [part for span in row.spans for part in (span.text, span.explanation)]
         self.reasons.put("\n".join(parts).casefold().encode("utf-8", "replace"))
-        self.columns.add(row, offset=offset)
+        self.columns.add(row, offset=offset, origin=origin, caught=caught)
 
     def _text(self, row: Row, store: TextStore) -> int:
         text = store.number(row.id)

@@ -9,7 +9,7 @@ from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.wiring.runs import RunFolder, find_run
+from spanjury.orchestration.wiring.runs import RunFolder, find_run, runs_home
 
 with lazily():
     import pydantic
@@ -19,6 +19,11 @@ T = TypeVar("T")
 PART = ".part"
 """Ends the name of the results of a run that is not at its end."""
 _RESULTS = "results.jsonl"
+JUDGED_RESULTS = "judged_results.jsonl"
+"""Name of the results that an exam leaves; its folder may be that of a run, too."""
+_FINDINGS = "findings.json"
+JUDGED_TEXTS = "judged_texts.jsonl"
+"""Name of the texts of these results."""
 _MOST = 2
 _RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 
@@ -69,6 +74,22 @@ class ViewedRun:
     is_done: bool = True
 
 
+def folder_of_runs(named: Sequence[Path]) -> Path | None:
+    """Return the folder whose runs are meant, all of them; None if runs themselves are named.
+
+    Without a name it is the folder among the user's data.
+    """
+    if not named:
+        return runs_home()
+    folder = RunFolder(named[0])
+    if len(named) > 1 or folder.exists:
+        return None
+    results = folder.results
+    if results.exists() or results.with_name(f"{results.name}{PART}").exists():
+        return None
+    return next((folder.path for _ in RunFolder.among(folder.path)), None)
+
+
 def find_runs(
     named: Sequence[Path], *, data: Path | None = None, columns: Sequence[str] = ()
 ) -> tuple[ViewedRun, ...]:
@@ -80,7 +101,7 @@ def find_runs(
     Parameters
     ----------
     named
-        Each a run's folder or name, or a file of results.
+        Each a run's folder or name, an exam's folder, or a file of results.
     data, columns
         The file of the texts, in place of what the manifests say, and what its columns are called.
     """
@@ -109,14 +130,23 @@ def _viewed(named: Path) -> ViewedRun:
         run = _of_folder(folder) if is_of_run else _bare(named)
         return replace(run, results=named)
     if named.is_dir() and not RunFolder(named).exists:
-        return _bare(_there(named / _RESULTS, whose=named))
+        judged = named / JUDGED_RESULTS
+        return _bare(judged if judged.is_file() else _there(named / _RESULTS, whose=named))
     return _of_folder(find_run(named))
 
 
 def _bare(results: Path) -> ViewedRun:
+    """Return a run without a manifest: an exam, whose texts are beside its results, or a file."""
     whole = results.name.removesuffix(PART)
-    name = results.absolute().parent.name if whole == _RESULTS else Path(whole).stem
-    return ViewedRun(name=name or whole, results=results, is_done=results.suffix != PART)
+    is_named_by_folder = whole in {_RESULTS, JUDGED_RESULTS}
+    name = results.absolute().parent.name if is_named_by_folder else Path(whole).stem
+    texts = results.with_name(JUDGED_TEXTS)
+    return ViewedRun(
+        name=name or whole,
+        results=results,
+        texts=Texts(data=texts) if whole == JUDGED_RESULTS and texts.is_file() else None,
+        is_done=results.suffix != PART,
+    )
 
 
 def _of_folder(folder: RunFolder) -> ViewedRun:
@@ -150,6 +180,11 @@ def _there(results: Path, *, whose: Path) -> Path:
     for path in (results, results.with_name(f"{results.name}{PART}")):
         if path.is_file():
             return path
+    if (whose / _FINDINGS).is_file():
+        raise DataError(
+            f"{whose} holds an exam without {JUDGED_RESULTS}: run the exam again with the same"
+            " command, which asks no question twice; exams of pairs have no texts to show"
+        )
     raise DataError(f"{whose} has no results yet: there is no {results.name} in it")
 
 

@@ -3,11 +3,12 @@
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -36,6 +37,12 @@ class Span(msgspec.Struct):
     severity: int | None
     category: str
     found_by: list[str] = []
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Return whether the span shares a character with an interval."""
+        if self.start is None or self.end is None:
+            return False
+        return self.start < end and start < self.end
 
 
 class Usage(msgspec.Struct):
@@ -161,6 +168,29 @@ class ResultLines:
             yield f"{self.path}: {more} more lines are no result rows"
 
 
+class Caught(IntEnum):
+    """Share of the gold spans of a text that the panel caught."""
+
+    NONE = 0
+    SOME = 1
+    ALL = 2
+
+
+class Origin(NamedTuple):
+    """The origin of a text in an exam; empty if unknown.
+
+    `condition` is what was done to it, `clean_id` the id of the text that it is compared with.
+    `caught` says aspect by aspect what the exam counted; None if nothing did.
+    """
+
+    condition: str = ""
+    clean_id: str = ""
+    caught: Mapping[str, Caught] | None = None
+
+
+UNKNOWN_ORIGIN = Origin()
+
+
 class _Kept(msgspec.Struct, array_like=True):
     """A segment as it is kept."""
 
@@ -205,6 +235,8 @@ class TextStore:
         self._last_source = 0
         self._source_of = array("I")
         self._digests = array("q")
+        self._origins: dict[int, Origin] = {}
+        self._gold_intervals: dict[int, list[tuple[int, int]]] = {}
         self._recent: dict[int, Segment] = {}
 
     def _open(self) -> Iterator[Segment]:
@@ -248,6 +280,10 @@ class TextStore:
         self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
         self._source_of.append(source)
         self._digests.append(hash(segment.output))
+        if (origin := _origin(segment.meta)) != UNKNOWN_ORIGIN:
+            self._origins[number] = origin
+        if intervals := [span.interval for span in segment.gold if span.interval is not None]:
+            self._gold_intervals[number] = intervals
         self._recent[number] = segment
         if len(self._recent) > _RECENT:
             del self._recent[next(iter(self._recent))]
@@ -297,12 +333,48 @@ class TextStore:
         """Return the spans that people marked in a segment, ready for JSON."""
         return self._kept(number).gold
 
+    def origin(self, number: int) -> Origin:
+        """Return where a segment comes from, as far as its row says so."""
+        return self._origins.get(number, UNKNOWN_ORIGIN)
+
+    def caught(self, number: int, *, aspect: str, spans: Sequence[Span]) -> Caught | None:
+        """Return how many gold spans of a segment were caught; None if none should be.
+
+        An exam has counted that. Otherwise a gold span is caught if one of `spans` overlaps it.
+        """
+        counted = self.origin(number).caught
+        intervals = self._gold_intervals.get(number)
+        if counted is not None or intervals is None:
+            return (counted or {}).get(aspect)
+        hits = [any(span.overlaps(*interval) for span in spans) for interval in intervals]
+        return Caught.ALL if all(hits) else Caught.SOME if any(hits) else Caught.NONE
+
     def _kept(self, number: int) -> _Kept:
         return _KEPT.decode(self._segments.get(number))
 
     def holding(self, needle: bytes) -> Iterator[int]:
         """Yield the numbers of segments in whose id or output the casefolded `needle` is."""
         return self._folded.holding(needle)
+
+
+def _origin(meta: Mapping[str, object]) -> Origin:
+    """Return the origin in a row of an exam or of `spanjury perturb`, which says "treatment"."""
+    condition = meta.get("condition", meta.get("treatment", ""))
+    clean_id, caught = meta.get("clean_id", ""), meta.get("caught")
+    return Origin(
+        condition=condition if isinstance(condition, str) else "",
+        clean_id=clean_id if isinstance(clean_id, str) else "",
+        caught=_caught(caught) if isinstance(caught, Mapping) else None,
+    )
+
+
+def _caught(counted: Mapping[object, object]) -> Mapping[str, Caught]:
+    words = {each.name.lower(): each for each in Caught}
+    return {
+        str(aspect): words[word]
+        for aspect, word in counted.items()
+        if isinstance(word, str) and word in words
+    }
 
 
 def _gold(span: ErrorSpan) -> dict[str, object]:

@@ -152,6 +152,15 @@ class RowThread:
             self._grown.notify_all()
 
 
+def _origins(rows: Sequence[tuple[RunReading, int]]) -> dict[str, object]:
+    """Return the condition of each row, and the ids of clean texts by the index of the row."""
+    clean_ids = [run.columns.clean_ids.get(row) for run, row in rows]
+    return {
+        "condition": [run.columns.conditions[row] for run, row in rows],
+        "clean": {index: clean_id for index, clean_id in enumerate(clean_ids) if clean_id},
+    }
+
+
 def main_store(pairing: Pairing) -> TextStore | None:
     """Return the texts of the first run that has any; the inputs of others are not numbered."""
     return next((run.store for run in pairing.runs if run.store is not None), None)
@@ -330,6 +339,7 @@ class View:
             "system": [run.columns.systems[row] for run, row in rows],
             "aspect": [run.columns.aspects[row] for run, row in rows],
             "source": [self._thread.sources[number] for number in numbers],
+            **({} if is_blind else _origins(rows)),
             "runs": [
                 NO_COLUMNS if is_blind else run.columns.part([rows[number] for number in numbers])
                 for run, rows in zip(self._pairing.runs, self._pairing.rows, strict=True)
@@ -341,6 +351,7 @@ class View:
         return {
             "systems": list(names.systems.values),
             "aspects": [self._aspects.described(*aspect) for aspect in names.aspects.values],
+            "conditions": list(names.conditions.values),
             "categories": list(names.categories.values),
             "judges": list(names.judges.values),
         }

@@ -1,36 +1,55 @@
 """Two runs on the same texts: by how much scores differ, and whether by more than chance."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.random import default_rng
 
 from spanjury.judges.core import unstamped
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import bootstrap, percentile_interval
-from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import mean_drop
+
+with lazily():
+    from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
 
 _LEVEL = 0.05
 _SPEC = ".3f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """Difference of one scorer's scores on one aspect between two runs.
+class MeanDifference:
+    """Difference between two means of scores on the same texts.
 
     Parameters
     ----------
     texts
-        Texts with a score in both runs; all figures are of these.
+        Texts with both scores; all figures are of these.
     first, second
         Mean scores; NaN without any text.
     difference, low, high
-        Second less first, with its 95 % interval over resampled texts.
+        Second minus first, with its 95 % interval over resampled texts.
+    """
+
+    texts: int
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(MeanDifference):
+    """Difference of one scorer's scores on one aspect between two runs.
+
+    Parameters
+    ----------
     p, adjusted
         Two-sided, of the exact paired test; the same by Holm's method over all differences.
     same_signature
@@ -39,14 +58,8 @@ class Difference:
 
     scorer: str
     aspect: str
-    texts: int
     only_first: int
     only_second: int
-    first: float
-    second: float
-    difference: float
-    low: float
-    high: float
     higher: int
     lower: int
     p: float
@@ -104,28 +117,46 @@ def _cells(difference: Difference) -> Iterator[Cell]:
     yield Cell(difference.texts, note=f"(+{alone} in one)" if alone else "")
 
 
-def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
-    texts = [text for text in first.scores if text in second.scores]
-    before, after = (np.array([each.scores[text] for text in texts]) for each in (first, second))
-    moved = after - before
-    low, high = _interval(moved, seed=seed, draws=draws)
-    return Difference(
-        scorer=first.name,
-        aspect=first.aspect,
-        texts=len(texts),
-        only_first=len(first.scores) - len(texts),
-        only_second=len(second.scores) - len(texts),
+def mean_difference(
+    first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 1, draws: int = 2000
+) -> MeanDifference:
+    """Compare scores by the name of what was scored; names that only one side has are skipped."""
+    before, after = _paired(first, second)
+    low, high = _interval(after - before, seed=seed, draws=draws)
+    return MeanDifference(
+        texts=before.size,
         first=_mean(before),
         second=_mean(after),
-        difference=_mean(moved),
+        difference=_mean(after - before),
         low=low,
         high=high,
+    )
+
+
+def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
+    means = mean_difference(first.scores, second.scores, seed=seed, draws=draws)
+    before, after = _paired(first.scores, second.scores)
+    moved = after - before
+    return Difference(
+        **{each.name: getattr(means, each.name) for each in fields(means)},
+        scorer=first.name,
+        aspect=first.aspect,
+        only_first=len(first.scores) - means.texts,
+        only_second=len(second.scores) - means.texts,
         higher=int(np.count_nonzero(moved > 0)),
         lower=int(np.count_nonzero(moved < 0)),
         p=_two_sided(moved),
         adjusted=math.nan,
         same_signature=unstamped(first.signature) == unstamped(second.signature),
     )
+
+
+def _paired(
+    first: Mapping[str, float], second: Mapping[str, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    names = [name for name in first if name in second]
+    before, after = (np.array([scores[name] for name in names]) for scores in (first, second))
+    return before, after
 
 
 def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float]:
@@ -139,7 +170,7 @@ def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float
 def _two_sided(moved: np.ndarray) -> float:
     if not moved.size:
         return math.nan
-    return min(1.0, 2 * min(math.exp(paired_test(side).log_p) for side in _sides(moved)))
+    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in _sides(moved)))
 
 
 def _sides(moved: np.ndarray) -> Iterator[np.ndarray]:

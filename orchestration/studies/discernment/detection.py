@@ -61,7 +61,7 @@ def marked_places(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> Localisation:
     """Compare what is marked in the damaged texts only, on any of `aspects`, with the damage."""
-    return pooled(_localised(pair, aspects, judgements) for pair in pairs)
+    return pooled(marked_in(pair, aspects, judgements) for pair in pairs)
 
 
 def markings(
@@ -79,7 +79,8 @@ def markings(
     )
 
 
-def _localised(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
+def marked_in(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
+    """Compare what is marked in one damaged text only with its damage; parameters as above."""
     spans = [span for aspect in aspects for span in _new(pair, aspect, judgements)]
     return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 

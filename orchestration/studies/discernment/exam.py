@@ -1,9 +1,9 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
+from typing import Literal
 
 from spanjury.judges.core import (
     Aspect,
@@ -11,10 +11,12 @@ from spanjury.judges.core import (
     ConfigError,
     DataError,
     PerturbationError,
+    Result,
     Segment,
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.orchestration.studies.discernment.detection import marked_in
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
@@ -31,8 +33,12 @@ from spanjury.orchestration.studies.generation import (
     open_generation,
 )
 from spanjury.orchestration.studies.judging import (
+    CLEAN,
     Examinee,
     ExamRun,
+    JudgedText,
+    by_text_and_aspect,
+    judgement_of,
     panel_judgement,
     require_distinct,
 )
@@ -47,6 +53,7 @@ from spanjury.perturbations.pairs import (
 )
 from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.stats.significance.paired import PairedStatistic
+from spanjury.stats.spans.localisation import Localisation
 
 
 async def generated_pairs(
@@ -211,12 +218,15 @@ class ExamResult:
     ----------
     scores
         The same scores row by row, with digests of the texts.
+    judged
+        Clean texts, then damaged ones, as the panel judged them first.
     """
 
     findings: Findings
     score_arrays: ScoreArrays
     perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
+    judged: tuple[JudgedText, ...]
     examinee: Examinee
 
 
@@ -257,20 +267,29 @@ async def examine(
 
     clean = [*product(exam.segments, exam.aspects)]
     texts = [*clean, *product((pair.damaged for pair in damaged), exam.aspects)]
-    judge = partial(run.judge, judgements_in=panel_judgement)
-    draws = [await judge(texts, draw="")]
-    control = [await judge(clean, draw="control-1")]
+
+    async def judge(texts: Sequence[tuple[Segment, Aspect]], draw: str) -> Judgements:
+        return await run.judge(texts, draw=draw, judgements_in=panel_judgement)
+
+    results = await run.judge(texts, draw="", judgements_in=by_text_and_aspect)
+    draws: list[Judgements] = [
+        {key: judgement_of(result.report) for key, result in results.items()}
+    ]
+    control = [await judge(clean, "control-1")]
     if _differ(draws[0], control[0]):  # else any repeat would say the same again
         for number in range(2, exam.repeats + 1):
-            draws.append(await judge(texts, draw=f"repeat-{number}"))
-            control.append(await judge(clean, draw=f"control-{number}"))
-    return _result(exam, pairs, draws=draws, control=control, examinee=run.examinee)
+            draws.append(await judge(texts, f"repeat-{number}"))
+            control.append(await judge(clean, f"control-{number}"))
+    return _result(
+        exam, pairs, results=results, draws=draws, control=control, examinee=run.examinee
+    )
 
 
 def _result(
     exam: Exam,
     pairs: Sequence[PerturbedPair | Skipped],
     *,
+    results: Mapping[tuple[str, str], Result],
     draws: Sequence[Judgements],
     control: Sequence[Judgements],
     examinee: Examinee,
@@ -294,14 +313,17 @@ def _result(
         settings=exam.settings,
         test=exam.test,
     )
-    scores = score_rows(
-        exam.segments,
-        exam.aspects,
-        damaged,
-        draws=draws,
-        control=control,
-        conditions=exam.conditions,
+    scores = tuple(
+        score_rows(
+            exam.segments,
+            exam.aspects,
+            damaged,
+            draws=draws,
+            control=control,
+            conditions=exam.conditions,
+        )
     )
+    harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
         findings=replace(
             findings,
@@ -315,9 +337,37 @@ def _result(
         ),
         score_arrays=score_arrays,
         perturbed_pairs=damaged,
-        scores=tuple(scores),
+        scores=scores,
+        judged=tuple(_judged(exam, damaged, results, judgements=draws[0], harmed=harmed)),
         examinee=examinee,
     )
+
+
+def _judged(
+    exam: Exam,
+    pairs: Sequence[PerturbedPair],
+    results: Mapping[tuple[str, str], Result],
+    *,
+    judgements: Judgements,
+    harmed: Container[tuple[str | None, str]],
+) -> Iterator[JudgedText]:
+    """Yield the clean texts and then the damaged ones; `harmed` holds conditions with aspects."""
+    for segment, aspect in product(exam.segments, exam.aspects):
+        yield JudgedText(result=results[segment.segment_id, aspect.name], condition=CLEAN)
+    for pair, aspect in product(pairs, exam.aspects):
+        is_harmed = (pair.condition, aspect.name) in harmed
+        yield JudgedText(
+            result=results[pair.damaged.segment_id, aspect.name],
+            condition=pair.condition,
+            clean_id=pair.clean.segment_id,
+            caught=_caught(marked_in(pair, [aspect.name], judgements)) if is_harmed else None,
+        )
+
+
+def _caught(marked: Localisation) -> Literal["none", "some", "all"]:
+    if not marked.hits:
+        return "none"
+    return "all" if marked.hits == marked.places else "some"
 
 
 def _differ(first: Judgements, second: Judgements) -> bool:

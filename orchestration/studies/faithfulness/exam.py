@@ -44,7 +44,7 @@ from spanjury.orchestration.studies.generation import (
     TextGenerator,
     open_generation,
 )
-from spanjury.orchestration.studies.judging import ExamRun, require_distinct
+from spanjury.orchestration.studies.judging import ExamRun, JudgedText, require_distinct
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
@@ -61,6 +61,7 @@ log = EventLog()
 _STEPPED = frozenset({"severity", "explanation", "both"})
 _UNFIT = "the model, asked twice, wrote no such explanation"
 _CONTROLS = 2
+_UNCHANGED = "unchanged list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,7 @@ async def trials(
     seed: int,
     stop_token: StopToken,
     generation: Generation | None = None,
-    note: Callable[[Change], None] = lambda _: None,
+    note: Callable[[Change, Spans], None] = lambda _, __: None,
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
 
@@ -134,7 +135,7 @@ async def trials(
     generation
         Writes explanations where a model can be asked; None to have all of them worded by rule.
     note
-        Is called with each row as it is made.
+        Is called with each row as it is made, and the list that the judge was asked about.
 
     Raises
     ------
@@ -146,13 +147,14 @@ async def trials(
         If a reply cannot be kept.
     """
     rows = [await _rescored(case, case.blank(CONTROL), spans=case.report.spans)]
-    note(rows[0])
+    note(rows[0], case.report.spans)
     for condition in conditions:
         if stop_token.is_requested:
             stop_token.interrupted = True
             break
-        rows.append(await _trial(case, condition, seed=seed, generation=generation))
-        note(rows[-1])
+        row, spans = await _trial(case, condition, seed=seed, generation=generation)
+        rows.append(row)
+        note(row, spans)
     return rows
 
 
@@ -163,20 +165,20 @@ async def repeat(case: Case) -> Change:
 
 async def _trial(
     case: Case, condition: Condition, *, seed: int, generation: Generation | None
-) -> Change:
+) -> tuple[Change, Spans]:
     """Change the list in one way, and ask for its score if there is anything to change."""
     row = _begun(case, condition, generation=generation)
     if not row.is_rescored:
-        return row
+        return row, ()
     try:
         spans = await _changed_list(case, condition, seed=seed, generation=generation)
     except NothingToChangeError as error:
         is_error_free = error.reason is Unchanged.NO_ERRORS
         outcome = ListOutcome.ERROR_FREE if is_error_free else ListOutcome.CLIPPED
-        return replace(row, list_outcome=outcome, unchanged=error.reason, reason=str(error))
+        return replace(row, list_outcome=outcome, unchanged=error.reason, reason=str(error)), ()
     if isinstance(spans, GenerationFailed):
-        return replace(row, list_outcome=ListOutcome.FAILED, reason=spans.reason)
-    return await _rescored(case, row, spans=spans)
+        return replace(row, list_outcome=ListOutcome.FAILED, reason=spans.reason), ()
+    return await _rescored(case, row, spans=spans), spans
 
 
 def _begun(case: Case, condition: Condition, *, generation: Generation | None) -> Change:
@@ -304,9 +306,23 @@ class Exam:
         return len(self.pairs) * (1 + seats * (len(self.conditions) + _CONTROLS))
 
 
-async def examine(
-    exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None
-) -> list[Change]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """The answers of an exam.
+
+    Parameters
+    ----------
+    changes
+        Seat by seat for each text and aspect: the control, the conditions, the repeat.
+    judged
+        Each text with a list as its spans, unchanged and then changed, and the score of that list.
+    """
+
+    changes: tuple[Change, ...]
+    judged: tuple[JudgedText, ...]
+
+
+async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None) -> Examined:
     """Examine every seat of a panel by itself.
 
     Parameters
@@ -318,11 +334,6 @@ async def examine(
     generator
         Writes explanations where a model can be asked; None to have all worded by rule. Lists
         that it does not manage are skipped.
-
-    Returns
-    -------
-    list of Change
-        Seat by seat for each text and aspect: the control, the conditions, the repeat.
 
     Raises
     ------
@@ -355,7 +366,10 @@ async def examine(
     async with run.open_panel("control-repeat") as panel:
         again = partial(session.ask_again, _rescorable(panel))
         await each(numbers, again, workers=run.workers, stop_token=run.stop_token)
-    return [row for number in numbers for rows in session.rows[number] for row in rows]
+    return Examined(
+        changes=tuple(row for number in numbers for rows in session.rows[number] for row in rows),
+        judged=tuple(text for number in numbers for text in session.judged[number]),
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -400,6 +414,24 @@ def _result(case: Case, row: Change) -> Result:
     return Result(segment=case.segment, aspect=case.aspect, report=merged)
 
 
+def _judged(case: Case, row: Change, spans: Spans) -> JudgedText:
+    """Return the text under an id of its own, with the list that a score was asked for."""
+    result = _result(case, row)
+    own = f"{case.segment.segment_id}#{case.name}"
+    is_control = row.condition == CONTROL
+    name = own if is_control else f"{own}#{row.condition}"
+    credited = tuple(span.credited_to((case.name,)) for span in spans)
+    return JudgedText(
+        result=replace(
+            result,
+            segment=replace(case.segment, segment_id=name),
+            report=replace(result.report, spans=credited),
+        ),
+        condition=_UNCHANGED if is_control else row.condition,
+        clean_id="" if is_control else own,
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class _Session:
     """An exam under way, pair of text and aspect by pair."""
@@ -411,6 +443,7 @@ class _Session:
     generation: Generation | None
     cases: dict[int, list[Case]] = field(default_factory=dict)
     rows: dict[int, list[list[Change]]] = field(default_factory=dict)
+    judged: dict[int, list[JudgedText]] = field(default_factory=dict)
 
     async def examine(self, panel: Panel, number: int) -> None:
         """Have the reports of a pair made, change their lists, and ask for the scores."""
@@ -418,6 +451,13 @@ class _Session:
         self.progress.count_verdict(verdict)
         cases = _cases(verdict, self.judges, dataset=self.exam.dataset)
         self.cases[number] = cases
+        judged = self.judged[number] = list[JudgedText]()
+
+        def note(case: Case, row: Change, spans: Spans) -> None:
+            self.progress.count_change(case, row)
+            if row.is_rescored:
+                judged.append(_judged(case, row, spans))
+
         self.rows[number] = [
             await trials(
                 case,
@@ -425,7 +465,7 @@ class _Session:
                 seed=self.exam.seed,
                 stop_token=self.stop_token,
                 generation=self.generation,
-                note=partial(self.progress.count_change, case),
+                note=partial(note, case),
             )
             for case in cases
         ]

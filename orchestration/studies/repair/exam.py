@@ -1,18 +1,21 @@
 """The exam: plant damage, have it repaired, and clean texts too, and ask another panel."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Segment
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.text_repair.loop import Writer, repair
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
+    CLEAN,
     Examinee,
     ExamRun,
+    JudgedText,
     OpenPanel,
     Recorder,
     by_text_and_aspect,
+    marked_places,
     require_distinct,
 )
 from spanjury.orchestration.studies.repair.attempts import (
@@ -20,6 +23,7 @@ from spanjury.orchestration.studies.repair.attempts import (
     Repairing,
     attempts_on,
     judged,
+    put_in,
 )
 from spanjury.orchestration.studies.repair.findings import Findings, Settings, findings_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
@@ -84,6 +88,7 @@ class ExamResult:
 
     findings: Findings
     attempts: tuple[Attempt, ...]
+    judged: tuple[JudgedText, ...]
     examinee: Examinee
     examiner: Examinee
     writer: str
@@ -136,6 +141,11 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     return ExamResult(
         findings=findings,
         attempts=rows,
+        judged=tuple(
+            text
+            for repairing in done
+            for text in _judged(repairing, texts, results, aspects=exam.aspects)
+        ),
         examinee=run.examinee,
         examiner=after.examinee,
         writer=writer,
@@ -202,3 +212,37 @@ def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
                 (base, text), replace(repairing.clean, segment_id=name, output=text, gold=())
             )
     return texts
+
+
+def _judged(
+    repairing: Repairing,
+    texts: Mapping[tuple[str, str], Segment],
+    results: Mapping[tuple[str, str], Result],
+    *,
+    aspects: Sequence[Aspect],
+) -> Iterator[JudgedText]:
+    """Yield what the examiner says of a text before its repairs, and after each that changes it."""
+    clean, start = repairing.clean, repairing.segment
+    condition = repairing.condition or CLEAN
+    planted = marked_places(
+        start.output, put_in(clean.output, start.output), explanation=f"Planted by {condition}."
+    )
+
+    def named(segment: Segment, aspect: Aspect) -> Result:
+        examined = texts[clean.segment_id, segment.output].segment_id
+        return replace(results[examined, aspect.name], segment=segment)
+
+    for aspect in aspects:
+        yield JudgedText(
+            result=named(replace(start, gold=planted), aspect),
+            condition=condition,
+            clean_id=clean.segment_id if repairing.condition else "",
+        )
+        for arm, text in repairing.texts.items():
+            if text != start.output:
+                name = f"{start.segment_id}#{arm}"
+                yield JudgedText(
+                    result=named(replace(start, segment_id=name, output=text), aspect),
+                    condition=f"{condition}: {arm}",
+                    clean_id=start.segment_id,
+                )

@@ -1,14 +1,17 @@
 """The exam: attack texts, have a panel judge them with and without the attack, and compare."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from spanjury.judges.core import Aspect, DataError, Result, Segment
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
+    JudgedText,
     Judgement,
+    by_text_and_aspect,
     judgement_of,
+    marked_places,
     require_distinct,
 )
 from spanjury.orchestration.studies.robustness.attempts import (
@@ -25,6 +28,8 @@ from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, 
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
 
+_GOOD, _BASE = "without flaws", "without attack"
+"""Conditions of the texts that the others are compared with."""
 _CONTROL = "control-1"
 """Name of the draw in which the texts are judged once more."""
 
@@ -73,6 +78,7 @@ class ExamResult:
 
     findings: Findings
     attempts: tuple[Attempt, ...]
+    judged: tuple[JudgedText, ...]
     examinee: Examinee
 
 
@@ -98,7 +104,8 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
     run.expect(2 * len(bases) + len(attacked) + len(good))
-    first = await run.judge([*bases, *attacked, *good], draw="", judgements_in=_judgements)
+    results = await run.judge([*bases, *attacked, *good], draw="", judgements_in=by_text_and_aspect)
+    first = {key: each for result in results.values() for key, each in _judgements(result)}
     second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
     seats = tuple(run.examinee.seats)
     judges = (PANEL, *(seats if len(seats) > 1 else ()))
@@ -116,7 +123,42 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
         skipped=skipped,
         settings=settings,
     )
-    return ExamResult(findings=findings, attempts=rows, examinee=run.examinee)
+    return ExamResult(
+        findings=findings,
+        attempts=rows,
+        judged=tuple(_judged(exam, texts, results)),
+        examinee=run.examinee,
+    )
+
+
+def _judged(
+    exam: Exam, texts: Sequence[AttackedText], results: Mapping[tuple[str, str], Result]
+) -> Iterator[JudgedText]:
+    """Yield good texts, these with flaws, and attacked ones, whose additions are gold spans."""
+    good = exam.flawed.good
+    for aspect in exam.aspects:
+        for before in good.values():
+            yield JudgedText(result=results[before.segment_id, aspect.name], condition=_GOOD)
+        for base in exam.segments:
+            yield JudgedText(
+                result=results[base.segment_id, aspect.name],
+                condition=_BASE,
+                clean_id=good[base.segment_id].segment_id if base.segment_id in good else "",
+            )
+    for text in texts:
+        for aspect in text.aspects:
+            result = results[text.attacked.segment_id, aspect.name]
+            added = marked_places(
+                text.attacked.output,
+                text.edits.places,
+                explanation=f"Added by {text.attack}.",
+                category=text.family,
+            )
+            yield JudgedText(
+                result=replace(result, segment=replace(result.segment, gold=added)),
+                condition=text.attack,
+                clean_id=text.base.segment_id,
+            )
 
 
 def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:

@@ -8,7 +8,13 @@ from typing import Literal, NamedTuple
 
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
-from spanjury.orchestration.studies.judging import Examinee, ExamRun, require_distinct
+from spanjury.orchestration.studies.judging import (
+    Examinee,
+    ExamRun,
+    JudgedText,
+    by_text_and_aspect,
+    require_distinct,
+)
 from spanjury.orchestration.studies.span_bench.figures import (
     FIGURES,
     Arrays,
@@ -315,11 +321,14 @@ class BenchResult:
     ----------
     answers
         Under judge and id of the text.
+    judged
+        The texts of all sets, each with its group as the condition.
     """
 
     findings: Findings
     examinee: Examinee
     answers: Mapping[tuple[str, str], Answer | Failure]
+    judged: tuple[JudgedText, ...]
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -339,10 +348,18 @@ async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
     Raise `RunStoppedError` if the stop token came before the end.
     """
     pairs = [(text.segment, text.aspect) for text in bench.texts]
-    answers = await run.judge(pairs, draw="", judgements_in=answers_in)
+    results = await run.judge(pairs, draw="", judgements_in=by_text_and_aspect)
+    answers = {key: answer for result in results.values() for key, answer in answers_in(result)}
     judges = judges_of(run.examinee)
     findings = findings_of(bench.sets, answers, judges=judges, settings=bench.settings)
-    return BenchResult(findings=findings, examinee=run.examinee, answers=answers)
+    judged = tuple(
+        JudgedText(
+            result=results[text.segment.segment_id, text.aspect.name],
+            condition=", ".join(text.groups),
+        )
+        for text in bench.texts
+    )
+    return BenchResult(findings=findings, examinee=run.examinee, answers=answers, judged=judged)
 
 
 def records_of(

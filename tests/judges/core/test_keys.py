@@ -1,7 +1,7 @@
 """Keys outlast releases: behind them lie replies that were paid for."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import pytest
 from fakes.judges import ASPECT, FixedJudge, segment
@@ -123,6 +123,13 @@ def test_the_version_is_shown_and_in_no_signature() -> None:
     assert stamped(bare) == f"form|max_spans:8|spanjury:{VERSION}"
     assert unstamped(stamped(bare)) == unstamped(bare) == bare
     assert unstamped("form|max_spans:8|spanjury:9.9.9") == bare
+
+
+def test_a_sentence_is_another_one_behind_another_text() -> None:
+    plain = FixedJudge(says=None)
+    befores = (None, "", "Ann sings.")
+    keys = {report_key(plain, replace(segment(), before=before), ASPECT) for before in befores}
+    assert len(keys) == len(befores)
 
 
 def test_a_judge_that_knows_what_it_depends_on_says_so_itself() -> None:

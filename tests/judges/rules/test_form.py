@@ -127,9 +127,9 @@ def test_an_error_within_another_is_not_marked_twice() -> None:
 async def test_long_texts_are_judged_outside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
-    def read(text: str) -> FormText:
+    def read(text: str, *, is_whole: bool) -> FormText:
         threads.append(threading.get_ident())
-        return read_form(text)
+        return read_form(text, is_whole=is_whole)
 
     monkeypatch.setattr(form, "read_form", read)
     await judged(PROSE)

@@ -7,11 +7,13 @@ from itertools import islice
 from pathlib import Path
 
 import anyio
+import msgspec
 import pandas as pd
 import pytest
 from fakes.command import call
 from fakes.judges import FixedJudge
 from fakes.processes import completed
+from fakes.viewed_runs import open_run
 from loopback.answers import chat
 from loopback.server import LoopbackServer
 
@@ -98,6 +100,10 @@ def test_a_report_saves_what_the_command_writes(
         tmp_path / "by-command" / "report.html"
     ).read_bytes()
     assert {path.suffix for path in written} >= {".md", ".html", ".json", ".jsonl"}
+    with open_run(tmp_path / "from-python") as view:
+        details = json.loads(msgspec.json.encode(view.details(range(view.rows))))
+        assert view.notes() == []
+        assert all(row["text"] is not None for row in details["rows"])
     assert json.loads(report.to_json()) == json.loads(
         (tmp_path / "by-command" / "findings.json").read_text("utf-8")
     )

@@ -61,7 +61,7 @@ async def run_exam(
     show = shown if shown is not None else []
     expect = expected if expected is not None else []
     with fail_after(30):
-        return await examine(
+        examined = await examine(
             asked,
             ExamRun(
                 open_panel=opener(*judges),
@@ -71,6 +71,7 @@ async def run_exam(
                 expect=expect.append,
             ),
         )
+    return list(examined.changes)
 
 
 def by_name(rows: list[Change], text: str) -> dict[str, Change]:

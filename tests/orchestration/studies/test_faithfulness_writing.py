@@ -91,7 +91,7 @@ async def run_exam(
         seed=5,
     )
     with fail_after(30):
-        return await examine(
+        examined = await examine(
             exam,
             ExamRun(
                 open_panel=opener(judge or Faithful()),
@@ -101,6 +101,7 @@ async def run_exam(
             ),
             generator=TextGenerator(name="the writer", open=opened, workers=1),
         )
+    return list(examined.changes)
 
 
 def under(rows: Sequence[Change], condition: str) -> list[Change]:

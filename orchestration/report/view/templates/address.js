@@ -16,9 +16,11 @@ function restoreState() {
   state.query = values.get("text") ?? "";
   state.sort = values.get("sort") ?? "file";
   state.isReversed = values.has("reversed");
+  state.isRaw = values.has("raw");
   state.run = values.get("run") === "1" ? 1 : 0;
   const systems = values.getAll("system");
   state.pair = systems.length === 2 ? systems : null;
+  isCleanWanted = !values.has("alone");
   const row = values.get("row");
   state.chosen = row !== null && /^\d+$/.test(row) ? Number(row) : -1;
 }
@@ -29,8 +31,10 @@ function stateAsValues() {
   if (state.query !== "") values.set("text", state.query);
   if (state.sort !== "file") values.set("sort", state.sort);
   if (state.isReversed) values.set("reversed", "1");
+  if (state.isRaw) values.set("raw", "1");
   if (state.run === 1) values.set("run", "1");
-  for (const system of state.pair ?? []) values.append("system", system);
+  if (state.pair !== CLEAN_PAIR) for (const system of state.pair ?? []) values.append("system", system);
+  if (!isCleanWanted) values.set("alone", "1");
   if (state.chosen >= 0) values.set("row", state.chosen);
   return values.toString();
 }

@@ -1,8 +1,19 @@
-// Two side by side: two runs on the same texts, or two systems of one run.
+// Two side by side: two runs on the same texts, two systems of one run, or an exam's text and its original.
+let isCleanWanted = true; // until a reader or the address says otherwise
+
+// An exam opens with each changed text beside its original.
+function startWithClean() {
+  if (!isCleanWanted || !isExam() || isCompared() || state.pair !== null || state.blind !== null) return;
+  state.pair = CLEAN_PAIR;
+  drawTools();
+  drawControls();
+}
+
 function startPair(names) {
+  isCleanWanted = names === CLEAN_PAIR;
   state.pair = names;
   if (names === null && state.sort === "difference") state.sort = "file";
-  pairSystems();
+  findPartners();
   drawTools();
   drawControls();
   changeFilters();
@@ -14,7 +25,10 @@ function startPair(names) {
 // The menus that choose two systems; one system has nothing beside it.
 function drawPairing() {
   const { systems } = table.names;
-  if (isCompared() || systems.length < 2 || state.blind !== null) return null;
+  if (isCompared() || state.blind !== null) return null;
+  if (state.pair === CLEAN_PAIR) return button("Hide the originals", () => startPair(null));
+  if (isExam()) return button("Show the originals beside", () => startPair(CLEAN_PAIR));
+  if (systems.length < 2) return null;
   if (state.pair === null) return button("Compare two systems", () => startPair(systems.slice(0, 2)));
   const choice = (side) => {
     const options = systems.map((name) => h("option", { value: name, selected: name === state.pair[side] }, name || "(no name)"));
@@ -27,8 +41,10 @@ function drawPairing() {
 // Results and names of the two sides of a row.
 function sidesOf(shown) {
   if (state.pair !== null && shown.other) {
-    const sides = [shown, shown.other];
-    return sides.map((side, index) => ({ number: side.number, run: 0, name: state.pair[index], row: side.row, text: side.text, result: side.row.results[0] }));
+    const isWithClean = state.pair === CLEAN_PAIR;
+    const sides = isWithClean ? [shown.other, shown] : [shown, shown.other];
+    const names = isWithClean ? sides.map(({ number }, side) => conditionOf(number) || CLEAN_PAIR[side]) : state.pair;
+    return sides.map((side, index) => ({ number: side.number, run: 0, name: names[index], row: side.row, text: side.text, result: side.row.results[0] }));
   }
   return state.head.runs.map(({ name }, run) => ({ number: shown.number, run, name: isCompared() ? name : null, row: shown.row, text: shown.text, result: shown.row.results[run] ?? null }));
 }
@@ -37,7 +53,7 @@ function drawVerdicts(sides, aspect) {
   if (sides.length === 1) return drawVerdict(sides[0].result, aspect);
   const [first, second] = sides.map(({ result }) => result?.score ?? null);
   const difference = first === null || second === null ? null : second - first;
-  const words = difference === null ? null : h("p.difference", {}, "Second minus first: ", h(`b${toneOf(difference)}`, {}, signed(difference)));
+  const words = difference === null ? null : h("p.difference", {}, state.pair === CLEAN_PAIR ? "Changed minus original: " : "Second minus first: ", h(`b${toneOf(difference)}`, {}, signed(difference)));
   return h("div.verdicts", {}, sides.map(({ result, name }, side) => drawVerdict(result, aspect, { name, side })), words);
 }
 
@@ -73,13 +89,27 @@ function drawTwoTexts(shown, sides) {
   });
   const columns = made.map((pane, side) => h("section.side", {}, h(`h3.side-name.side-${side}`, {}, bdi(sides[side].name)), drawText(pane), drawFindings(pane)));
   const inputs = shown.text ? drawInputs(shown.text, shown.row, made.flatMap(({ marks }) => marks)) : null;
-  return [drawKey(made[0], false, made.flatMap(({ marks }) => marks)), h("div.two-texts", {}, columns), inputs && h("div.inputs-below", {}, inputs)];
+  const tracks = new Map(made.flatMap((pane) => pane.tracks.map((track) => [track.key, track])));
+  return [drawKey({ tracks: [...tracks.values()], marks: made.flatMap(({ marks }) => marks) }, false), h("div.two-texts", {}, columns), inputs && h("div.inputs-below", {}, inputs)];
 }
 
-function drawKey(pane, isTwoRuns, marks = pane.marks) {
-  const gold = (pane.row.text?.gold ?? []).length;
-  const toggle = gold === 0 ? null : button(`${state.isGoldShown ? "Hide" : "Show"} ${counted(gold, "span")} of people`, toggleGold, { kind: ".chip", "aria-pressed": String(state.isGoldShown), "data-key": "gold toggle" });
-  return h("div.key", {}, onlySeatLine(), drawLegend(pane.tracks, marks), toggle, isTwoRuns ? drawToneKey() : drawSeverityKey());
+function drawKey({ tracks, marks }, isTwoRuns) {
+  const gold = panes.reduce((sum, { row }) => sum + (row.text?.gold ?? []).length, 0);
+  const label = isExam() ? counted(gold, "planted span") : `${counted(gold, "span")} of people`;
+  const toggle = gold === 0 ? null : button(`${isGoldShown() ? "Hide" : "Show"} ${label}`, toggleGold, { kind: ".chip", "aria-pressed": String(isGoldShown()), "data-key": "gold toggle" });
+  return h("div.key", {}, onlySeatLine(), drawLegend(tracks, marks), toggle, rawSwitch(), isTwoRuns ? drawToneKey() : drawSeverityKey());
+}
+
+function rawSwitch() {
+  if (!panes.some(({ layout }) => layout.isMarkdown)) return null;
+  return button("Raw text", toggleRaw, { kind: ".chip", "aria-pressed": String(state.isRaw), title: "Show the text as it was written, without the form that its Markdown gives it", "data-key": "raw" });
+}
+
+function toggleRaw() {
+  state.isRaw = !state.isRaw;
+  saveState();
+  redrawRow();
+  document.querySelector("[data-key='raw']")?.focus({ preventScroll: true });
 }
 
 function onlySeatLine() {
@@ -93,7 +123,7 @@ function drawToneKey() {
 }
 
 function toggleGold() {
-  state.isGoldShown = !state.isGoldShown;
+  state.isGoldShown = !isGoldShown();
   redrawRow();
   document.querySelector("[data-key='gold toggle']")?.focus({ preventScroll: true });
 }

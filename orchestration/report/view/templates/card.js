@@ -95,6 +95,7 @@ const TONE_WORDS = { both: "overlaps the other run's; here from", first: "only i
 
 function toneWords(mark) {
   if (mark.twin) return "in both ";
+  if (mark.tone === "gold" && isExam()) return "";
   if (mark.tone) return `${TONE_WORDS[mark.tone]} `;
   return mark.keys.length > 0 ? "found by " : "";
 }

@@ -7,23 +7,27 @@ const table = {
   system: [],
   aspect: [],
   source: [],
-  names: { systems: [], aspects: [], categories: [], judges: [] },
+  condition: [], // of an exam: index of what was done to the text
+  clean: new Map(), // of an exam: number of a row -> id of the text that it is compared with
+  names: { systems: [], aspects: [], conditions: [], categories: [], judges: [] },
   runs: [],
 };
-const RUN_COLUMNS = ["outcome", "score", "decision", "spans", "severity", "disagreement", "categories", "judges"];
+const RUN_COLUMNS = ["outcome", "score", "decision", "spans", "severity", "disagreement", "categories", "judges", "caught"];
 
 function emptyRun() {
   return Object.fromEntries(RUN_COLUMNS.map((name) => [name, []]));
 }
 
 function resetColumns() {
-  Object.assign(table, { rows: 0, isDone: false, id: [], system: [], aspect: [], source: [] });
+  Object.assign(table, { rows: 0, isDone: false, id: [], system: [], aspect: [], source: [], condition: [], clean: new Map() });
   table.runs = state.head.runs.map(emptyRun);
 }
 
 function addColumns(part) {
   table.names = { ...part.names, aspects: allAspects(part.names.aspects) };
   for (const name of ["id", "system", "aspect", "source"]) append(table[name], part[name]);
+  append(table.condition, part.condition ?? []);
+  for (const [index, id] of Object.entries(part.clean ?? {})) table.clean.set(table.rows + Number(index), id);
   table.runs.forEach((run, index) => {
     const added = part.runs[index] ?? {};
     for (const name of RUN_COLUMNS) append(run[name], added[name] ?? []);
@@ -31,6 +35,7 @@ function addColumns(part) {
   table.rows += part.rows;
   table.version += 1;
   table.isDone = part.done;
+  startWithClean();
   emit("columns");
 }
 
@@ -79,19 +84,39 @@ function decisionOf(run, number) {
   return index === null || index === undefined ? null : state.head.decisions[index];
 }
 
-// Of two systems that are read side by side: first's row -> second's, by source and aspect.
+function conditionOf(number) {
+  return table.names.conditions?.[table.condition[number]] ?? "";
+}
+
+// An exam has texts that were made of others; all else that is read here has none.
+function isExam() {
+  return table.clean.size > 0;
+}
+
+// Of an exam, the shorter id of a text and its original: the other one has its condition behind it.
+function originalId(number) {
+  const ids = [table.id[number], table.clean.get(number) ?? table.id[number]];
+  return ids[1].length < ids[0].length ? ids[1] : ids[0];
+}
+
+// Of rows that are read side by side: each row of the list -> the row beside it.
 let partners = new Map();
 
-function pairSystems() {
+function findPartners() {
   partners = new Map();
-  if (state.pair === null) return;
+  if (state.pair === CLEAN_PAIR) pairWithClean();
+  else if (state.pair !== null) pairSystems();
+}
+
+// By source and aspect.
+function pairSystems() {
   const [first, second] = state.pair.map((name) => table.names.systems.indexOf(name));
-  const places = new Map();
+  const rows = new Map();
   for (let number = table.rows - 1; number >= 0; number -= 1) {
-    if (table.system[number] === second) places.set(pairKey(number), number);
+    if (table.system[number] === second) rows.set(pairKey(number), number);
   }
   for (let number = 0; number < table.rows; number += 1) {
-    const partner = table.system[number] === first ? places.get(pairKey(number)) : undefined;
+    const partner = table.system[number] === first ? rows.get(pairKey(number)) : undefined;
     if (partner !== undefined && table.source[number] >= 0) partners.set(number, partner);
   }
 }
@@ -100,15 +125,25 @@ function pairKey(number) {
   return `${table.source[number]} ${table.aspect[number]}`;
 }
 
-// What stands beside a row: its run and number, or null.
-function besideOf(number) {
-  if (state.pair !== null) return partners.has(number) ? { run: 0, number: partners.get(number) } : null;
-  return isCompared() ? { run: 1, number } : null;
+function pairWithClean() {
+  const key = (id, number) => `${table.aspect[number]} ${table.system[number]} ${id}`;
+  const rows = new Map(table.id.map((id, number) => [key(id, number), number]));
+  for (const [number, id] of table.clean) {
+    const partner = rows.get(key(id, number));
+    if (partner !== undefined) partners.set(number, partner);
+  }
+}
+
+// The two results that a row of the list stands for, each as run and number, in reading order; or null.
+function pairOf(number) {
+  if (state.pair === null) return isCompared() ? [0, 1].map((run) => ({ run, number })) : null;
+  if (!partners.has(number)) return null;
+  const pair = [number, partners.get(number)].map((each) => ({ run: 0, number: each }));
+  return state.pair === CLEAN_PAIR ? pair.reverse() : pair;
 }
 
 // Second minus first, or null.
 function differenceOf(number) {
-  const other = besideOf(number);
-  const [first, second] = [scoreOf(0, number), other ? scoreOf(other.run, other.number) : null];
-  return first === null || second === null ? null : second - first;
+  const [first, second] = (pairOf(number) ?? []).map((each) => scoreOf(each.run, each.number));
+  return (first ?? null) === null || (second ?? null) === null ? null : second - first;
 }

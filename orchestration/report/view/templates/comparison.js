@@ -1,7 +1,7 @@
 // The comparison of two runs or systems over all their texts, with intervals.
 async function drawComparison() {
   clear(byId("comparison"));
-  if (!isBeside() || state.blind !== null) return;
+  if (!isBeside() || state.pair === CLEAN_PAIR || state.blind !== null) return;
   const pair = state.pair;
   const sides = comparedSides();
   const found = await source.comparison(...sides).catch((error) => ({ rows: [], note: error.message }));

@@ -82,7 +82,11 @@ function drawValues(facet) {
   const shown = isOpen ? values : values.slice(0, MOST_VALUES - 2);
   const rest = values.length - shown.length;
   const more = rest > 0 ? button(`${rest} more`, () => opened.add(facet.key) && drawFilters(), { kind: ".quiet", "data-facet": `${facet.key} more` }) : null;
-  return h("fieldset.facet", {}, h("legend", {}, facet.label), shown.map((index) => drawValue(facet, index, counted[index])), more);
+  return h("fieldset.facet", {}, h("legend", {}, facetLabel(facet)), shown.map((index) => drawValue(facet, index, counted[index])), more);
+}
+
+function facetLabel({ label }) {
+  return typeof label === "function" ? label() : label;
 }
 
 // A value that all rows have filters nothing.
@@ -179,7 +183,7 @@ function drawCount() {
 function noRowReason() {
   if (!table.isDone) return "";
   if (table.rows === 0) return ": nothing was judged in this run.";
-  if (state.pair !== null && partners.size === 0) return ": the two systems have no inputs in common.";
+  if (state.pair !== null && partners.size === 0 && state.pair !== CLEAN_PAIR) return ": the two systems have no inputs in common.";
   const isUnscored = counts.passed > 0 && counts.means.every(([first]) => first.scored === 0);
   return isUnscored && state.blind === null ? " · none has a score; each row gives its reason" : "";
 }

@@ -71,7 +71,23 @@ function differenceName(bin) {
 }
 
 const HIGHEST_SEVERITY = 5;
+const CAUGHT_WORDS = ["missed", "partly caught", "caught"];
 const FACETS = [
+  {
+    key: "condition",
+    label: "Condition",
+    isWanted: () => state.blind === null,
+    size: () => table.names.conditions?.length ?? 0,
+    name: (index) => table.names.conditions[index] || "(none)",
+    of: (number) => table.condition[number] ?? -1,
+  },
+  {
+    key: "caught",
+    label: () => (isExam() ? "Planted spans" : "People's spans"),
+    size: () => CAUGHT_WORDS.length,
+    name: (index) => CAUGHT_WORDS[index],
+    of: named("caught"),
+  },
   { key: "score", label: "Score", isBars: true, size: () => SCORE_BINS, name: scoreBinName, of: scoreBin },
   {
     key: "severity",

@@ -83,10 +83,8 @@ function countRow(number, { facets, counted, values, failed }) {
     else if (value >= 0) counted[at][value] += 1;
   }
   if (failed !== NONE) return;
-  const [first, second] = counts.means[table.aspect[number]];
-  addToMean(first, 0, number);
-  const other = besideOf(number);
-  if (other !== null) addToMean(second, other.run, other.number);
+  const pair = pairOf(number) ?? [{ run: 0, number }];
+  pair.forEach((each, side) => addToMean(counts.means[table.aspect[number]][side], each.run, each.number));
 }
 
 // A row that a run does not have has no outcome, and is no part of its coverage.
@@ -99,7 +97,7 @@ function addToMean(mean, run, number) {
   mean.sum += score;
 }
 
-on("columns", pairSystems);
+on("columns", findPartners);
 on("columns", applyFilters);
 on("filters", applyFilters);
 on("filters", saveState);

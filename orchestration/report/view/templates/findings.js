@@ -64,7 +64,7 @@ function toggleSeat(key) {
 
 // Redrawn in place, so that the keyboard stays where it is.
 function markSeats() {
-  for (const chip of document.querySelectorAll(".chip[data-key]")) {
+  for (const chip of document.querySelectorAll(".legend .chip[data-key]")) {
     chip.setAttribute("aria-pressed", String(!state.hiddenSeats.has(chip.dataset.key)));
   }
   for (const pane of panes) for (const mark of pane.marks) mark.item?.classList.toggle("is-hidden", isHidden(mark));

@@ -44,7 +44,7 @@ function drawOption(place) {
       "aria-posinset": place + 1,
       onclick: () => openRow(number),
     },
-    h("span.first-line", {}, h("bdi.id", { title: table.id[number] }, table.id[number]), isBeside() ? drawStep(number) : drawScore(number)),
+    h("span.first-line", {}, h("bdi.id", { title: table.id[number] }, originalId(number)), isBeside() ? drawStep(number) : drawScore(number)),
     h("span.second-line", {}, h("span.origin", {}, originOf(number)), fromParts("badge", number), isBeside() ? drawBoth(number) : drawSigns(number)),
   );
   return styled(option, { transform: `translateY(${place * ROW_HEIGHT}px)` });
@@ -54,7 +54,8 @@ function drawOption(place) {
 function originOf(number) {
   const system = state.pair !== null || table.names.systems.length < 2 ? null : systemOf(number);
   const aspect = table.names.aspects.length < 2 ? null : aspectLabel(table.aspect[number]);
-  return [system && bdi(system), system && aspect && " · ", aspect && bdi(aspect)].filter((part) => part);
+  const origin = [conditionOf(number), system, aspect].filter((part) => part);
+  return origin.flatMap((part, index) => (index > 0 ? [" · ", bdi(part)] : [bdi(part)]));
 }
 
 function drawScore(number) {
@@ -67,9 +68,10 @@ function drawStep(number) {
 }
 
 function drawBoth(number) {
-  const other = besideOf(number);
-  if (other === null || state.blind !== null) return null;
-  return h("span.scores", {}, drawOneScore(0, number), h("span.arrow", { "aria-label": "then" }, "→"), drawOneScore(other.run, other.number));
+  const pair = state.blind === null ? pairOf(number) : null;
+  if (pair === null) return null;
+  const [first, second] = pair.map((each) => drawOneScore(each.run, each.number));
+  return h("span.scores", {}, first, h("span.arrow", { "aria-label": "then" }, "→"), second);
 }
 
 function toneOf(difference) {

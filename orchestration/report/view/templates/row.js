@@ -7,7 +7,7 @@ async function showRow() {
   const number = state.chosen;
   if (number < 0 || number >= table.rows) return drawNothing();
   byId("row").setAttribute("aria-busy", "true");
-  const other = state.pair === null ? null : (besideOf(number)?.number ?? null);
+  const other = state.pair === null ? null : (partners.get(number) ?? null);
   const found = await source.details(other === null ? [number] : [number, other]);
   if (mine !== wanted) return;
   byId("row").removeAttribute("aria-busy");

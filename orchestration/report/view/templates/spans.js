@@ -11,7 +11,7 @@ function runTracks() {
 }
 
 function goldTrack() {
-  return { key: GOLD, name: "people's spans", look: "gold" };
+  return { key: GOLD, name: isExam() ? "planted" : "people's spans", look: "gold" };
 }
 
 function markOf(span, { id, side, keys, tone = null }) {
@@ -31,8 +31,12 @@ function panelMarks(result, side) {
   return spans.map((span, index) => markOf(span, { id: index, side, keys: only ? [only.judge] : (span.found_by ?? []) }));
 }
 
+function isGoldShown() {
+  return state.isGoldShown ?? (isExam() || state.filters.has("caught"));
+}
+
 function goldMarks(text) {
-  if (!state.isGoldShown || !text) return [];
+  if (!isGoldShown() || !text) return [];
   return (text.gold ?? []).map((span, index) => markOf(span, { id: `gold-${index}`, side: 0, keys: [GOLD], tone: "gold" }));
 }
 

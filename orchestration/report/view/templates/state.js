@@ -1,3 +1,6 @@
+// The names of an exam's texts that are read side by side.
+const CLEAN_PAIR = ["original", "changed"];
+
 // What the page shows now, who listens to changes of it, and the parts that hook in.
 const state = {
   head: null,
@@ -7,13 +10,14 @@ const state = {
   sort: "file",
   isReversed: false,
   run: 0, // of two, the one whose columns filters and histograms read
-  pair: null, // two names of systems that are read side by side
+  pair: null, // two names of systems that are read side by side, or CLEAN_PAIR
   order: [], // numbers of the rows that pass, sorted
   chosen: -1, // number of the row that is shown
   shown: null, // { number, row, text, other }: what was drawn last
   hiddenSeats: new Set(), // names whose spans are not drawn
   onlySeat: null, // { side, name }: this seat's own spans are drawn instead of the panel's
-  isGoldShown: false,
+  isRaw: false, // Markdown is drawn as it is written
+  isGoldShown: null, // null: where an exam planted them, or rows are filtered by them
   blind: null, // the annotator who must not see results
 };
 

@@ -22,7 +22,7 @@ function colourOf(look) {
 
 // `{ text, marks, tracks, side, row, label }` becomes a pane with its element.
 function makePane(given) {
-  const pane = { ...given, element: directed(h("div.text", { role: "group", "aria-label": given.label }), given.text) };
+  const pane = { ...given, shown: visible(given.text), layout: layoutOf(given.text), element: directed(h("div.text", { role: "group", "aria-label": given.label }), given.text) };
   panes.push(pane);
   drawPane(pane);
   listenTo(pane);
@@ -33,11 +33,18 @@ function drawPane(pane) {
   const shownMarks = pane.marks.filter((mark) => mark.isPlaced && !isHidden(mark));
   const lanes = lanesOf(pane.tracks, shownMarks);
   for (const mark of pane.marks) mark.element = null;
-  const pieces = cutText(pane.text, shownMarks).map((piece) => drawPiece(piece, pane, lanes));
+  const cut = cutText(pane.text, shownMarks);
+  const draw = (piece) => drawPiece(piece, pane, lanes);
+  const pieces = isFormatted(pane) ? drawLayout(pane.layout.nodes, cut, draw) : cut.map(draw);
+  pane.element.classList.toggle("is-formatted", isFormatted(pane));
   pane.element.replaceChildren(...(pieces.length > 0 ? pieces : [h("i.empty", {}, "(an empty text)")]));
   styled(pane.element, { "--lanes": `${lanes.size * LINE_STEP}px` });
   const first = shownMarks.find((mark) => mark.element);
   if (first) first.element.tabIndex = 0;
+}
+
+function isFormatted({ layout }) {
+  return layout.isMarkdown && !state.isRaw;
 }
 
 // Only those who marked this text take a line, in the order of the legend.
@@ -47,7 +54,7 @@ function lanesOf(tracks, marks) {
 }
 
 function drawPiece(piece, pane, lanes) {
-  const text = visible(pane.text.slice(piece.start, piece.end));
+  const text = pane.shown.slice(piece.start, piece.end);
   if (piece.marks.length === 0) return document.createTextNode(text);
   const made = h("span.piece");
   made.textContent = text;
@@ -100,7 +107,10 @@ function listenTo(pane) {
   };
   pane.element.addEventListener("mouseover", (event) => show(event, false) || hideUnpinned());
   pane.element.addEventListener("mouseleave", hideUnpinned);
-  pane.element.addEventListener("click", (event) => getSelection().isCollapsed && show(event, true));
+  pane.element.addEventListener("click", (event) => {
+    const isMarked = getSelection().isCollapsed && show(event, true);
+    if (isMarked && event.target.closest("a")) event.preventDefault(); // the card is what was asked for
+  });
   pane.element.addEventListener("focusin", (event) => {
     const isActive = active !== null && active.mark.element === event.target;
     if (!isActive && event.target.matches(":focus-visible")) show(event, true);

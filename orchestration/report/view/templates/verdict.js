@@ -3,11 +3,11 @@ function drawHeading(shown) {
   const { row } = shown;
   const aspect = aspectOf(shown.number);
   const definition = aspect.definition ? h("p.definition", {}, aspect.definition) : null;
-  const origin = [row.system && bdi(row.system), row.task && bdi(row.task)].filter((part) => part).flatMap((part, at) => (at > 0 ? [" · ", part] : [part]));
+  const origin = [conditionOf(shown.number) && h("b.condition", {}, bdi(conditionOf(shown.number))), row.system && bdi(row.system), row.task && bdi(row.task)].filter((part) => part).flatMap((part, at) => (at > 0 ? [" · ", part] : [part]));
   return h(
     "header.row-head",
     {},
-    h("div.row-title", {}, h("h2", {}, bdi(row.id)), drawSteps()),
+    h("div.row-title", {}, h("h2", { title: row.id }, bdi(originalId(shown.number))), drawSteps()),
     h("p.origin", {}, h("b.aspect", {}, bdi(row.aspect)), origin.length > 0 && [" · ", origin]),
     definition,
   );
@@ -100,14 +100,18 @@ function ratesOf({ false_alarms: alarms, misses, spread, measured_on: counted })
   return h("details.false-alarms", {}, h("summary", {}, `${isMiss ? "misses" : "false alarms"}: ${Math.round(100 * share)}%${range}`), said);
 }
 
+const MOST_UNVERIFIED = 3; // more are folded, so that the text stays in sight
+
 // The sentences that no seat vouches for, and none marks an error in.
 function drawUnverified(result) {
   const sentences = result.unverified ?? [];
   if (sentences.length === 0 || result.decision === "ok") return null;
   const items = sentences.map(({ text, probability, reason, words }) =>
-    h("li", {}, h("bdi.quote", {}, clipped(text, 240)), ` ${reason}`, words?.length > 0 && [" ", h("bdi.words", {}, words.join(", "))], h("span.chance", {}, ` P(error) ${inDigits(probability)}`)),
+    h("li", {}, h("bdi.quote", {}, clipped(text, 240)), h("span.why", {}, reason, words?.length > 0 && [" ", h("bdi.words", {}, words.join(", "))], h("span.chance", {}, ` P(error) ${inDigits(probability)}`))),
   );
-  return h("section.unverified", { "aria-label": "Not verified" }, h("h3", {}, `Not verified: ${counted(sentences.length, "sentence")}`), h("ul", {}, items));
+  const title = `Not verified: ${counted(sentences.length, "sentence")}`;
+  const list = h("ul", {}, items);
+  return h("section.unverified", { "aria-label": "Not verified" }, items.length > MOST_UNVERIFIED ? fold(title, list) : [h("h3", {}, title), list]);
 }
 
 function drawFailure(result) {

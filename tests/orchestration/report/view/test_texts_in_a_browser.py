@@ -229,6 +229,39 @@ def test_hostile_text_is_shown_and_runs_nothing(chromium: Chromium, tmp_path: Pa
         assert sideways(page) == 0
 
 
+MARKDOWN = """# The bridge 😀
+
+It **opened in 1935**, see [the mayor](https://mayor.example/torn) or [this](javascript:alert(1)).
+
+- ![logo](https://evil.example/x.png) <img src=x onerror=alert(1)>
+- Built by `Falk`
+
+| Year | Event |
+|------|-------|
+| 1932 | start |
+"""
+
+
+def test_markdown_is_drawn_over_the_raw_characters(chromium: Chromium, tmp_path: Path) -> None:
+    quotes = ["opened in 1935**, see [the", "mayor.example", "1932", "Falk"]
+    data = of_one(MARKDOWN, [span(MARKDOWN, quote) for quote in quotes])
+    with chromium.open(written(tmp_path, data)) as page:
+        # What is between the words is hidden, but for an address that alone holds a span.
+        assert pieces(page) == ["opened in 1935", ", see ", "the", "mayor.example", "Falk", "1932"]
+        assert shown_text(page) == MARKDOWN
+        shown = page.locator(".text").inner_text()
+        assert "opened in 1935, see" in shown
+        assert "**" not in shown
+        assert "|" not in shown
+        assert page.locator(".text img, .text script").count() == 0
+        links = page.locator(".text a").evaluate_all("(all) => all.map((a) => a.href)")
+        assert links == ["https://mayor.example/torn"]
+        expect(page.locator(".text [role=heading]")).to_have_text("# The bridge 😀")
+        page.get_by_role("button", name="Raw text").click()
+        assert pieces(page) == [*quotes[:2], *reversed(quotes[2:])]
+        assert page.locator(".text").inner_text() == MARKDOWN
+
+
 def test_a_line_of_1_mb_is_whole(chromium: Chromium, tmp_path: Path) -> None:
     out = "x" * 500_000 + "wrong" + "y" * 500_000
     with chromium.open(written(tmp_path, of_one(out, [span(out, "wrong")]))) as page:

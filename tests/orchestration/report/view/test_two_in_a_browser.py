@@ -109,6 +109,56 @@ def test_two_systems_are_paired_by_their_inputs(chromium: Chromium, tmp_path: Pa
         expect(page.locator(".option")).to_have_count(5)
 
 
+def exam() -> ViewData:
+    """Return an exam: two clean texts, and what was made of them, of which one error is caught."""
+    outputs = {"a": "The cat sat.", "b": "It ran home."}
+    outputs |= {"a#negation": "The cat did not sit.", "b#number": "It ran 9 homes."}
+    planted = {"a#negation": "did not", "b#number": "9"}
+    texts, rows = [], []
+    for name, out in outputs.items():
+        clean_id, _, condition = name.partition("#")
+        gold = [span(out, planted[name], found_by=["people"])] if condition else []
+        spans = [span(out, "did not sit", severity=4)] if name == "a#negation" else []
+        texts.append(text(name, out, inputs=SOURCE, gold=gold))
+        origin = {"condition": condition or "clean", "clean_id": clean_id if condition else ""}
+        caught = {"a#negation": 2, "b#number": 0}.get(name)
+        score = 2.0 if spans else 5.0
+        rows.append(result(name, score=score, spans=spans, caught=caught, **origin))
+    return ViewData(texts=texts, runs=[rows])
+
+
+def test_an_exam_shows_changed_texts_beside_their_originals(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    with chromium.open(written(tmp_path, exam())) as page:
+        expect(page.locator(".option")).to_have_text(
+            ["a−3.00negation5.00→2.00", "b0.00number5.00→5.00"]
+        )
+        expect(page.locator(".two-texts .text")).to_have_text(
+            ["The cat sat.", "The cat did not sit."]
+        )
+        expect(page.locator(".difference")).to_have_text("Changed minus original: −3.00")
+        page.get_by_role("checkbox", name="missed").click()
+        page.get_by_role("option", name="b").click()
+        expect(page.locator(".two-texts .side").last.locator(".piece")).to_have_text("9")
+        expect(page.get_by_role("button", name="Hide 1 planted span")).to_be_visible()
+        page.get_by_role("button", name="Hide the originals").click()
+        page.get_by_role("button", name="Clear all").click()
+        expect(page.locator(".option")).to_have_count(4)
+        page.reload()
+        expect(page.get_by_role("button", name="Show the originals beside")).to_be_visible()
+
+
+def test_scores_of_two_runs_stand_in_one_line_on_a_phone(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    with chromium.open(written(tmp_path, two_runs()), width=390, height=844) as page:
+        expect(page.locator(".option")).to_have_count(5)
+        heights = page.locator(".scores").evaluate_all("(all) => all.map((e) => e.offsetHeight)")
+        assert max(heights) < 27  # half of a row of the list
+        assert page.locator("#about-line").evaluate("(element) => element.offsetHeight") < 60
+
+
 def test_systems_the_other_way_round_have_other_signs(chromium: Chromium, tmp_path: Path) -> None:
     with chromium.open(written(tmp_path, two_systems())) as page:
         page.get_by_role("button", name="Compare two systems").click()

@@ -332,6 +332,7 @@ async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(tmp_p
         validate(page)
         assert set(page["paths"]) == {
             "/v1/check",
+            "/v1/check/stream",
             "/v1/batches",
             "/v1/batches/{batch_id}",
             "/v1/batches/{batch_id}/events",

@@ -1,0 +1,155 @@
+"""`POST /v1/check/stream`: a text is judged sentence by sentence, as server-sent events.
+
+Each sentence takes a turn of its own among the checks, so that a client that reads slowly keeps no
+other one waiting.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, nullcontext
+
+from fastapi import APIRouter, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from spanjury.orchestration.servers.http.answers import ReportEvent, SentenceEvent
+from spanjury.orchestration.servers.http.asked import StreamRequest
+from spanjury.orchestration.servers.http.bodies import STREAM
+from spanjury.orchestration.servers.http.checks import (
+    PROBLEMS,
+    requested,
+    require_length,
+    translated_errors,
+    while_connected,
+)
+from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
+from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
+from spanjury.orchestration.services.judging import check as checking
+from spanjury.orchestration.services.judging.stream import (
+    JudgedSentence,
+    StreamEnd,
+    stream_requested,
+)
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.services.serving.quotas import QuotaError
+
+
+class EventStream(Response):
+    """A response whose body `write` sends, piece by piece, through a function that it is given.
+
+    It begins with the first piece; a `ProblemError` before it is the answer, and one behind it is
+    the last event, ``error``.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, write: Callable[[Receive, "SendEvent"], Awaitable[None]]) -> None:
+        super().__init__()
+        self._write = write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response."""
+        del scope
+        has_begun = False
+
+        async def send_event(name: str, data: object) -> None:
+            nonlocal has_begun
+            if not has_begun:
+                has_begun = True
+                headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send(
+                {"type": "http.response.body", "body": _event(name, data), "more_body": True}
+            )
+
+        try:
+            await self._write(receive, send_event)
+        except ProblemError as problem:
+            if not has_begun:
+                raise
+            if problem.kind != "client-closed":
+                await send_event("error", problem.body)
+        await send({"type": "http.response.body", "body": b""})
+
+
+SendEvent = Callable[[str, object], Awaitable[None]]
+"""Sends an event: its name, and its data, which JSON can hold."""
+
+
+def stream_routes(service: Service) -> APIRouter:
+    """Return the route of streamed checks."""
+    router = APIRouter(tags=["checks"])
+
+    @router.post(
+        STREAM,
+        response_class=Response,
+        responses={
+            **PROBLEMS,
+            200: {
+                "model": SentenceEvent | ReportEvent,
+                "content": {EventStream.media_type: {}},
+                "description": "Events `sentence`, each with a `SentenceEvent` as JSON, and at the"
+                " end `report` with a `ReportEvent`, or `error` with a `Problem`.",
+            },
+        },
+    )
+    async def stream(request: Request, asked: StreamRequest) -> Response:
+        """Judge one text sentence by sentence, and then as a whole.
+
+        A sentence is judged on the aspects of the kinds `grounding` and `form`. Its report is
+        provisional: the last event has the report that `/v1/check` gives. When the client goes
+        away, the work is dropped, and no model is asked more.
+        """
+        panel = service.panel(asked.panel)
+        require_length(asked, service.settings.limits)
+
+        async def write(receive: Receive, send: SendEvent) -> None:
+            with translated_errors():
+                await while_connected(
+                    receive,
+                    lambda: _judge(service, panel, send, asked=asked, request=request),
+                    seconds=service.settings.limits.check_seconds,
+                )
+
+        return EventStream(write)
+
+    return router
+
+
+async def _judge(
+    service: Service, opened: OpenPanel, send: SendEvent, *, asked: StreamRequest, request: Request
+) -> None:
+    """Send the events of a text."""
+    tenant = tenant_of(request)
+
+    async def judge_in_turn(text: checking.Request) -> TextReport:
+        end_arrival(request)
+        async with opened.checks.turn(tenant, characters=len(text.segment.output)):
+            return await checking.judge(opened.panel, text)
+
+    events = stream_requested(
+        asked.output,
+        nullcontext(judge_in_turn),
+        requested(service, asked),
+        stop_when=asked.stop_when,
+    )
+    try:
+        async with service.paid(tenant, rows=1), aclosing(events):
+            async for event in events:
+                if isinstance(event, JudgedSentence):
+                    await send("sentence", event.to_dict())
+                elif isinstance(event, StreamEnd):
+                    for result in event.report.results:
+                        service.metrics.assessed(opened.name, result.report.outcome.value)
+                    await send("report", _report_row(event))
+    except QuotaError as error:
+        raise quota_problem(error) from error
+
+
+def _report_row(end: StreamEnd) -> dict[str, object]:
+    return {**end.report.to_dict(), "stopped_at": end.stopped_by.end if end.stopped_by else None}
+
+
+def _event(name: str, data: object) -> bytes:
+    """Write an event; what UTF-8 cannot hold, as half of a surrogate pair, is escaped."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return f"event: {name}\ndata: {text}\n\n".encode()

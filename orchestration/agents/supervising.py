@@ -68,7 +68,7 @@ class Supervised(Generic[R]):
 
     @property
     def result(self) -> R:
-        """What the best run returned."""
+        """The return value of the best run."""
         return self.best.result
 
     @property

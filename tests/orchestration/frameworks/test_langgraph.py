@@ -137,6 +137,7 @@ def test_a_node_refuses_what_it_cannot_use() -> None:
 def test_the_block_of_the_page_runs() -> None:
     answers = iter([calling(WRONG), calling(RIGHT), AIMessage("Booked, number LT-4071.")])
     names = {"tools": [book_table], "call_model": lambda _: {"messages": [next(answers)]}}
-    left = run_page_block("LangGraph", names)
-    assert left["done"]["messages"][-1].content == "Booked, number LT-4071."
+    state = run_page_block("LangGraph", names)["done"]
+    assert isinstance(state, dict)
+    assert state["messages"][-1].content == "Booked, number LT-4071."
     assert BOOKED == [RIGHT]

@@ -94,7 +94,9 @@ def test_a_run_goes_back_with_the_error_at_its_call() -> None:
     assert isinstance(sent, list)
     assert '"2026-05-09", turn 3, call 1, $.date' in str(sent[-1])
     assert BOOKED == ["2026-05-09", "2026-05-08"]
-    assert [tool.name for tool in first.segment.trajectory.tools] == ["book_table"]
+    trajectory = first.segment.trajectory
+    assert trajectory is not None
+    assert [tool.name for tool in trajectory.tools] == ["book_table"]
 
 
 def test_the_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.judges.core import RunFailedError, RunStoppedError
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, LIMIT, say
-from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.progress import judging
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
@@ -115,7 +115,7 @@ def run_exam(
         results.append(await exam(watch))
 
     try:
-        with ProgressLines(watch.tracker, write=(lambda _: None) if quiet else say):
+        with judging(watch.tracker, quiet=quiet):
             session.run(work)
     except RunStoppedError as stopped:
         _say_what_is_kept(watch, f"{stopped}: ")

@@ -29,7 +29,7 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import anyio
 
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, logging, progress, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.studies import card
@@ -91,9 +91,11 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
         last = {**sections.pop("", {}), **last}
     for title, declared in sections.items():
         groups[title] = _group(Flags, _declared(declared), title=title)
-    targets: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
-    if study.has_progress:
-        targets.append(("no_progress", NoProgress, False))
+    targets: list[_Part] = [
+        ("html", Html, None),
+        ("json", PrintJson, False),
+        ("no_progress", NoProgress, False),
+    ]
     if study.has_folder:
         targets = [("output", Folder, None), *targets]
     groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
@@ -232,7 +234,8 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     )
     report = finished.result
     console.print_report(report.document)
-    written = target.write(report.write)
+    with progress.working("writing the report", quiet=given.show.no_progress):
+        written = target.write(report.write)
     if study.has_pictures:
         console.say_written(written)
     else:
@@ -279,15 +282,15 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
         values |= {name: flags[name] for name in ("results", "human", "sample", "data")}
         values["aspects"] = tuple(filter(None, [aspects])) if study.of_one_aspect else aspects
         values["columns"] = flags["column"]
-    shows = study.has_progress and not flags["no_progress"]
-    asked = study(**values, **study.for_command(say if shows else None))
-    report = anyio.run(asked.answer)
+    with progress.working("reading the files", quiet=flags["no_progress"]) as begin:
+        report = anyio.run(study(**values, on_part=begin).answer)
     if flags["json"]:
         printed = report.values[study.printed] if study.printed else report.values
         console.print_json(printed)
     else:
         console.print_report(report.document)
-    written = target.write(report.write)
+    with progress.working("writing the report", quiet=flags["no_progress"]):
+        written = target.write(report.write)
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:

@@ -29,7 +29,7 @@ print(sorted({'litellm', 'torch'} & sys.modules.keys()))
 
 def test_the_doctor_lists_what_is_installed() -> None:
     done = doctor()
-    assert done.output.startswith("all is well\n")
+    assert done.stdout.startswith("all is well\n")
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
         assert word in done.output
     assert "--all loads them" in done.output

@@ -9,7 +9,7 @@ import pytest
 from fakes.command import spanjury
 from fakes.rows import summary
 
-from spanjury.orchestration.cli import session
+from spanjury.orchestration.cli import progress
 from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
@@ -88,7 +88,7 @@ def test_progress_ends_with_all_done(monkeypatch: pytest.MonkeyPatch) -> None:
             super().__exit__(None, None, None)
             looks.append(self.seen.progress().line)
 
-    monkeypatch.setattr(session, "ProgressLines", Looked)
+    monkeypatch.setattr(progress, "ProgressLines", Looked)
     faithfulness(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]
     asked = sum("list_outcome" not in json.loads(row) for row in rows)

@@ -323,8 +323,8 @@ def _answer(study: AspectStudy) -> str:
     )
     advice = "keep" if len(best.choice.stages) == 1 else "use the cascade"
     answer = (
-        f"On {study.aspect} {advice} {_shown(best.choice, names)}: {agreement} at {share} of all seats"
-        f" ({figure(whole.agreement, '.2f')})"
+        f"On {study.aspect} {advice} {_shown(best.choice, names)}: {agreement} at {share} of all"
+        f" seats ({figure(whole.agreement, '.2f')})"
     )
     idle = [share for share in study.subsets.shares if share.seat not in kept]
     if not idle or any(share.gain.low > 0 for share in idle):

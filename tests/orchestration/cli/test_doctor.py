@@ -138,7 +138,7 @@ def test_a_plugin_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Registry, "get", get)
     done = doctor(code=1)
-    assert done.output.startswith("fails: spanjury.judges: form\n")
+    assert done.stdout.startswith("fails: spanjury.judges: form\n")
     assert "form is broken" in done.output
 
 

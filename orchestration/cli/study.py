@@ -17,6 +17,7 @@ from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
+from spanjury.orchestration.report.files import PAGE_ENDING
 from spanjury.orchestration.services.exams.study import (
     ONE_SOURCE,
     Declared,
@@ -231,6 +232,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
         limits=asked.limits,
         memory=memory,
         quiet=given.show.no_progress or not plan.total,
+        panel=asked.described,
     )
     report = finished.result
     console.print_report(report.document)
@@ -242,7 +244,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
         for path in written:
             say(f"written: {path}")
     finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()))
+    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
 
 
 def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
@@ -331,12 +333,14 @@ def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]
             yield gate.shortfall(measured)
 
 
-def exit_if_missed(missed: Iterable[str]) -> None:
-    """Say which requirements are not met, and exit with 5 if there are any."""
+def exit_if_missed(missed: Iterable[str], *, written: Sequence[Path]) -> None:
+    """Say which requirements are not met and which page shows why, and exit with 5 if any is."""
     lines = list(missed)
     for line in lines:
         say(f"not met: {line}")
     if lines:
+        for page in [path for path in written if path.suffix == PAGE_ENDING][-1:]:
+            say(f"see why: {page}")
         raise typer.Exit(GATE)
 
 
@@ -359,6 +363,7 @@ def exam_card(
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(card.card_report(joined, gates=gates))
-    for path in target.write(lambda folder: study_report.write_card(folder, joined, gates=gates)):
+    written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
+    for path in written:
         say(f"written: {path}")
-    exit_if_missed(gate.shortfall(joined.measures) for gate in missed)
+    exit_if_missed((gate.shortfall(joined.measures) for gate in missed), written=written)

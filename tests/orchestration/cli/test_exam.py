@@ -57,6 +57,7 @@ def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     spanjury(*flags, "--require", "retest.moved<=0")
     missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0", code=5)
     assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
+    assert "see why: exam/report.html" in missed.stderr
     unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5", code=2)
     assert (
         "no such measure 'discernment.caught.negate'; did you mean 'discernment.caught."

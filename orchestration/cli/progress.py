@@ -34,7 +34,7 @@ class Measured(Protocol):
 
     @property
     def line(self) -> str:
-        """How far it is, in words."""
+        """Its progress, in words."""
 
 
 class Stage:

@@ -100,7 +100,7 @@ class Tracker:
 
     @property
     def line(self) -> str:
-        """How far the run is, in words."""
+        """The progress of the run, in words."""
         return self.progress().line
 
     def progress(self) -> Progress:

@@ -283,7 +283,7 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
     PluginError
         If it lacks a signature, or has neither ``score_segments`` nor ``score_corpus``.
     """
-    before = metric.signature
+    before: object = metric.signature
     if not isinstance(before, str) or not before:
         raise PluginError(f"{type(metric).__name__} has no signature: a text that is not empty")
     if not isinstance(metric, SegmentMetric | CorpusMetric):

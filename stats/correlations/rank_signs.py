@@ -112,7 +112,8 @@ def _signs(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) ->
 
 def _summed(first: _Signs, second: _Signs) -> FloatArray:
     """Return the sums of products over systems, ``(inputs, n, draws)`` to ``(inputs, draws)``."""
-    return np.sum(first * second, axis=1).astype(np.float64)
+    total: _Signs = np.sum(first * second, axis=1)
+    return total.astype(np.float64)
 
 
 def _quotient(

@@ -20,6 +20,7 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.prose import parts
 from spanjury.orchestration.studies.card import (
     Card,
     ExamRecord,
@@ -247,6 +248,11 @@ class StudyReport(Generic[T_co]):
     measures: Mapping[str, Measure] = field(default_factory=lambda: MappingProxyType({}))
     scores: ExamScores | None = None
     closing: Sequence[str] = ()
+
+    @property
+    def answer(self) -> str:
+        """What was found, in a sentence or two; a page begins with it."""
+        return "".join(piece.text for piece in parts(self.document.answer))
 
     @property
     def tables(self) -> Mapping[str, Table]:

@@ -75,7 +75,7 @@ def _answer(findings: MetaFindings) -> str:
         nearest, *others = each.agreements
         if math.isnan(nearest.value):
             continue
-        tied = [other.scorer for other in others if other.standing == "not told apart"]
+        tied = [other.scorer for other in others if other.is_tied]
         answer = f"On {each.aspect} {nearest.scorer} is closest to people ({nearest.value:.2f})"
         if tied:
             is_ = "is" if len(tied) == 1 else "are"

@@ -113,7 +113,7 @@ trials *names: set-up
 
 # Train SmolLM2 on damage to texts that come along, and put it through the gate: an hour and a half on two cores
 distil-smollm2 folder="smollm2": set-up
-    spanjury distil build perturbations/demo/*.jsonl --from-damage --validation 0.02 -o {{ folder }}/set
+    spanjury distil build perturbations/demo/summarization.jsonl perturbations/demo/story-completion.jsonl perturbations/demo/question-answering.jsonl perturbations/demo/translation.jsonl --from-damage --validation 0.02 -o {{ folder }}/set
     spanjury distil train {{ folder }}/set --base embedded --max-steps 200 --batch-size 4 --max-length 512 --validate-every 100 -o {{ folder }}/model
     spanjury distil gate {{ folder }}/model --data {{ folder }}/set --limit 60 --option tries=1 --option max_tokens=160 -o {{ folder }}/gate
 

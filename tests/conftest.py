@@ -106,7 +106,7 @@ HEAVY = {
     "orchestration/frameworks/test_pytest_plugin.py": "starts processes",
     "orchestration/servers/http/test_processes.py": "starts processes",
     "orchestration/servers/mcp": "imports mcp and starts processes",
-    "orchestration/services/test_chaos.py": "breaks servers a thousand times",
+    "orchestration/services/test_chaos.py": "breaks servers hundreds of times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",
     "orchestration/services/test_ray_command.py": "starts a cluster",

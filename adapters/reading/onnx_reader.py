@@ -1,6 +1,6 @@
 """A window reader that onnxruntime runs on one core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -42,6 +42,10 @@ class OnnxReader(WindowReader):
     folder: Path
     card: ReaderCard
     _model: "Once[_Model]" = field(repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Callable[[Path], "OnnxReader"], tuple[Path]]:
+        """Pickle the folder alone: another process loads the model for itself."""
+        return open_reader, (self.folder,)
 
     @property
     def signature(self) -> str:

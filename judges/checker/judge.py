@@ -218,7 +218,7 @@ class CheckerJudge:
         """Check all claims."""
         output = segment.output
         # What is short takes as long to check as what is long to look at: all goes to a thread.
-        read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1)
+        read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1, stays=True)
         if not read:
             return _Checked(unscored=abstained("the output makes no claim"))
         pairs = [
@@ -256,7 +256,8 @@ class CheckerJudge:
         answers: list[ClaimSupport] = []
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
-            answers += await in_turn(partial(self._check, self.checker, batch), length=LONG + 1)
+            check = partial(self._check, self.checker, batch)
+            answers += await in_turn(check, length=LONG + 1, stays=True)
         return CheckedPairs(answers=tuple(answers))
 
     async def _with_phrases(

@@ -150,6 +150,7 @@ from spanjury.judges.core.span import (
     gravest,
     repetitions_last,
 )
+from spanjury.judges.core.trajectory import Speaker, Trajectory, Turn
 from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
 
@@ -256,6 +257,7 @@ __all__ = [
     "ServiceError",
     "Source",
     "SpanRef",
+    "Speaker",
     "StopReason",
     "StoreError",
     "Task",
@@ -266,7 +268,9 @@ __all__ = [
     "TokenizedModel",
     "ToolCall",
     "ToolSpec",
+    "Trajectory",
     "TransientModelError",
+    "Turn",
     "Unasked",
     "UnusableModelError",
     "Unverified",

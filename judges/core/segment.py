@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from spanjury.judges.core.span import ErrorSpan
+from spanjury.judges.core.trajectory import Trajectory
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNRATED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -53,6 +54,9 @@ class Segment:
         Error spans marked by people.
     meta
         Whatever else the row holds; judges never see it.
+    trajectory
+        What output and inputs were made of (`spanjury.judges.core.transcript.segment_of`) if the
+        output is an agent's; None for a text.
 
     Raises
     ------
@@ -69,6 +73,7 @@ class Segment:
     human: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: _UNRATED)
     gold: tuple[ErrorSpan, ...] = ()
     meta: Mapping[str, object] = field(default_factory=lambda: _NO_META)
+    trajectory: Trajectory | None = None
 
     def __post_init__(self) -> None:
         _check_texts(self.output, self.inputs)

@@ -162,21 +162,37 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def corpus_interval(
-    scores: MetricScores, *, seed: int = 1, draws: int = 1000
-) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of a corpus score over resampled segments.
+def corpus_intervals(
+    scores: Sequence[MetricScores], *, seed: int = 1, draws: int = 1000
+) -> list[tuple[float, float] | None]:
+    """Return the 95 % percentile interval of each corpus score over resampled segments.
 
-    None where the metric takes a corpus as a whole, and would have to measure again. The same seed
-    draws the same segments for every metric.
+    None where a metric takes a corpus as a whole, and would have to measure again. The segments are
+    drawn once for all metrics of as many segments.
     """
-    effect = _effect(scores)
-    if effect is None:
-        return None
-    items = len(scores.statistics or scores.segments or ())
-    resampled = bootstrap(effect, items=items, rng=default_rng(seed), draws=draws)
-    interval = percentile_interval(resampled)
-    return float(interval.low), float(interval.high)
+    intervals: list[tuple[float, float] | None] = [None] * len(scores)
+    by_items: dict[int, list[int]] = {}
+    effects = [_effect(each) for each in scores]
+    for index, effect in enumerate(effects):
+        if effect is not None:
+            items = len(scores[index].statistics or scores[index].segments or ())
+            by_items.setdefault(items, []).append(index)
+    for items, indices in by_items.items():
+        together = _together([effect for index in indices if (effect := effects[index])])
+        resampled = bootstrap(together, items=items, rng=default_rng(seed), draws=draws)
+        lows, highs = percentile_interval(resampled)
+        for index, low, high in zip(indices, lows.tolist(), highs.tolist(), strict=True):
+            intervals[index] = (low, high)
+    return intervals
+
+
+def _together(effects: Sequence[Weighted]) -> Weighted:
+    """Return effects as one, with a cell for each."""
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        return np.stack([effect(counts) for effect in effects], axis=-1)
+
+    return weighted
 
 
 def _effect(scores: MetricScores) -> Weighted | None:

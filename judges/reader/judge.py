@@ -1,6 +1,6 @@
 """A judge of whether the inputs support a text, which has a small encoder read every sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
@@ -27,7 +27,7 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.reader.findings import error_spans, unverified
 from spanjury.judges.reader.readings import sentence_readings
 from spanjury.judges.reader.tuning import LEAST, Tuning, sentence_evidence
-from spanjury.judges.text.turns import LONG, in_turn
+from spanjury.judges.text.turns import LONG, all_in_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,32 +91,41 @@ class ReaderJudge:
         output, inputs = segment.output, aspect.view(segment.inputs)
         if reason := obstacle(output, inputs, aspect):
             return abstained(reason)
-        spans: list[ErrorSpan] = []
-        open_sentences: list[Unverified] = []
-        evidence, read, copied = LEAST, 0, 0
-        batches = sentence_readings(self.encoder, output, inputs)
         # What is short takes as long to read as what is long to look at: all goes to a thread.
-        is_last = False
-        while not is_last:
-            readings, copies, is_last = await in_turn(partial(next, batches), length=LONG + 1)
-            for window, reading in readings:
+        parts = await all_in_turns(partial(self._parts, output, inputs), length=LONG + 1)
+        return Findings(
+            error_probability=self.tuning.probability(max(part.evidence for part in parts)),
+            spans=[span for part in parts for span in part.spans],
+            unverified=[sentence for part in parts for sentence in part.unverified],
+            read=sum(part.read for part in parts),
+            copied=sum(part.copied for part in parts),
+        )
+
+    def _parts(self, output: str, inputs: Mapping[str, str]) -> Iterator["_Part"]:
+        """Yield what is found in each batch of sentences."""
+        for batch in sentence_readings(self.encoder, output, inputs):
+            part = _Part(read=len(batch.readings), copied=batch.copied)
+            for window, reading in batch.readings:
                 likely = sentence_evidence(reading)
-                evidence = max(evidence, likely)
+                part.evidence = max(part.evidence, likely)
                 errors = list(
                     error_spans(window, reading, output=output, inputs=inputs, tuning=self.tuning)
                 )
-                spans += errors
+                part.spans += errors
                 probability = self.tuning.probability(likely)
                 if not errors and probability >= self.tuning.vouched:
-                    open_sentences.append(
+                    part.unverified.append(
                         unverified(window, reading, output=output, probability=probability)
                     )
-            read += len(readings)
-            copied += copies
-        return Findings(
-            error_probability=self.tuning.probability(evidence),
-            spans=spans,
-            unverified=open_sentences,
-            read=read,
-            copied=copied,
-        )
+            yield part
+
+
+@dataclass(slots=True, kw_only=True)
+class _Part:
+    """The findings in a batch of sentences."""
+
+    read: int
+    copied: int
+    evidence: float = LEAST
+    spans: list[ErrorSpan] = field(default_factory=list)
+    unverified: list[Unverified] = field(default_factory=list)

@@ -16,7 +16,6 @@ class Batch(NamedTuple):
 
     readings: Sequence[tuple[SentenceWindow, WindowReading]]
     copied: int
-    is_last: bool = False
 
 
 def sentence_readings(
@@ -39,7 +38,7 @@ def sentence_readings(
         if len(windows) == _BATCH:
             yield Batch(_read(encoder, windows), copied)
             windows, copied = [], 0
-    yield Batch(_read(encoder, windows), copied, is_last=True)
+    yield Batch(_read(encoder, windows), copied)
 
 
 def _read(

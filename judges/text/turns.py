@@ -4,12 +4,22 @@ Long texts are read in threads. All judges share a few, whatever they are and ho
 texts wait, and take turns in the order in which they came. More threads would not be faster,
 since Python runs one at a time, and each more would keep the event loop waiting longer.
 Short texts are read in the event loop, one in each of its rounds.
+
+Within `in_processes`, other processes read all texts instead. A text whose process dies is read
+once more.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+import pickle
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar, cast
 
 import anyio.lowlevel
+import anyio.to_process
 import anyio.to_thread
 
 T = TypeVar("T")
@@ -19,9 +29,23 @@ LONG = 2_000
 
 _THREADS = 2  # so that one very long text does not keep all the others waiting
 _queues: anyio.lowlevel.RunVar["_Queues"] = anyio.lowlevel.RunVar("judges.turns")
+_processes: ContextVar[anyio.CapacityLimiter | None] = ContextVar("judges.processes", default=None)
 
 
-async def in_turn(work: Callable[[], T], *, length: int) -> T:
+@contextmanager
+def in_processes(count: int) -> Iterator[None]:
+    """Have up to `count` processes, 1 or more, do the work of judges while the context lasts.
+
+    They begin when they are needed, and end with the event loop.
+    """
+    token = _processes.set(anyio.CapacityLimiter(count))
+    try:
+        yield
+    finally:
+        _processes.reset(token)
+
+
+async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) -> T:
     """Do `work` when its turn comes, in a thread if it is long.
 
     `length` is that of all texts that it reads, in code points. Raises what `work` raises.
@@ -30,13 +54,66 @@ async def in_turn(work: Callable[[], T], *, length: int) -> T:
     ----------
     work
         Returns what it makes and changes nothing: where the caller is cancelled it is left
-        to end by itself.
+        to end by itself. It is pickled if another process is to do it; work that cannot be is
+        done here.
+    stays
+        Whether it is done in this process in any case, for what it holds is large.
     """
+    processes = _processes.get()
+    if processes is not None and not stays and (order := _pickled(work)) is not None:
+        return await _elsewhere(order, processes)
     queues = _of_this_loop()
     if length > LONG:
         return await anyio.to_thread.run_sync(work, limiter=queues.long, abandon_on_cancel=True)
     async with queues.short:
         return work()
+
+
+async def all_in_turns(parts: Callable[[], Iterator[T]], *, length: int) -> list[T]:
+    """Return all that `parts` yields: each is made in a turn, or all in one by another process.
+
+    `length` is as in `in_turn`. Raises what `parts` raises.
+    """
+    if _processes.get() is not None:
+        return await in_turn(partial(_listed, parts), length=length)
+    made: list[T] = []
+    iterator = parts()
+    while (part := await in_turn(partial(next, iterator, _END), length=length)) is not _END:
+        made.append(cast("T", part))  # the end alone is no part
+    return made
+
+
+_END = object()
+
+
+def _listed(parts: Callable[[], Iterator[T]]) -> list[T]:
+    return list(parts())
+
+
+def _pickled(work: Callable[[], T]) -> "_Order[T] | None":
+    try:
+        return _Order(pickle.dumps(work))
+    except (pickle.PicklingError, AttributeError, TypeError):  # it holds what cannot be
+        return None
+
+
+async def _elsewhere(order: "_Order[T]", processes: anyio.CapacityLimiter) -> T:
+    try:
+        return await anyio.to_process.run_sync(order, cancellable=True, limiter=processes)
+    except anyio.BrokenWorkerProcess:
+        return await anyio.to_process.run_sync(order, cancellable=True, limiter=processes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order(Generic[T]):
+    """Pickled work for a process that Ctrl-C is not meant for: the first process ends it."""
+
+    work: bytes
+
+    def __call__(self) -> T:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        do: Callable[[], T] = pickle.loads(self.work)  # noqa: S301  by `_pickled`
+        return do()
 
 
 class _Queues:

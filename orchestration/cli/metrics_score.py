@@ -68,7 +68,12 @@ def score(
         limit=texts.limit,
     )
     scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
-    rows = [row for metric in scored.scores for row in _rows(metric, scored, by_system=by_system)]
+    intervals = corpus.corpus_intervals(scored.scores)
+    rows = [
+        row
+        for metric, interval in zip(scored.scores, intervals, strict=True)
+        for row in _rows(metric, interval, scored, by_system=by_system)
+    ]
     if json:
         console.print_json(
             {"segments": len(scored.segments), "metrics": [asdict(row) for row in rows]}
@@ -118,12 +123,16 @@ def _measured(
 
 
 def _rows(
-    scores: "corpus.MetricScores", scored: "service.Scored", *, by_system: bool
+    scores: "corpus.MetricScores",
+    interval: tuple[float, float] | None,
+    scored: "service.Scored",
+    *,
+    by_system: bool,
 ) -> Iterator[_Row]:
     yield _Row(
         metric=scores.named.name,
         score=scores.corpus,
-        interval=corpus.corpus_interval(scores),
+        interval=interval,
         better=scores.named.card.direction,
         signature=stamped(scores.named.signature),
     )

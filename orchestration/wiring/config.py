@@ -154,6 +154,8 @@ class PanelConfig:
         Stages in which the seats are asked; None to ask all at once.
     families
         Family -> words in its models' names, beside those known; they change warnings alone.
+    processes
+        Processes that do the work of judges that ask no model; 0 for threads of this process.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -168,6 +170,7 @@ class PanelConfig:
     calibration: Path | None = None
     cascade: CascadeConfig | None = None
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    processes: int = 0
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:
@@ -192,8 +195,8 @@ class PanelConfig:
 
     @property
     def workers(self) -> int:
-        """Assessments at once that keep every model busy, though seats wait for each other."""
-        return 2 * self.connections
+        """Assessments at once that keep every model and process busy, though seats wait."""
+        return 2 * max(self.connections, self.processes)
 
 
 def _with_own_judge(seat: SeatConfig) -> SeatConfig:

@@ -2,4 +2,5 @@
 
 from spanjury.orchestration.cli import main
 
-main()
+if __name__ == "__main__":  # the processes of workers import this file under another name
+    main()

@@ -1,5 +1,6 @@
 """The flags that say who judges: panels, models, and calls to models."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -149,6 +150,14 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
         )
 
 
+def _processes(workers: str) -> int:
+    if workers == "auto":
+        return os.cpu_count() or 1
+    if not workers.isdecimal():
+        raise ConfigError(f"--workers {workers}: expected a number, or auto for one a core")
+    return int(workers)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelFlags(Flags, title="Judges"):
     """The flags that name judges and models."""
@@ -170,6 +179,15 @@ class PanelFlags(Flags, title="Judges"):
         Flag(
             "Maximum cost of a cascade, in dollars (5), calls (300calls) or tokens (2e5tokens).",
             "AMOUNT",
+            env=True,
+            rare=True,
+        ),
+    ] = None
+    workers: Annotated[
+        str | None,
+        Flag(
+            "Processes for the judges that ask no model: a number, or auto for one a core.",
+            "N|auto",
             env=True,
             rare=True,
         ),
@@ -199,6 +217,7 @@ class PanelFlags(Flags, title="Judges"):
             panel,
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
+            processes=panel.processes if self.workers is None else _processes(self.workers),
         )
 
     def _within_budget(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":

@@ -12,7 +12,7 @@ from fakes.metrics import Broken, Overlap, Process, Share, Whole, card
 from spanjury.judges.core import DataError, Metric, MetricCard, MetricError, Sample
 from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
 from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.scores import MetricScores, corpus_interval, measured, put_together
+from spanjury.judges.metrics.scores import MetricScores, corpus_intervals, measured, put_together
 
 ANY = card()
 
@@ -86,16 +86,18 @@ def test_parts_of_a_corpus_are_scored_from_its_sums() -> None:
 
 def test_an_interval_holds_the_corpus_score_and_is_the_same_again() -> None:
     scores = put_together(named(Share()), [measured(named(Share()), texts(200))])
-    interval = corpus_interval(scores, draws=300)
+    (interval,) = corpus_intervals([scores], draws=300)
     assert interval is not None
     low, high = interval
     assert low < scores.corpus < high
-    assert interval == corpus_interval(scores, draws=300)
+    few = put_together(named(Share()), [measured(named(Share()), texts(50))])
+    beside_others = corpus_intervals([few, scores, scores], draws=300)
+    assert beside_others[1:] == [interval, interval]
 
 
 def test_a_metric_that_takes_a_corpus_as_a_whole_has_no_interval() -> None:
     whole = put_together(named(Whole()), [measured(named(Whole()), texts(7))])
-    assert corpus_interval(whole) is None
+    assert corpus_intervals([whole]) == [None]
 
 
 def test_undefined_segments_are_not_in_an_interval_but_in_the_score() -> None:
@@ -108,4 +110,4 @@ def test_undefined_segments_are_not_in_an_interval_but_in_the_score() -> None:
 
     scores = put_together(named(Gaps()), [measured(named(Gaps()), texts(5))])
     assert math.isnan(scores.corpus)
-    assert corpus_interval(scores, draws=50) == (1.0, 1.0)
+    assert corpus_intervals([scores], draws=50) == [(1.0, 1.0)]

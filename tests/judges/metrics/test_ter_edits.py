@@ -25,7 +25,7 @@ def test_edits_are_those_of_sacrebleu(output: list[str], references: list[list[s
 
 @pytest.mark.heavy
 @given(output=LONG, reference=LONG)
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_edits_of_long_texts_agree_with_sacrebleu(output: list[str], reference: list[str]) -> None:
     assert fewest_edits(output, [reference]) == edits(output, reference)
 

@@ -1,15 +1,19 @@
 """Turns: how much of an event loop, and how many threads, the work of offline judges takes."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 import pytest
+from fakes.work import counted, dies_once
 
-from spanjury.judges.text.turns import LONG, in_turn
+from spanjury.judges.text.turns import LONG, all_in_turns, in_processes, in_turn
 
 
 class Held:
@@ -100,3 +104,28 @@ async def test_errors_are_raised_at_any_length() -> None:
 
 def _fail() -> None:
     raise ValueError("expected a text")
+
+
+async def test_processes_do_the_work_and_one_that_dies_costs_a_second_try(tmp_path: Path) -> None:
+    with in_processes(1):
+        worker = await in_turn(os.getpid, length=1)
+        assert worker not in {
+            os.getpid(),
+            await in_turn(partial(dies_once, tmp_path / "f"), length=1),
+        }
+        parts = await all_in_turns(partial(counted, 3), length=LONG + 1)
+    assert [number for number, _ in parts] == [0, 1, 2]
+    assert os.getpid() not in {process for _, process in parts}
+    assert await in_turn(os.getpid, length=1) == os.getpid()
+
+
+async def test_what_cannot_be_pickled_or_is_to_stay_is_done_here() -> None:
+    lock = threading.Lock()
+    with in_processes(1):
+        assert await in_turn(lambda: (lock.locked(), os.getpid()), length=1) == (False, os.getpid())
+        assert await in_turn(os.getpid, length=1, stays=True) == os.getpid()
+
+
+async def test_parts_are_made_one_a_turn() -> None:
+    threads = [number for number, _ in await all_in_turns(partial(counted, 3), length=LONG + 1)]
+    assert threads == [0, 1, 2]

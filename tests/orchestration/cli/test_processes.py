@@ -108,3 +108,20 @@ def test_closing_the_output_ends_the_view_and_not_the_run(tmp_path: Path, flags:
     assert "Traceback" not in errors
     assert "Exception ignored" not in errors
     assert len(rows(tmp_path / "results.jsonl")) == len(ROWS)
+
+
+def without_seconds(path: Path) -> list[dict[str, object]]:
+    made = rows(path)
+    for row in made:
+        for seat in row["seats"]:  # type: ignore[attr-defined]  # a list of objects
+            del seat["seconds"]
+    return made
+
+
+def test_workers_write_the_rows_of_one_process(tmp_path: Path) -> None:
+    alone = start(tmp_path, "--judge", "form", "--no-memory", "-o", "alone.jsonl")
+    alone.communicate(timeout=60)
+    shared = start(tmp_path, "--judge", "form", "--no-memory", "--workers", "2", "-o", "b.jsonl")
+    shared.communicate(timeout=60)
+    assert (alone.returncode, shared.returncode) == (0, 0)
+    assert without_seconds(tmp_path / "b.jsonl") == without_seconds(tmp_path / "alone.jsonl")

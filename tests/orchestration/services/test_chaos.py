@@ -77,7 +77,7 @@ def assert_says(row: Row, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "count", "quick_per_slow"),
-    [("openai-compatible/judge", 1000, 12), ("hosted_vllm/judge", 150, 3)],
+    [("openai-compatible/judge", 600, 8), ("hosted_vllm/judge", 150, 3)],
 )
 def test_a_fault_costs_a_row_its_score_at_most_and_a_resume_brings_it_back(
     tmp_path: Path, name: str, count: int, quick_per_slow: int

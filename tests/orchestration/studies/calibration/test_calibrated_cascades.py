@@ -18,7 +18,7 @@ from spanjury.orchestration.studies.calibration.fitting import (
 from spanjury.orchestration.studies.panel_study.cascades import StagedTexts, fit_cascade, judge
 from spanjury.stats.arrays import FloatArray
 
-TEXTS, SPLITS, RATE = 360, 150, 0.1
+TEXTS, SPLITS, RATE = 360, 75, 0.1
 FIT, MARKED = 120, 240
 SEATS = ("free", "dear", "dearer")
 

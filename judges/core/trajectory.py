@@ -1,0 +1,71 @@
+"""A trajectory: what a user, an agent and its tools said and did, turn by turn."""
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal
+
+from spanjury.judges.core.chat import ToolCall, ToolSpec
+
+Speaker = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn.
+
+    Parameters
+    ----------
+    role
+        Who speaks; the agent is the assistant.
+    text
+        What is said, or what a tool returned.
+    calls
+        The calls of tools that an assistant's turn makes, in order.
+    call_id
+        Of a tool's turn, the call that it answers.
+    name
+        Of a tool's turn, the tool.
+    failed
+        True for a tool's turn that reports an error.
+    images
+        References of images that belong to the turn, as URLs or names; judges see no images.
+    """
+
+    role: Speaker
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    failed: bool = False
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """Turns in order, and the tools that the agent could call; `tools` is empty if not known.
+
+    Raises `ValueError` if no turn is the assistant's.
+    """
+
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolSpec, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not any(turn.role == "assistant" for turn in self.turns):
+            raise ValueError("a trajectory needs a turn of the assistant's")
+
+    def caller_of(self, number: int) -> ToolCall | None:
+        """Return the call that turn `number` answers, or None: by its id, else by its order."""
+        turn = self.turns[number - 1]
+        before = self.turns[: number - 1]
+        if turn.role != "tool":
+            return None
+        calls = [call for earlier in before for call in earlier.calls]
+        if turn.call_id:
+            named = (call for call in reversed(calls) if call.call_id == turn.call_id)
+            return next(named, None)
+        results = sum(
+            1 for _ in takewhile(lambda earlier: earlier.role == "tool", reversed(before))
+        )
+        asked = next((earlier.calls for earlier in reversed(before) if earlier.calls), ())
+        return asked[results] if results < len(asked) else None

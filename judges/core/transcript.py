@@ -1,0 +1,301 @@
+"""A transcript: a trajectory as the output and the inputs of a segment.
+
+The output is what the agent wrote, its calls included; each turn of anyone else is an input. So
+judges, spans, keys, results and pages treat a trajectory as they treat any text. `Transcript` leads
+from offsets in the output to a turn, or to a value among the arguments of a call, and back.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spanjury.judges.core.chat import ToolSpec
+from spanjury.judges.core.identity_cache import IdentityCache
+from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.trajectory import Trajectory
+
+INSTRUCTIONS, USER, RESULT, TOOLS = "Instructions", "User", "Result", "Tools"
+"""Headers of the inputs. A turn's header also has its number, as ``Result [4]``."""
+
+_BREAK = "\n\n"
+_HEADERS: Mapping[str, str] = {"system": INSTRUCTIONS, "user": USER, "tool": RESULT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A position in a trajectory.
+
+    Parameters
+    ----------
+    turn
+        Number of the turn, from 1.
+    call
+        Number of the call within the turn, from 1; 0 for the turn's text.
+    path
+        JSON path of a value among the call's arguments, as ``$.guests[0].name``; ``$`` for the
+        arguments as a whole, and empty for the name of the tool or the turn's text.
+    start, end
+        Half-open offsets in code points of the turn's text, the tool's name, or the value as JSON
+        writes it, without the quotation marks of a text.
+    """
+
+    turn: int
+    call: int = 0
+    path: str = ""
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        """Name the place for people, as ``turn 3, call 1, $.date``."""
+        call = f", call {self.call}" if self.call else ""
+        return f"turn {self.turn}{call}{f', {self.path}' if self.path else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a transcript: `position` stands at ``text[start:end]``; parts may hold parts."""
+
+    position: Position
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """The agent's writing as one text, and where each part of it stands.
+
+    Parameters
+    ----------
+    text
+        A line ``Turn 3:`` before each turn of the agent's, its text, and a line
+        ``call NAME {ARGUMENTS}`` for each call.
+    parts
+        In order of place; a part that holds others comes before them.
+    """
+
+    text: str
+    parts: tuple[Part, ...]
+
+    def position_of(self, start: int, end: int) -> Position | None:
+        """Return where ``text[start:end]`` stands: the smallest part that it overlaps first.
+
+        A text that goes on into the next part is cut at the end of its first. None for a text that
+        no turn holds, such as the line before a turn.
+        """
+        overlapping = [part for part in self.parts if part.start < end and start < part.end]
+        holding = [part for part in overlapping if part.start <= start and end <= part.end]
+        chosen = min(holding or overlapping, key=lambda part: part.end - part.start, default=None)
+        if chosen is None:
+            return None
+        return replace(
+            chosen.position,
+            start=max(start, chosen.start) - chosen.start,
+            end=min(end, chosen.end) - chosen.start,
+        )
+
+    def interval(self, turn: int, call: int = 0, path: str = "") -> tuple[int, int] | None:
+        """Return the half-open offsets of a part of the text; None if there is none.
+
+        Examples
+        --------
+        >>> from spanjury.judges.core import ToolCall, Turn
+        >>> call = ToolCall(call_id="", name="book", arguments='{"date": "4 May"}')
+        >>> made = transcript(Trajectory(turns=(Turn(role="assistant", calls=(call,)),)))
+        >>> start, end = made.interval(1, 1, "$.date")
+        >>> made.text[start:end]
+        '4 May'
+        """
+        return next(
+            (
+                (part.start, part.end)
+                for part in self.parts
+                if (part.position.turn, part.position.call, part.position.path)
+                == (turn, call, path)
+            ),
+            None,
+        )
+
+
+def transcript(trajectory: Trajectory) -> Transcript:
+    """Return what the agent wrote in `trajectory`, as one text with the places in it."""
+    return _TRANSCRIPTS.of(trajectory)
+
+
+def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:
+    """Return a segment of `trajectory`: what else `segment` has stays, but output and inputs.
+
+    The task is ``agent`` where `segment` names none.
+    """
+    made = segment or Segment(output="", segment_id="-")
+    return replace(
+        made,
+        segment_id=segment.segment_id if segment else "",
+        output=transcript(trajectory).text,
+        inputs=inputs_of(trajectory),
+        task=made.task or "agent",
+        trajectory=trajectory,
+    )
+
+
+def inputs_of(trajectory: Trajectory) -> dict[str, str]:
+    """Return what the agent was given: header -> text, one for each turn of anyone else."""
+    inputs = {
+        f"{_HEADERS[turn.role]} [{number}]": _given(trajectory, number)
+        for number, turn in enumerate(trajectory.turns, 1)
+        if turn.role != "assistant"
+    }
+    if trajectory.tools:
+        inputs[TOOLS] = "\n".join(map(_specified, trajectory.tools))
+    return inputs
+
+
+def replies(trajectory: Trajectory) -> tuple[int, ...]:
+    """Return the numbers of the agent's turns that speak to the user: a text, and no call."""
+    return tuple(
+        number
+        for number, turn in enumerate(trajectory.turns, 1)
+        if turn.role == "assistant" and turn.text and not turn.calls
+    )
+
+
+def turn_of(header: str) -> int | None:
+    """Return the number of the turn that is the input under `header`; None if it is no turn.
+
+    Examples
+    --------
+    >>> turn_of("Result [4]"), turn_of("Tools")
+    (4, None)
+    """
+    name, bracket, rest = header.partition(" [")
+    number = rest.removesuffix("]")
+    is_turn = bracket and name in _HEADERS.values() and number.isdecimal()
+    return int(number) if is_turn else None
+
+
+def json_leaves(value: object, path: str = "$") -> Iterator[tuple[str, object]]:
+    """Yield path and value of all in `value` that holds nothing else, in order.
+
+    An empty list or object is a leaf.
+
+    Examples
+    --------
+    >>> list(json_leaves({"who": ["Ann"], "on": None}))
+    [('$.who[0]', 'Ann'), ('$.on', None)]
+    """
+    inner = _children(value, path)
+    if not inner:
+        yield path, value
+    for child, held in inner:
+        yield from json_leaves(held, child)
+
+
+def _children(value: object, path: str) -> list[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        return [(_member(path, str(key)), held) for key, held in value.items()]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [(f"{path}[{number}]", held) for number, held in enumerate(value)]
+    return []
+
+
+def _member(path: str, key: str) -> str:
+    return f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]"
+
+
+def _given(trajectory: Trajectory, number: int) -> str:
+    turn = trajectory.turns[number - 1]
+    call = trajectory.caller_of(number)
+    name = turn.name or (call.name if call else "")
+    if turn.role != "tool" or not (name or turn.failed):
+        return turn.text
+    return f"{name}{' failed' if turn.failed else ''}: {turn.text}".removeprefix(" ")
+
+
+def _specified(tool: ToolSpec) -> str:
+    parameters = json.dumps(tool.parameters, ensure_ascii=False, default=dict)
+    return f"{tool.name}: {tool.description} {parameters}"
+
+
+def _key(key: object) -> str:
+    return f"{json.dumps(key, ensure_ascii=False)}: "
+
+
+class _Writer:
+    """Writes a transcript, and where each part begins and ends."""
+
+    def __init__(self) -> None:
+        self._written: list[str] = []
+        self._length = 0
+        self.parts: list[Part] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._written)
+
+    def write(self, text: str) -> None:
+        self._written.append(text)
+        self._length += len(text)
+
+    def part(self, text: str, *, turn: int, call: int = 0, path: str = "") -> None:
+        start = self._length
+        self.write(text)
+        self._add(start, turn=turn, call=call, path=path)
+
+    def arguments(self, text: str, *, turn: int, call: int) -> None:
+        """Write arguments as JSON with a place for each value; those that are none as they are."""
+        try:
+            value = json.loads(text) if text.strip() else {}
+        except (ValueError, RecursionError):
+            self.part(text, turn=turn, call=call, path="$")
+            return
+        self._value(value, "$", turn=turn, call=call)
+
+    def _value(self, value: object, path: str, *, turn: int, call: int) -> None:
+        inner = _children(value, path)
+        if isinstance(value, str):
+            self.write('"')
+            self.part(json.dumps(value, ensure_ascii=False)[1:-1], turn=turn, call=call, path=path)
+            self.write('"')
+        elif not inner:
+            text = json.dumps(value, ensure_ascii=False)
+            self.part(text, turn=turn, call=call, path=path)
+        else:
+            start = self._length
+            index = len(self.parts)
+            keys = [*map(_key, value)] if isinstance(value, Mapping) else [""] * len(inner)
+            opening, closing = "{}" if isinstance(value, Mapping) else "[]"
+            self.write(opening)
+            for number, (key, (child, held)) in enumerate(zip(keys, inner, strict=True)):
+                self.write((", " if number else "") + key)
+                self._value(held, child, turn=turn, call=call)
+            self.write(closing)
+            self._add(start, turn=turn, call=call, path=path, index=index)
+
+    def _add(
+        self, start: int, *, turn: int, call: int, path: str, index: int | None = None
+    ) -> None:
+        end = self._length
+        if start == end:
+            return
+        position = Position(turn=turn, call=call, path=path, start=0, end=end - start)
+        part = Part(position=position, start=start, end=end)
+        self.parts.insert(len(self.parts) if index is None else index, part)
+
+
+def _transcript(trajectory: Trajectory) -> Transcript:
+    writer = _Writer()
+    for number, turn in enumerate(trajectory.turns, 1):
+        if turn.role != "assistant":
+            continue
+        writer.write(f"{_BREAK if writer.parts else ''}Turn {number}:")
+        if turn.text:
+            writer.write("\n")
+            writer.part(turn.text, turn=number)
+        for count, call in enumerate(turn.calls, 1):
+            writer.write("\ncall ")
+            writer.part(call.name, turn=number, call=count)
+            writer.write(" ")
+            writer.arguments(call.arguments, turn=number, call=count)
+    return Transcript(text=writer.text, parts=tuple(writer.parts))
+
+
+_TRANSCRIPTS = IdentityCache[Trajectory, Transcript](_transcript)

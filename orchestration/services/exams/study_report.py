@@ -251,7 +251,7 @@ class StudyReport(Generic[T_co]):
 
     @property
     def answer(self) -> str:
-        """What was found, in a sentence or two; a page begins with it."""
+        """The findings in a sentence or two, with which a page begins."""
         return "".join(piece.text for piece in parts(self.document.answer))
 
     @property

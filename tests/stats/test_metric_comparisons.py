@@ -242,10 +242,10 @@ def test_ranks_by_signs_equal_those_by_sorting(monkeypatch: pytest.MonkeyPatch) 
     pair = rng.integers(1, 4, (2, 6, 9)).astype(float)
     human[0, :2] = pair[1, 3:, 4] = math.nan
 
-    def results() -> tuple[np.ndarray, np.ndarray, float]:
+    def results() -> list[FloatArray]:
         drawn = resampled_correlations(human, pair, level="by-input", rng=default_rng(2), draws=40)
         swapped = perm_both(human, pair, level="by-input", rng=default_rng(3), draws=40)
-        return drawn.estimate, drawn.draws, swapped.p_two_sided
+        return [drawn.estimate, drawn.draws, np.array(swapped.p_two_sided)]
 
     by_signs = results()
     monkeypatch.setattr(rank_signs, "_MOST_SYSTEMS", 0)

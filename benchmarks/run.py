@@ -38,6 +38,7 @@ SCRIPTS = (
     "damage_data",
     "distil",
     "serve",
+    "watch",
 )
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 
 _MODULES = {
     "resampling": ("Interval", "bootstrap", "effect_difference", "percentile_interval"),
+    "bounded_means": ("BoundedMean", "RisingMean", "bounded_mean"),
     "calibration_error": ("calibration_error",),
     "combination.discernment": ("discernment_score", "linear_pool", "target_contrast"),
     "combination.harmonic_mean": (

@@ -1,3 +1,6 @@
+from spanjury.stats.bounded_means import BoundedMean as BoundedMean
+from spanjury.stats.bounded_means import RisingMean as RisingMean
+from spanjury.stats.bounded_means import bounded_mean as bounded_mean
 from spanjury.stats.calibration_error import calibration_error as calibration_error
 from spanjury.stats.combination.discernment import discernment_score as discernment_score
 from spanjury.stats.combination.discernment import linear_pool as linear_pool

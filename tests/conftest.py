@@ -34,6 +34,7 @@ HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
     "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_runs_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",

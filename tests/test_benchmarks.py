@@ -47,6 +47,17 @@ def test_a_server_that_refuses_ends_the_benchmark(
         getattr(runs, run)(course, ROWS)
 
 
+def test_no_trace_that_was_taken_on_is_lost_or_doubled_by_a_kill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    watch = importlib.import_module("benchmarks.watch")
+    (row,) = watch.kills(times=1, rate=60.0)
+    kills, taken, lost, doubled = map(int, row.strip("| ").split(" | "))
+    assert taken > 0
+    assert (kills, lost, doubled) == (1, 0, 0)
+
+
 def test_the_code_holds_what_the_trials_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     trials = importlib.import_module("benchmarks.trials.lost_replies")

@@ -66,6 +66,8 @@ from spanjury.judges.core.errors import (
     RunFailedError,
     RunStoppedError,
     ServiceError,
+    SinkError,
+    SinkRefusedError,
     StoreError,
     TransientModelError,
     UnusableModelError,
@@ -102,6 +104,7 @@ from spanjury.judges.core.ports import (
     OrderFreePairJudge,
     PairJudge,
     PricedModel,
+    Sink,
     Source,
     TokenizedModel,
 )
@@ -150,6 +153,7 @@ from spanjury.judges.core.span import (
     gravest,
     repetitions_last,
 )
+from spanjury.judges.core.trace_score import TraceScore
 from spanjury.judges.core.trajectory import Speaker, Trajectory, Turn
 from spanjury.judges.core.version import VERSION
 from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
@@ -255,6 +259,9 @@ __all__ = [
     "Segment",
     "SegmentMetric",
     "ServiceError",
+    "Sink",
+    "SinkError",
+    "SinkRefusedError",
     "Source",
     "SpanRef",
     "Speaker",
@@ -268,6 +275,7 @@ __all__ = [
     "TokenizedModel",
     "ToolCall",
     "ToolSpec",
+    "TraceScore",
     "Trajectory",
     "TransientModelError",
     "Turn",

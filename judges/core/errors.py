@@ -9,6 +9,8 @@
     |-- DataError               a row or a file cannot be read; names the place
     |-- StoreError              a result cannot be written
     |-- ServiceError            a service cannot begin: its address is taken, its folder in use
+    |-- SinkError               a service did not take scores; sending them again may help
+    |   `-- SinkRefusedError    it refuses these scores, and may take others
     |-- PerturbationError       a text cannot be damaged
     |-- MetricError             a metric cannot measure what it is given
     |-- RunStoppedError         a run stopped before its end, on request or at a limit
@@ -93,6 +95,26 @@ class StoreError(EvaluationError):
 
 class ServiceError(EvaluationError):
     """A service cannot begin: its address is taken, or its folder is in use."""
+
+
+class SinkError(EvaluationError):
+    """A service did not take scores: it was not reached, is busy or did not accept our key.
+
+    Parameters
+    ----------
+    message
+        What happened, without keys.
+    retry_after
+        Seconds that the service asked us to wait, or None where it did not say.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class SinkRefusedError(SinkError):
+    """A service refuses these scores, and may take others: a trace of them is unknown to it."""
 
 
 class PerturbationError(EvaluationError):

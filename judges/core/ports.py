@@ -25,6 +25,7 @@ from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import PairReport, TextPair
 from spanjury.judges.core.report import Report, Verdict
 from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.trace_score import TraceScore
 
 
 @runtime_checkable
@@ -292,6 +293,33 @@ class Source(Protocol):
 
     def __call__(self, path: Path, /) -> Iterator[Segment | DataError]:
         """Read `path`; raise `DataError` at once if it is missing or not a file of this kind."""
+        ...
+
+
+@runtime_checkable
+class Sink(Protocol):
+    """A service that takes the scores of live traffic.
+
+    A plugin of the group ``spanjury.sinks`` is a callable that returns one, as a class does; its
+    keyword parameters are its options. It is used in one event loop of asyncio.
+    """
+
+    async def send(self, scores: Sequence[TraceScore], /) -> None:
+        """Return once the service has all of `scores`, which are one or more.
+
+        A score may come again, if it is unknown whether the service has it: `score_id` tells.
+
+        Raises
+        ------
+        SinkError
+            If it has not, and the same scores are to be sent later.
+        SinkRefusedError
+            If it refuses one of them. They are then sent one by one.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
         ...
 
 

@@ -38,6 +38,7 @@ with lazily():
         serve_mcp,
         study,
         view,
+        watch,
     )
     from spanjury.orchestration.services.exams import (
         agreement,
@@ -77,6 +78,7 @@ class _Commands(CommandGroup):
         "sample": lambda: marks.sample,
         "mcp": lambda: serve_mcp.mcp,
         "serve": lambda: serve.serve,
+        "watch": lambda: watch.watch,
         "judges": lambda: lists.judges,
         "aspects": lambda: lists.aspects,
         "tasks": lambda: lists.tasks,
@@ -143,6 +145,7 @@ class _Marks(CommandGroup):
         "export": lambda: marks.export,
         "import": lambda: marks.import_marks,
         "agreement": lambda: marks.agreement,
+        "guideline": lambda: marks.write_guideline,
     }
 
 
@@ -185,7 +188,11 @@ for name, commands, summary in (
     ("bench", _Bench, "Measure judges on texts whose errors people marked."),
     ("distil", _Distil, "Distil a small judge from large ones."),
     ("exam", _Exam, "Examine judges."),
-    ("marks", _Marks, "List, export, import and compare people's marks of a run."),
+    (
+        "marks",
+        _Marks,
+        "List, export, import and compare people's marks of a run; print their guideline.",
+    ),
     ("metrics", _Metrics, "Score texts with classic metrics, from BLEU to BERTScore."),
     ("panel", _Panel, "Study which seats a panel needs, and what they cost."),
     ("runs", _Runs, "List runs (the default), delete old ones, or repair one."),

@@ -6,18 +6,21 @@ from typing import Annotated, Literal
 
 import typer
 
+from spanjury.judges.core import Aspect, ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
-from spanjury.orchestration.cli.flags.data import Columns
+from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
 
 with lazily():
+    from spanjury.judges.tasks import catalogue
     from spanjury.orchestration.cli import console, progress
-    from spanjury.orchestration.report import numbers
+    from spanjury.orchestration.report import files, html, markdown, numbers
     from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import (
         comparison,
         exporting,
+        guideline,
         importing,
         marked_run,
     )
@@ -150,6 +153,60 @@ def agreement(
             f"{judged.stale} finished marks are not counted in shares of judges' spans: the results"
             " now hold other spans"
         )
+
+
+def write_guideline(
+    *,
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RUN", help="Run whose aspects to explain; or name a task with --task."
+        ),
+    ] = None,
+    task: Task = None,
+    aspect: Annotated[
+        tuple[str, ...],
+        Flag("Aspect to explain; repeatable. By default all of the run or of the task."),
+    ] = (),
+    output: Annotated[
+        Path | None, Flag("File to write, .html or .md; printed by default.", "FILE", also="-o")
+    ] = None,
+    aspects_file: AspectsFiles = (),
+) -> None:
+    """Write a guideline for annotators: how to mark, severities with examples, each aspect.
+
+    The page of `spanjury view RUN` shows the same while a person marks.
+    """
+    if output is not None and output.suffix not in {".html", ".md"}:
+        raise ConfigError(f"a guideline ends in .html or .md, got {output.name!r}")
+    report = guideline.guideline(_explained(run, task, aspect, files=aspects_file))
+    if output is None:
+        console.print_report(report)
+        return
+    write = html.report_html if output.suffix == ".html" else markdown.report_markdown
+    files.write_whole(output, write(report).encode())
+    say(f"the guideline is in {output}")
+
+
+def _explained(
+    run: Path | None, task: str | None, names: Sequence[str], *, files: Sequence[Path]
+) -> list[Aspect]:
+    """Return the aspects of a run or a task; those of some names if there are any."""
+    if (run is None) == (task is None):
+        raise ConfigError("name either a run or a task: spanjury marks guideline --task NAME")
+    if task is not None:
+        tasks = catalogue.Catalogue.load(*files)
+        if names:
+            return [tasks.aspect(task, name) for name in names]
+        return list(tasks.aspects(task))
+    assert run is not None  # checked above
+    aspects = marked_run.MarkedRun(run).aspects
+    judged = [aspect.name for aspect in aspects]
+    if strange := [name for name in names if name not in judged]:
+        raise ConfigError(
+            f"{run} was not judged on {strange[0]}; {choices_for(strange[0], judged)}"
+        )
+    return [aspect for aspect in aspects if not names or aspect.name in names]
 
 
 def _end_if_damaged(names: Sequence[str]) -> None:

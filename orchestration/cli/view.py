@@ -1,4 +1,4 @@
-"""`spanjury view`: look at one run, or at two beside each other, in a browser."""
+"""`spanjury view`: look at one run, at two beside each other, or at a list, in a browser."""
 
 import os
 import sys
@@ -19,13 +19,17 @@ from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.data import AspectsFiles
 
 with lazily():
+    import msgspec
+
     from spanjury.orchestration.report import files
     from spanjury.orchestration.report.view import page as pages
-    from spanjury.orchestration.servers.view import marks
+    from spanjury.orchestration.servers.view import app, marks
     from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.servers.view import runs as runs_server
     from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
+    from spanjury.orchestration.services.viewing import runs as lists
     from spanjury.orchestration.services.viewing import view as views
     from spanjury.orchestration.wiring import marks as marks_files
 
@@ -82,41 +86,87 @@ def view(
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Folder or name of a run, or a file of results; two are shown side by side.",
+            help="Folder or name of a run, or a file of results; two are shown side by side. A"
+            " folder of runs, by default that in your user data folder, is shown as a list.",
         ),
-    ],
+    ] = (),
     title: Annotated[str, Flag("Title of the page; by default the names of the runs.")] = "",
     texts: TextFlags,
     serving: ServerFlags,
     file: FileFlags,
 ) -> None:
-    """Show the texts of a run with their error spans, or two runs side by side, in a browser.
+    """Show the texts of a run with their error spans, two runs side by side, or a list of runs.
 
-    The page is served to this machine only, until Ctrl-C; --html writes it to a file instead.
+    The page opens in a browser and is served to this machine only, until Ctrl-C; --html writes it
+    to a file instead.
     """
     _check(file)
     if file.html is None:  # before rows are read, which would go on meanwhile
         require(server)
-    viewed = sources.find_runs(runs, data=texts.data, columns=texts.column)
-    with views.View(
-        viewed,
-        title=title,
-        aspects_files=texts.aspects_file,
-        only=sampled.read_names(texts.rows) if texts.rows else None,
-    ) as opened:
+    folder = sources.folder_of_runs(runs)
+    if folder is not None:
+        _view_list(folder, title=title, texts=texts, serving=serving, file=file)
+        return
+    with _view(runs, title=title, texts=texts) as opened:
         if file.html is not None:
             _write(opened, file.html, file)
             return
         page = pages.view_page(opened.title, blocks={}, is_served=True)
-
-        def show(url: str) -> None:
-            say(f"look at {url}")
-            say("Ctrl-C ends it")
-            if not serving.no_browser:
-                _open_browser(url)
-
         with _marks_of(opened, texts) as routes:
-            server.serve_view(opened, page, port=serving.port, opened=show, routes=routes)
+            _serve(lambda token: app.create_app(opened, page, token=token, routes=routes), serving)
+
+
+def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View":
+    return views.View(
+        sources.find_runs(runs, data=texts.data, columns=texts.column),
+        title=title,
+        aspects_files=texts.aspects_file,
+        only=sampled.read_names(texts.rows) if texts.rows else None,
+    )
+
+
+def _view_list(
+    folder: Path, *, title: str, texts: TextFlags, serving: ServerFlags, file: FileFlags
+) -> None:
+    """Show the runs of a folder, and those that a reader opens."""
+    if texts.data or texts.column or texts.rows or file.limit or file.worst:
+        raise ConfigError(
+            f"--data, --column, --rows, --limit and --worst are for one run: {folder} holds several"
+        )
+    title = title or f"Runs in {folder.absolute().name}"
+
+    @contextmanager
+    def open_runs(
+        named: Sequence[Path],
+    ) -> "Iterator[tuple[views.View, marks.Routes]]":
+        with _view(named, title="", texts=texts) as opened, _marks_of(opened, texts) as routes:
+            yield opened, routes
+
+    with lists.RunsView(folder) as listed:
+        if file.html is None:
+            page = pages.runs_page(title)
+            _serve(
+                lambda token: runs_server.create_runs_app(
+                    listed, page, token=token, open_runs=open_runs
+                ),
+                serving,
+            )
+            return
+        listed.wait()
+        described = msgspec.json.encode(listed.described()).decode()
+        data = pages.runs_page(title, runs=described).encode("utf-8", "replace")
+        files.write_whole(file.html, data)
+        say(f"{len(listed)} runs are in {file.html}, {_size(len(data))}")
+
+
+def _serve(create: "server.Create", serving: ServerFlags) -> None:
+    def show(url: str) -> None:
+        say(f"look at {url}")
+        say("Ctrl-C ends it")
+        if not serving.no_browser:
+            _open_browser(url)
+
+    server.serve_page(create, port=serving.port, opened=show)
 
 
 @contextmanager

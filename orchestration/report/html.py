@@ -23,7 +23,7 @@ from spanjury.orchestration.report.document import (
     opening,
     shown_on,
 )
-from spanjury.orchestration.report.page import Page, page_html, safe, template
+from spanjury.orchestration.report.page import Page, breakable, page_html, safe, template
 from spanjury.orchestration.report.plot import Plot, plot_svg
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Column, Table, numbered
@@ -59,7 +59,7 @@ def report_fragment(report: Report) -> str:
 
 def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
     yield "<header>"
-    yield f"<h1><bdi>{safe(report.title)}</bdi></h1>"
+    yield f"<h1><bdi>{breakable(report.title)}</bdi></h1>"
     for block in shown_on("page", opening(report)):
         yield from _lines(block)
     yield "</header>"
@@ -150,7 +150,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(column: Column, cell: Cell) -> str:
-    value = f"<bdi>{safe(cell.figure)}</bdi>"
+    value = f"<bdi>{breakable(cell.figure)}</bdi>"
     if cell.bold:
         value = f"<strong>{value}</strong>"
     if cell.mark:
@@ -175,5 +175,6 @@ def _contained(picture: Picture) -> str:
 
 def _prose(text: Prose) -> str:
     return "".join(
-        f"<{_TAGS[piece.style]}>{safe(piece.text)}</{_TAGS[piece.style]}>" for piece in parts(text)
+        f"<{_TAGS[piece.style]}>{breakable(piece.text)}</{_TAGS[piece.style]}>"
+        for piece in parts(text)
     )

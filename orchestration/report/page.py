@@ -4,6 +4,7 @@ Text from outside is either escaped or in a block of JSON that no browser runs. 
 policy names styles and scripts by their digests.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from spanjury.judges.core import shown
 
 _LOOK = files("spanjury.orchestration.report") / "look.css"
+_NEW_PART = re.compile(r"(?<=[|.:=/])(?=[a-z])")
 _NO_DATA: Mapping[str, str] = MappingProxyType({})
 
 
@@ -83,6 +85,11 @@ def template(file: Traversable) -> str:
 def safe(text: str) -> str:
     """Return `text` as HTML that shows it, with controls that change what is read made visible."""
     return escape(shown(text))
+
+
+def breakable(text: str) -> str:
+    """Return `text` as `safe` does; a line may end where a name or signature has a new part."""
+    return _NEW_PART.sub("<wbr>", safe(text))
 
 
 def _block(name: str, text: str) -> str:

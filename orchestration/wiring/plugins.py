@@ -33,6 +33,7 @@ EXAMS: Registry[object] = Registry("spanjury.exams")
 EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 METRICS: Registry[Callable[..., object]] = Registry("spanjury.metrics")
 METRIC_CARDS: Registry[object] = Registry("spanjury.metric_cards")
+SINKS: Registry[Callable[..., object]] = Registry("spanjury.sinks")
 SOURCES: Registry[Source] = Registry("spanjury.sources")
 STATISTICS: Registry[Callable[..., object]] = Registry("spanjury.statistics")
 GROUPS = (
@@ -48,6 +49,7 @@ GROUPS = (
     EXPLANATION_PERTURBATIONS,
     METRICS,
     METRIC_CARDS,
+    SINKS,
     SOURCES,
     STATISTICS,
 )

@@ -35,4 +35,4 @@ def test_the_commands_of_the_page_run_as_they_stand(folder: Path) -> None:
         assert "spanjury: " not in call(folder, *words).stderr
         written += [word for word in words if word.endswith(".html")]
     assert all((folder / name).stat().st_size for name in written)
-    assert len(set(written)) == 5
+    assert len(set(written)) == 6

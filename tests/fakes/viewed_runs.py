@@ -1,7 +1,7 @@
 """Runs to look at: real ones of offline judges over small files, and a server of their views."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -71,10 +71,17 @@ def served(
     view: View, *, page: str = "<html></html>", routes: Sequence[web.RouteDef] = ()
 ) -> Iterator[str]:
     """Serve a view in a thread, and give its address."""
+    with served_app(lambda: create_app(view, page, token=TOKEN, routes=routes)) as url:
+        yield url
+
+
+@contextmanager
+def served_app(create: Callable[[], web.Application]) -> Iterator[str]:
+    """Serve an application in a thread, and give its address."""
 
     @asynccontextmanager
     async def serving() -> AsyncIterator[str]:
-        runner = web.AppRunner(create_app(view, page, token=TOKEN, routes=routes))
+        runner = web.AppRunner(create())
         await runner.setup()
         try:
             site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -77,6 +77,13 @@ SHOTS = (
         keys="jj",
     ),
     Shot(
+        name="runs",
+        title="Many runs",
+        says="Which runs are there, how did they score, and what did they cost?",
+        command="view . --title 'Runs of a week' --html list.html",
+        page="list.html",
+    ),
+    Shot(
         name="marking",
         title="People's marks",
         says="Accept or reject what judges marked, mark what they overlooked, give a score.",
@@ -84,6 +91,14 @@ SHOTS = (
         page="",
         keys="djnan",
         annotator="Anna",
+    ),
+    Shot(
+        name="guideline",
+        title="Guideline for annotators",
+        says="How to mark, how severe an error is, and what each aspect means.",
+        command="marks guideline run -o guideline.html",
+        page="guideline.html",
+        scheme="dark",
     ),
     Shot(
         name="discernment",

@@ -34,6 +34,7 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, object]
+    method: str = "POST"
 
 
 class LoopbackServer:
@@ -151,12 +152,16 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", "0"))
         body = json.loads(self.rfile.read(length) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        received = Received(path=self.path, headers=headers, body=body)
+        received = Received(path=self.path, headers=headers, body=body, method=self.command)
         if self.path in self.server.owner.pages:
             self._send_page(received)
             return
         answer = self.server.owner.record(received)
         self._send(answer, authorization=headers.get("authorization", ""))
+
+    def do_PUT(self) -> None:
+        """Answer as to a POST."""
+        self.do_POST()
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}

@@ -13,7 +13,7 @@ from itertools import pairwise
 from spanjury.judges.core import shown
 from spanjury.orchestration.report import tables
 from spanjury.orchestration.report.html import table_html
-from spanjury.orchestration.report.page import Page, page_html, safe, template
+from spanjury.orchestration.report.page import Page, breakable, page_html, safe, template
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
 _MOST_ROWS = 3000
@@ -67,7 +67,7 @@ def make_page(
     """
     lines = "".join(f"<p><bdi>{safe(line)}</bdi></p>\n" for line in summary)
     body = (
-        f"<header>\n<h1><bdi>{safe(title)}</bdi></h1>\n{lines}</header>\n"
+        f"<header>\n<h1><bdi>{breakable(title)}</bdi></h1>\n{lines}</header>\n"
         f'<main id="drawing" hidden>\n{_template(f"{drawing}.html")}</main>\n'
         f"<noscript>\n{_table(table)}</noscript>"
     )

@@ -1,6 +1,6 @@
-"""The page of `spanjury view`: rows of one run or two, filtered, drawn and walked in a browser.
+"""The pages of `spanjury view`: rows of one run or two, and the list of all runs of a folder.
 
-The page gets its data from blocks in the same file, or asks the server that it is from. Its
+A page gets its data from blocks in the same file, or asks the server that it is from. Its
 script is one function, joined here from files that each hold one part.
 """
 
@@ -40,8 +40,10 @@ _PARTS = (
 )
 """Parts of the script, in order: a part uses at its own top level only what stands above it."""
 _STYLES = ("colours", "frame", "list", "text", "row", "marks", "narrow")
-_EXTRA_PARTS = ("marks_kept", "marks_spans", "marks_editor", "marks_dialog", "marks")
+_EXTRA_PARTS = ("marks_kept", "marks_spans", "marks_editor", "marks_dialog", "marks_text", "marks")
 """Parts that hook in by `addPart`, joined where their files are there."""
+_RUNS_PARTS = ("elements", "words", "address", "runs")
+_RUNS_STYLES = ("colours", "runs")
 
 
 def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
@@ -69,15 +71,37 @@ def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
             title=title,
             body=template(_TEMPLATES / "view.html").replace("{title}", safe(title)),
             style="".join(_texts(_STYLES, ending="css")),
-            script=_script(),
+            script=_script((*_PARTS, *_EXTRA_PARTS, "start")),
             data=blocks,
             asks_its_server=is_served,
         )
     )
 
 
-def _script() -> str:
-    parts = "\n".join(_texts((*_PARTS, *_EXTRA_PARTS, "start"), ending="js"))
+def runs_page(title: str, *, runs: str = "") -> str:
+    """Return the page of a list of runs as HTML.
+
+    Parameters
+    ----------
+    title
+        Any text.
+    runs
+        The described runs as JSON; empty if the page asks its server for them.
+    """
+    return page_html(
+        Page(
+            title=title,
+            body=template(_TEMPLATES / "runs.html").replace("{title}", safe(title)),
+            style="".join(_texts(_RUNS_STYLES, ending="css")),
+            script=_script(_RUNS_PARTS),
+            data={"described": runs} if runs else {},
+            asks_its_server=not runs,
+        )
+    )
+
+
+def _script(names: tuple[str, ...]) -> str:
+    parts = "\n".join(_texts(names, ending="js"))
     return f'\n"use strict";\n(() => {{\n{parts}}})();\n'
 
 

@@ -43,7 +43,18 @@ def create_app(
     routes
         Further ones, below ``/api/``.
     """
+    return app_of(page, [*view_routes(view), *routes], token=token)
+
+
+def app_of(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
+    """Return the application of a page and what it asks for below ``/api/``, with `token`."""
     app = web.Application(middlewares=[guarded(token)], client_max_size=_LARGEST_BODY)
+    app.add_routes([web.get("/", showing(page)), web.get("/favicon.ico", _no_icon), *routes])
+    return app
+
+
+def view_routes(view: View) -> list[web.RouteDef]:
+    """Return the routes of the rows of a view."""
     asked = (
         ("head", _head),
         ("columns", _columns),
@@ -52,19 +63,11 @@ def create_app(
         ("asked", _asked),
         ("comparison", _comparison),
     )
-    app.add_routes(
-        [
-            web.get("/", _page(page)),
-            web.get("/favicon.ico", _no_icon),
-            *(web.get(f"/api/{name}", partial(handler, view)) for name, handler in asked),
-            *routes,
-        ]
-    )
-    return app
+    return [web.get(f"/api/{name}", partial(handler, view)) for name, handler in asked]
 
 
-def _page(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """Return what answers with the page, under its own policy and in no frame."""
+def showing(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """Return a handler that answers with the page, under its own policy and in no frame."""
     match = _POLICY.search(page)
     policy = f"{unescape(match[1])}; frame-ancestors 'none'" if match else ""
     headers = {"Content-Security-Policy": policy} if policy else {}

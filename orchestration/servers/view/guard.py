@@ -45,7 +45,7 @@ def guarded(token: str) -> Middleware:
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             _require_host(request)
-            if request.path.startswith(_API):
+            if _API in request.path:
                 _require_token(request, expected)
             response = await handler(request)
         except Refused as refused:

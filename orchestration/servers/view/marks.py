@@ -29,7 +29,8 @@ from spanjury.orchestration.services.viewing.marking import RowKey
 from spanjury.orchestration.services.viewing.view import View
 
 with lazily():
-    from spanjury.orchestration.services.people.marks import comparison
+    from spanjury.orchestration.report import html
+    from spanjury.orchestration.services.people.marks import comparison, guideline
     from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.studies.agreement.spans import estimates
 
@@ -72,12 +73,21 @@ def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
         agreed = await to_thread.run_sync(work, limiter=one_at_a_time)
         return answer({"aspects": people.people_json(agreed.aspects), "note": agreed.note})
 
+    async def guide(request: web.Request) -> web.Response:
+        del request
+        return answer(await _in_thread(lambda: {"html": _guideline(run)}))
+
     return [
         web.get("/api/marks", marks),
         web.get("/api/mark", mark),
         web.put("/api/mark", put),
         web.get("/api/agreement", agreement),
+        web.get("/api/guideline", guide),
     ]
+
+
+def _guideline(run: MarkedRun) -> str:
+    return html.report_fragment(guideline.guideline(run.aspects))
 
 
 def _annotator(request: web.Request) -> str:

@@ -8,14 +8,15 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import anyio
 from aiohttp import web
 
 from spanjury.orchestration.servers.listening import listening, url_of
-from spanjury.orchestration.servers.view.app import create_app
-from spanjury.orchestration.services.viewing.view import View
+
+Create = Callable[[str], web.Application]
+"""Makes the application whose clients hold a token."""
 
 _HOST = "127.0.0.1"
 _CLOSING_SECONDS = 1.0
@@ -23,33 +24,22 @@ _CLOSING_SECONDS = 1.0
 _TOKEN_BYTES = 24
 
 
-def serve_view(
-    view: View,
-    page: str,
-    *,
-    port: int,
-    opened: Callable[[str], None],
-    routes: Iterable[web.RouteDef] = (),
-) -> None:
-    """Serve a view to this machine until Ctrl-C or SIGTERM.
+def serve_page(create: Create, *, port: int, opened: Callable[[str], None]) -> None:
+    """Serve a page to this machine until Ctrl-C or SIGTERM.
 
     Raise `ServiceError` if the port is taken.
 
     Parameters
     ----------
-    view
-        The rows, open.
-    page
-        The page, without data.
+    create
+        Makes the application.
     port
         0 for any that is free.
     opened
         Is given the address, with the token behind ``#``, once it answers.
-    routes
-        Further ones.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    app = create_app(view, page, token=token, routes=routes)
+    app = create(token)
     with listening(_HOST, port) as listener:
         url = f"{url_of(*listener.getsockname()[:2])}/#{token}"
         anyio.run(_serve, app, listener, lambda: opened(url))

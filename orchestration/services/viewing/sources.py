@@ -9,7 +9,7 @@ from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.wiring.runs import RunFolder, find_run
+from spanjury.orchestration.wiring.runs import RunFolder, find_run, runs_home
 
 with lazily():
     import pydantic
@@ -67,6 +67,22 @@ class ViewedRun:
     rubric: Rubric | None = None
     begun: str = ""
     is_done: bool = True
+
+
+def folder_of_runs(named: Sequence[Path]) -> Path | None:
+    """Return the folder whose runs are meant, all of them; None if runs themselves are named.
+
+    Without a name it is the folder among the user's data.
+    """
+    if not named:
+        return runs_home()
+    folder = RunFolder(named[0])
+    if len(named) > 1 or folder.exists:
+        return None
+    results = folder.results
+    if results.exists() or results.with_name(f"{results.name}{PART}").exists():
+        return None
+    return next((folder.path for _ in RunFolder.among(folder.path)), None)
 
 
 def find_runs(

@@ -1,13 +1,14 @@
 """`spanjury marks` and `spanjury meta` on the marks of a run."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fakes.command import call, complaint
-from fakes.marked_runs import put_marks, span
+from fakes.marked_runs import put_marks, span, write_texts
 from fakes.rows import summary
 
 from spanjury.adapters.runs.marks_store import backup_of
@@ -216,3 +217,34 @@ def test_marks_in_a_torn_file_come_back_from_their_backup(tmp_path: Path, run: M
     call(tmp_path, *export)
     assert (tmp_path / "out.jsonl").read_bytes() == before
     assert (tmp_path / "run" / "marks.sqlite3.damaged-1").read_bytes() == torn
+
+
+def test_a_guideline_explains_the_aspects_of_a_run_or_a_task(tmp_path: Path) -> None:
+    call(tmp_path, "marks", "guideline", "--task", "story", "--aspect", "coherence", "-o", "g.html")
+    page = (tmp_path / "g.html").read_text()
+    assert "<bdi>Coherence</bdi>" in page
+    assert "<bdi>Surprise</bdi>" not in page
+    write_texts(tmp_path, [GOOD])
+    call(tmp_path, "marks", "guideline", "results.jsonl", "-o", "g.md")
+    assert re.findall("^## (.+)$", (tmp_path / "g.md").read_text(), re.MULTILINE)[2:] == [
+        "Consistency",
+        "Fluency",
+    ]
+    assert "Annotation guideline" not in call(tmp_path, "marks", "guideline", "--task", "qa").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ((), "name either a run or a task"),
+        (("results.jsonl", "--task", "story"), "name either a run or a task"),
+        (("--task", "storry"), "did you mean 'story'"),
+        (("results.jsonl", "--aspect", "flunecy"), "did you mean 'fluency'"),
+        (("--task", "story", "-o", "g.txt"), "ends in .html or .md"),
+    ],
+)
+def test_a_guideline_of_nothing_is_refused(
+    tmp_path: Path, words: tuple[str, ...], problem: str
+) -> None:
+    write_texts(tmp_path, [GOOD])
+    assert problem in complaint(call(tmp_path, "marks", "guideline", *words, code=2).stderr)

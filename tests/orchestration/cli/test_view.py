@@ -41,6 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("run", "--column", "output=x"), 2, "name it with --data"),
         (("run", "--data", "gone.jsonl"), 1, "gone.jsonl: there is no such file"),
         (("run", "--limit", "2"), 2, "need --html"),
+        ((), 1, "there is no run in"),
+        ((".", "--data", "rows.jsonl"), 2, "are for one run: . holds several"),
         (("run", "--html", "p.html", "--limit", "2", "--worst", "2"), 2, "exclude each other"),
         (("run", "--html", "p.txt"), 2, "ends in .html"),
         (("run", "--html", "gone/p.html"), 1, "cannot be written"),

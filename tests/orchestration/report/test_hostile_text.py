@@ -21,7 +21,8 @@ class Texts(HTMLParser):
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
+        if tag != "wbr":  # stands where a line of our own page may end
+            self.tags.append(tag)
 
     def handle_data(self, data: str) -> None:
         self.text += data

@@ -2,7 +2,7 @@
 function startMarking({ who, isBlind, isRandom }) {
   Object.assign(marking, { who, isBlind, isRandom, editing: null });
   if (who === null) state.filters.delete("marks");
-  for (const kept of [marking.marked, marking.marks, marking.conflicts, marking.loading]) kept.clear();
+  for (const kept of [marking.marked, marking.marks, marking.conflicts, marking.loading, marking.texts]) kept.clear();
   if (who !== null && !state.head.marking.annotators.includes(who)) state.head.marking.annotators.push(who);
   state.sort = isRandom ? "random" : state.sort === "random" ? "file" : state.sort;
   state.blind = isBlind ? who : null;
@@ -95,7 +95,7 @@ function drawBelow(shown) {
   if (!isMarking()) return null;
   if (shown.text === null) return h("p.note", {}, "The text of this row is missing, so it cannot be marked.");
   if (state.pair !== null) return h("p.note", {}, "Stop comparing to mark.");
-  if (isCompared() && shown.row.results[0] === null && shown.row.results[1] !== null) {
+  if (!isMarkable(shown)) {
     return h("p.note", {}, "Marks are saved with the first run, which does not have this row. Open the second run alone to mark it.");
   }
   if (!marking.marks.has(shown.number)) {
@@ -135,6 +135,7 @@ function panelParts(shown) {
     drawNote(shown.number, mine),
     drawScoreChoice(shown.number, mine),
     drawDone(mine),
+    drawTextAspects(shown.number),
   ].filter((part) => part);
 }
 
@@ -145,6 +146,7 @@ function markAdders() {
     {},
     button("Mark the selected text (m)", () => addSpan(), { onmousedown: keepSelection, "data-mark": "panel add", "aria-keyshortcuts": "m" }),
     button("Something is missing", () => addSpan({ isOmission: true }), { "data-mark": "panel omission" }),
+    button("Guideline (g)", openGuideline, { kind: ".quiet", "data-mark": "panel guideline", "aria-keyshortcuts": "g" }),
   );
 }
 
@@ -177,15 +179,23 @@ function drawOwnSpans(mine, edited) {
   return h("div", {}, h("ol.own-spans", {}, items), rejected);
 }
 
+// The scores of a scale of few steps; none where any number on it is a score.
+function wholeScores({ low, high }) {
+  const isScale = Number.isInteger(low) && Number.isInteger(high) && high - low < 11;
+  return isScale ? Array.from({ length: high - low + 1 }, (_, at) => low + at) : [];
+}
+
+function scoreWithin({ low, high }, text) {
+  return text === "" ? null : Math.min(high, Math.max(low, Number(text)));
+}
+
 function drawScoreChoice(number, mine) {
   const aspect = aspectOf(number);
   const choose_ = (score) => changeShown((changed) => (changed.score = score));
-  const isScale = Number.isInteger(aspect.low) && Number.isInteger(aspect.high) && aspect.high - aspect.low < 11;
-  const scores = isScale ? Array.from({ length: aspect.high - aspect.low + 1 }, (_, at) => aspect.low + at) : [];
-  if (!isScale || (mine.score !== null && !scores.includes(mine.score))) {
-    const within = (text) => (text === "" ? null : Math.min(aspect.high, Math.max(aspect.low, Number(text))));
+  const scores = wholeScores(aspect);
+  if (scores.length === 0 || (mine.score !== null && !scores.includes(mine.score))) {
     const onchange = (event) => {
-      changeMark(number, (changed) => (changed.score = within(event.target.value)));
+      changeMark(number, (changed) => (changed.score = scoreWithin(aspect, event.target.value)));
       refreshLater();
     };
     const input = h("input", { type: "number", min: aspect.low, max: aspect.high, step: "any", value: mine.score ?? "", "data-mark": "score", onchange });
@@ -251,14 +261,9 @@ function finishRow() {
   const { number } = state.shown;
   marking.editing = null;
   if (mine.is_done) return goToNext();
-  changeMark(number, (changed) => (changed.is_done = true));
+  finishRows([number]);
   say("Done");
-  if (!marking.isBlind) return void (goToNext() || refreshMarks());
-  trying(async () => {
-    await allSaved();
-    source.forget(number);
-    if (state.shown?.number === number) await showRow();
-  });
+  if (!marking.isBlind) goToNext();
 }
 
 function goToNext() {
@@ -275,9 +280,9 @@ function reopenRow() {
   changeShown((mine) => (mine.is_done = false));
 }
 
-function pressDone() {
+function pressDone(finish) {
   if (!isMarking()) return say("Press Mark first to mark errors yourself");
-  finishRow();
+  finish();
 }
 
 const MARK_STATES = ["not begun", "begun", "done"];
@@ -294,7 +299,9 @@ const MARKING_KEYS = [
   { key: "r", label: "Marking: reject the span; remove your own", act: onActive((mark) => (isJudges(mark) ? rejectMark(mark) : removeSpan(ownIndex(mark)))) },
   { key: "e", label: "Marking: edit the span", act: onActive(editMark) },
   { key: "m", label: "Marking: a new span on the selected text", act: () => addSpan() },
-  { key: "d", label: "Marking: done, next", act: pressDone },
+  { key: "d", label: "Marking: done, next", act: () => pressDone(finishRow) },
+  { key: "g", label: "Marking: the guideline", act: openGuideline },
+  { key: "D", label: "Marking: done with all aspects of the text", act: () => pressDone(finishText) },
 ];
 
 addPart({

@@ -29,6 +29,19 @@ function openMarking() {
   ]);
 }
 
+// The server renders the guideline, with every text in it escaped; it opens at the aspect of the row.
+function openGuideline() {
+  if (!canMark()) return;
+  trying(async () => {
+    const { html } = await source.ask("guideline");
+    const parsed = new DOMParser().parseFromString(html, "text/html");
+    openDialog("guideline", "Guideline", [h("div.guideline", {}, [...parsed.body.childNodes])]);
+    const { name } = aspectOf(state.chosen);
+    const heading = [...byId("guideline").querySelectorAll("h2")].find(({ textContent }) => textContent.toLowerCase() === name.replaceAll("-", " ").toLowerCase());
+    heading?.scrollIntoView({ block: "start" });
+  });
+}
+
 function showAgreement(holder) {
   holder.replaceChildren(h("p.note", {}, "Comparing …"));
   trying(async () => {

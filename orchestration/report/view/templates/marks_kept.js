@@ -11,6 +11,7 @@ const marking = {
   unsaved: new Map(), // number -> { edits, isSaving, failures, trouble, timer }
   conflicts: new Map(), // number -> the mark that someone else saved meanwhile
   loading: new Map(), // number -> promise
+  texts: new Map(), // number -> the rows about its text that can be marked; null while they load
   editing: null, // { number, index }: the span whose editor is open
 };
 

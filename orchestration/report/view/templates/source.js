@@ -81,7 +81,7 @@ function serverSource(token) {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
     try {
-      answer = await fetch(`/api/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+      answer = await fetch(`api/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
     } catch {
       throw new SourceError("The server does not answer. Is `spanjury view` still running?");
     }

@@ -20,7 +20,8 @@ function drawHead() {
   byId("title").replaceChildren(...[name].flat());
   fill("notes", (notes ?? []).map((note) => h("p.note", {}, note)));
   const judges = [...new Set(runs.flatMap((run) => run.judges ?? []))];
-  fill("about-line", judges.length > 0 && h("span", {}, bdi(clipped(joined(judges), 90))), unfinished(runs));
+  const isOpenedFromList = source.isServed && location.pathname !== "/";
+  fill("about-line", isOpenedFromList && h("a", { href: `/#${readFragment().token}` }, "All runs"), judges.length > 0 && h("span", {}, bdi(clipped(joined(judges), 90))), unfinished(runs));
   drawTools();
 }
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Scale, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, ErrorSpan, Scale, Segment
 from spanjury.orchestration.services.people.marks.mark import (
     Mark,
     MarkedSpan,
@@ -119,6 +119,22 @@ class MarkedRun:
             raise DataError(f"{data}: no text has an id and a system of {self.named}")
         return texts
 
+    @cached_property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The aspects on which the run was judged, as far as they are defined.
+
+        Raise `DataError` if the results cannot be read.
+        """
+        names = dict.fromkeys(
+            (task, aspect) for _, _, task, aspect in result_names(self._run.results)
+        )
+        defined = (self._definitions.find(task, aspect) for task, aspect in names)
+        return tuple(aspect for aspect in defined if aspect is not None)
+
+    @cached_property
+    def _definitions(self) -> KnownAspects:
+        return KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
+
     def _judged(self) -> dict[tuple[str, str], dict[str, list[str]]]:
         """Return id and system -> task -> its aspects, of every row of the results."""
         names: dict[tuple[str, str], dict[str, list[str]]] = {}
@@ -129,7 +145,7 @@ class MarkedRun:
     def _matched(
         self, texts: Texts, names: Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
     ) -> Iterator[MarkedText]:
-        definitions = KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
+        definitions = self._definitions
         scales: dict[tuple[str, str], Scale] = {}
         for segment in _segments(texts):
             for task, aspects in names.get((segment.segment_id, segment.system), {}).items():

@@ -21,7 +21,7 @@ from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, h
 from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams
 from spanjury.orchestration.report.files import write_page
 
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "wbr"}
 ABC = MarkedText(text="a b c", words=((0, 1), (2, 3), (4, 5)))
 NAN = float("nan")
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -304,6 +305,44 @@ def test_the_random_order_is_a_persons_own_and_stable(chromium: Chromium, run: P
             orders.setdefault(name, set()).add(page.evaluate(order))
     assert all(len(found) == 1 for found in orders.values())
     assert len(set.union(*orders.values())) > 1
+
+
+def test_all_aspects_of_a_text_are_finished_at_once(chromium: Chromium, run: Path) -> None:
+    aspects = ("--aspect", "consistency", "--aspect", "fluency", "--aspect", "coherence")
+    flags = (*aspects, "--judge", "grounding", "--run-dir", "run", "--no-progress")
+    shutil.rmtree(run / "run")
+    call(run, "evaluate", "texts.jsonl", *flags, "--show", "none")
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna", blind=True)
+        page.locator("[data-mark='text score 1']").select_option("4")
+        page.locator("[data-mark='text done 2']").check()
+        expect(page.locator("#progress")).to_have_text("1 of 9 done")
+        assert page.locator(".seat-card").count() == 0  # the shown aspect is not finished yet
+        page.keyboard.press("D")
+        expect(page.locator("#progress")).to_have_text("3 of 9 done")
+        expect(page.locator("[data-mark='text done']")).to_be_disabled()
+        expect(page.locator(".seat-card")).to_have_count(1)
+        page.keyboard.press("d")
+        expect(page.locator("#row h2")).to_have_text("text-1")
+        page.locator(".option").nth(1).click()
+        expect(page.locator("#row .aspect")).to_have_text("fluency")
+        expect(page.locator("[data-mark='score 4']")).to_be_checked()
+        page.locator("[data-mark='text done 1']").set_checked(False)
+        expect(page.locator("#progress")).to_have_text("2 of 9 done")
+        saved(page)
+    (row,) = exported(run, "--unfinished")
+    assert row["human"] == {"fluency": {"anna": 4.0}}
+
+
+def test_the_guideline_opens_at_the_aspect_of_the_row(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.keyboard.press("g")
+        guide = page.locator("#guideline")
+        expect(guide.get_by_role("heading", name="Consistency", exact=True)).to_be_in_viewport()
+        expect(guide.get_by_role("heading", name="Severity of an error")).to_have_count(1)
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert sideways(page) == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,0 +1,393 @@
+"""Live traffic on disk: what was taken on, what came of it, and who has got it.
+
+What was taken on is there after kill -9 and power loss, and is judged. The rows of a trace enter
+in the same transaction that ends its wait, so that no trace has them twice.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from anyio import CancelScope, Event, Lock, sleep, to_thread
+
+from spanjury.adapters.runs.database import connected, lock_of, make_durable, naming, pragma
+from spanjury.adapters.runs.run_lock import RunLock
+from spanjury.judges.core import StoreError, TraceScore
+
+_APPLICATION, _LAYOUT = 0x73707477, 1
+"""The numbers in the header of the file."""
+_TABLES = """
+CREATE TABLE traces (
+    trace TEXT PRIMARY KEY, due REAL, rooted INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
+    ended REAL
+) WITHOUT ROWID;
+CREATE INDEX waiting ON traces (due) WHERE due IS NOT NULL;
+CREATE INDEX ended ON traces (ended) WHERE ended IS NOT NULL;
+CREATE TABLE spans (
+    trace TEXT NOT NULL, span TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (trace, span)
+) WITHOUT ROWID;
+CREATE TABLE outbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
+    made REAL NOT NULL, body BLOB NOT NULL, line BLOB
+);
+CREATE TABLE cursors (
+    sink TEXT PRIMARY KEY, number INTEGER NOT NULL, size INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE TABLE refused (
+    sink TEXT NOT NULL, number INTEGER NOT NULL, tries INTEGER NOT NULL, due REAL NOT NULL,
+    PRIMARY KEY (sink, number)
+) WITHOUT ROWID;
+CREATE TABLE states (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+"""
+_GATHERING = 0.002
+"""Seconds for which a commit waits for more to write, where the last had several."""
+_PUT_TRACE = """
+INSERT INTO traces (trace, due, rooted) VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET
+    due = CASE WHEN rooted > excluded.rooted THEN due ELSE excluded.due END,
+    rooted = max(rooted, excluded.rooted)
+WHERE ended IS NULL AND tries = 0
+"""
+_PUT_SPAN = """
+INSERT INTO spans SELECT ?, ?, ?
+WHERE NOT EXISTS (SELECT 1 FROM traces WHERE trace = ? AND ended IS NOT NULL)
+ON CONFLICT DO NOTHING
+"""
+_READY = "SELECT trace, tries FROM traces WHERE due <= ? ORDER BY due LIMIT ?"
+_SPANS = "SELECT body FROM spans WHERE trace = ? ORDER BY span"
+_END = "UPDATE traces SET due = NULL, ended = ? WHERE trace = ? AND ended IS NULL"
+_AGAIN = "UPDATE traces SET due = ?, tries = tries + 1 WHERE trace = ?"
+_PUT_OUT = "INSERT OR IGNORE INTO outbox (id, kind, made, body, line) VALUES (?, ?, ?, ?, ?)"
+_PUT_STATE = "INSERT OR REPLACE INTO states VALUES (?, ?)"
+_NEXT = (
+    "SELECT number, body, line FROM outbox WHERE kind = ? AND number > ? ORDER BY number LIMIT ?"
+)
+_AGAIN_TO = """
+SELECT number, body, line, tries FROM refused JOIN outbox USING (number)
+WHERE sink = ? AND due <= ? ORDER BY due LIMIT ?
+"""
+_PUT_CURSOR = "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)"
+_PRUNE = """
+DELETE FROM outbox WHERE kind = 'score' AND made < ? AND number <= ?
+AND number NOT IN (SELECT number FROM refused)
+"""
+_LAST = 2**63 - 1
+_SCORES = msgspec.json.Decoder(TraceScore)
+_ENCODER = msgspec.json.Encoder()
+
+Job = Callable[[sqlite3.Connection], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A span as it came in.
+
+    `due` is when its trace may be judged, in seconds since 1970, if nothing more comes.
+    `is_root` is True for a span that ends last: what comes after it delays nothing.
+    """
+
+    trace: str
+    span: str
+    body: bytes
+    due: float
+    is_root: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingTrace:
+    """A trace that is to be judged, its spans, and how often that failed before."""
+
+    trace: str
+    bodies: tuple[bytes, ...]
+    tries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """Something to send: a score with its row of results, or an alert.
+
+    `kind` is ``score`` or ``alert``; `tries` is how often it was refused.
+    """
+
+    number: int = 0
+    kind: str = "score"
+    identity: str
+    body: bytes
+    line: bytes = b""
+    tries: int = 0
+
+    @property
+    def score(self) -> TraceScore:
+        """The score in the body."""
+        return _SCORES.decode(self.body)
+
+
+def outgoing_score(score: TraceScore, line: bytes) -> Outgoing:
+    """Return a score to send; `line` is its row of results."""
+    return Outgoing(identity=score.score_id, body=_ENCODER.encode(score), line=line)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Jobs that one commit does, and what came of them; the first to come has it done."""
+
+    jobs: list[Job] = field(default_factory=list)
+    settled: Event | None = None
+    problem: str = "the commit broke off"
+
+
+class TrafficStore:
+    """Keep live traffic in a file that one process has open at a time, for ``with``.
+
+    The writes of many tasks share a commit, which is on disk when they return. The file is made if
+    it is not there, and a lock file (``.lock``) lies beside it.
+
+    Raises `StoreError` on entry, if another process has it open or it is another file; from any
+    method, if it cannot be read or written any longer (a full disk).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._connection: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._gathering = _Batch()
+        self._is_shared = False
+        self._turn = Lock()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(RunLock(lock_of(self._path)))
+            with naming(self._path):
+                self._writer = stack.enter_context(closing(connected(self._path, mode="rwc")))
+                self._prepare(self._writer)
+                self._connection = stack.enter_context(closing(connected(self._path, mode="ro")))
+            self._stack = stack.pop_all()
+        return self
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        if not pragma(connection, "schema_version"):
+            make_durable(connection, self._path)
+            connection.executescript(
+                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION};"
+                f" PRAGMA user_version = {_LAYOUT}; COMMIT"
+            )
+        numbers = (pragma(connection, "application_id"), pragma(connection, "user_version"))
+        if numbers != (_APPLICATION, _LAYOUT):
+            raise StoreError(f"{self._path}: holds no live traffic, or that of another spanjury")
+        make_durable(connection, self._path)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    async def accept(
+        self, arrivals: Sequence[Arrival], *, states: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Take spans on; those that are there already, or whose trace was judged, change nothing.
+
+        Parameters
+        ----------
+        states
+            Values by name that become true with them.
+        """
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                _PUT_SPAN, ((span.trace, span.span, span.body, span.trace) for span in arrivals)
+            )
+            connection.executemany(
+                _PUT_TRACE, ((span.trace, span.due, span.is_root) for span in arrivals)
+            )
+            connection.executemany(_PUT_STATE, (states or {}).items())
+
+        await self._write(put)
+
+    def ready(
+        self, *, limit: int, without: Collection[str] = (), now: float | None = None
+    ) -> list[WaitingTrace]:
+        """Return the traces that may be judged now, the longest due first, except some."""
+        moment = time.time() if now is None else now
+        with naming(self._path):
+            rows = self._reader.execute(_READY, (moment, limit + len(without))).fetchall()
+            chosen = [(trace, tries) for trace, tries in rows if trace not in without][:limit]
+            return [
+                WaitingTrace(trace=trace, bodies=self._bodies(trace), tries=tries)
+                for trace, tries in chosen
+            ]
+
+    def _bodies(self, trace: str) -> tuple[bytes, ...]:
+        return tuple(body for (body,) in self._reader.execute(_SPANS, (trace,)))
+
+    async def end(
+        self,
+        trace: str,
+        outgoing: Iterable[Outgoing] = (),
+        *,
+        states: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """End the wait of a trace with what came of it; its spans are deleted."""
+        rows = [
+            (each.identity, each.kind, time.time(), each.body, each.line or None)
+            for each in outgoing
+        ]
+
+        def put(connection: sqlite3.Connection) -> None:
+            if connection.execute(_END, (time.time(), trace)).rowcount:
+                connection.executemany(_PUT_OUT, rows)
+            connection.execute("DELETE FROM spans WHERE trace = ?", (trace,))
+            connection.executemany(_PUT_STATE, (states or {}).items())
+
+        await self._write(put)
+
+    async def postpone(self, trace: str, *, due: float) -> None:
+        """Have a trace that could not be judged wait until `due`."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.execute(_AGAIN, (due, trace))
+
+        await self._write(put)
+
+    def state(self, name: str) -> bytes | None:
+        """Return the value that was kept last under a name, or None."""
+        value: bytes | None = self._first("SELECT value FROM states WHERE name = ?", name)
+        return value
+
+    def cursor(self, sink: str) -> tuple[int, int]:
+        """Return the last number that a sink has got, and the size of its file."""
+        with naming(self._path):
+            query = "SELECT number, size FROM cursors WHERE sink = ?"
+            row: tuple[int, int] | None = self._reader.execute(query, (sink,)).fetchone()
+        return row or (0, 0)
+
+    def undelivered(self, sink: str, *, kind: str, limit: int) -> list[Outgoing]:
+        """Return what comes next for a sink, oldest first."""
+        number, _ = self.cursor(sink)
+        with naming(self._path):
+            rows = self._reader.execute(_NEXT, (kind, number, limit)).fetchall()
+        return [
+            Outgoing(number=number, kind=kind, identity="", body=body, line=line or b"")
+            for number, body, line in rows
+        ]
+
+    def refused(self, sink: str, *, limit: int) -> list[Outgoing]:
+        """Return what a sink refused before and may be sent again now."""
+        with naming(self._path):
+            rows = self._reader.execute(_AGAIN_TO, (sink, time.time(), limit)).fetchall()
+        return [
+            Outgoing(number=number, identity="", body=body, line=line or b"", tries=tries)
+            for number, body, line, tries in rows
+        ]
+
+    async def deliver(
+        self,
+        sink: str,
+        number: int,
+        *,
+        size: int = 0,
+        refused: Mapping[int, float] | None = None,
+    ) -> None:
+        """Note that a sink has got everything up to `number`.
+
+        Parameters
+        ----------
+        size
+            Of its file, if it is one.
+        refused
+            What it refused of that, and when each is sent again.
+        """
+        later = [(sink, each, due) for each, due in (refused or {}).items()]
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.execute(_PUT_CURSOR, (sink, number, size))
+            connection.executemany("INSERT OR IGNORE INTO refused VALUES (?, ?, 1, ?)", later)
+
+        await self._write(put)
+
+    async def redeliver(self, sink: str, number: int, *, due: float | None) -> None:
+        """Note that a sink has got what it refused before, or refused it again until `due`."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            if due is None:
+                query = "DELETE FROM refused WHERE sink = ? AND number = ?"
+                connection.execute(query, (sink, number))
+            else:
+                query = (
+                    "UPDATE refused SET tries = tries + 1, due = ? WHERE sink = ? AND number = ?"
+                )
+                connection.execute(query, (due, sink, number))
+
+        await self._write(put)
+
+    def waiting(self) -> int:
+        """Return the number of traces that wait to be judged."""
+        return self._first("SELECT count(*) FROM traces WHERE due IS NOT NULL") or 0
+
+    def next_due(self) -> float | None:
+        """Return when the next trace may be judged, in seconds since 1970; None if none waits."""
+        due: float | None = self._first("SELECT min(due) FROM traces WHERE due IS NOT NULL")
+        return due
+
+    async def prune(self, sinks: Collection[str], *, before: float) -> None:
+        """Delete the scores that were made before a moment and that all of `sinks` have got."""
+        least = min((self.cursor(sink)[0] for sink in sinks), default=_LAST)
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM traces WHERE ended < ?", (before,))
+            connection.execute(_PRUNE, (before, least))
+
+        await self._write(put)
+
+    @property
+    def _reader(self) -> sqlite3.Connection:
+        assert self._connection is not None, "used outside the context"
+        return self._connection
+
+    def _first(self, query: str, *values: object) -> Any:  # noqa: ANN401  whatever the column holds
+        with naming(self._path):
+            row = self._reader.execute(query, values).fetchone()
+        return None if row is None else row[0]
+
+    async def _write(self, job: Job) -> None:
+        """Do a job in the next commit; return once that is on disk."""
+        batch = self._gathering
+        batch.jobs.append(job)
+        if batch.settled is None:
+            batch.settled = Event()
+            with CancelScope(shield=True):
+                await self._settle(batch, batch.settled)
+        else:
+            await batch.settled.wait()
+        if batch.problem:
+            raise StoreError(batch.problem)
+
+    async def _settle(self, batch: _Batch, settled: Event) -> None:
+        try:
+            if self._is_shared:
+                await sleep(_GATHERING)
+            async with self._turn:
+                self._gathering = _Batch()
+                self._is_shared = len(batch.jobs) > 1
+                await to_thread.run_sync(self._commit, batch.jobs)
+                batch.problem = ""
+        except StoreError as error:
+            batch.problem = str(error)
+        finally:
+            settled.set()
+
+    def _commit(self, jobs: Iterable[Job]) -> None:
+        assert self._writer is not None
+        with naming(self._path), self._writer:
+            self._writer.execute("BEGIN IMMEDIATE")
+            for job in jobs:
+                job(self._writer)

@@ -1,0 +1,149 @@
+"""The HTTP client of all sinks: one session, and answers sorted by whether to send again."""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+
+import aiohttp
+
+from spanjury.judges.core import (
+    VERSION,
+    ConfigError,
+    SinkError,
+    SinkRefusedError,
+    TraceScore,
+    address_of,
+    check_address,
+    scrub,
+    shown,
+    without_secrets,
+)
+
+_SECONDS = 30.0
+"""Time limit for one request."""
+_SUCCEEDED = range(200, 300)
+_REFUSED = frozenset({400, 404, 405, 409, 413, 415, 422})
+"""Answers that are about what was sent: other scores may be taken."""
+_SHOWN = 200
+"""Characters of an answer that a message shows."""
+_LONGEST_TEXT = 2_000
+"""Characters of an explanation that are sent."""
+
+
+class HttpSink:
+    """A service reached over HTTP; its session is opened with the first request.
+
+    Redirects are not followed, cookies are not kept, and proxies of the environment are not used.
+
+    Parameters
+    ----------
+    name
+        The name of the service, for messages.
+    url
+        Its address, or ``env:VARIABLE``; what looks like a secret in it is refused.
+    headers
+        Sent with every request; they may hold keys.
+
+    Raises
+    ------
+    ConfigError
+        If the address is none.
+    """
+
+    def __init__(self, name: str, *, url: str, headers: Mapping[str, str] | None = None) -> None:
+        check_address(url)
+        self._name = name
+        self._url = (address_of(url) or "").rstrip("/")
+        self._headers = {
+            "User-Agent": f"spanjury/{VERSION}",
+            "Content-Type": "application/json",
+            **(headers or {}),
+        }
+        self._session: aiohttp.ClientSession | None = None
+
+    async def request(
+        self, method: str, path: str, body: object, *, done: Collection[int] = ()
+    ) -> None:
+        """Send `body` as JSON to a path; `done` are further answers that mean success.
+
+        Raises
+        ------
+        SinkRefusedError
+            If the service refuses what was sent.
+        SinkError
+            If it was not reached, is busy, failed, or does not accept the key.
+        """
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=_SECONDS),
+                headers=self._headers,
+            )
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        try:
+            async with self._session.request(
+                method, f"{self._url}{path}", data=data, allow_redirects=False
+            ) as response:
+                answer = await response.text(errors="replace")
+                status, wait = response.status, response.headers.get("Retry-After", "")
+        except TimeoutError as error:
+            raise SinkError(f"{self.source}: no answer within {_SECONDS:g} s") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise SinkError(f"{self.source}: {scrub(str(error) or repr(error))}") from error
+        if status in _SUCCEEDED or status in done:
+            return
+        problem = f"{self.source}: HTTP {status} on {method} {path}: {_excerpt(answer)}"
+        if status in _REFUSED:
+            raise SinkRefusedError(problem)
+        raise SinkError(problem, retry_after=float(wait) if wait.isdecimal() else None)
+
+    @property
+    def source(self) -> str:
+        """Its name and address, without secrets."""
+        return f"{self._name} at {without_secrets(self._url)}"
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def variable(*names: str, default: str = "") -> str:
+    """Return the first of these environment variables that is set, or `default`."""
+    values = (os.environ.get(name, "").strip() for name in names)
+    return next(filter(None, values), default)
+
+
+def required(*names: str, sink: str) -> str:
+    """Return the first of these environment variables that is set.
+
+    Raises `ConfigError` if none is.
+    """
+    if value := variable(*names):
+        return value
+    raise ConfigError(f"sink {sink!r} needs a key: set {' or '.join(names)}")
+
+
+def explanation_of(score: TraceScore) -> str:
+    """Return the explanation in a length that every service takes."""
+    text = score.explanation
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def details_of(score: TraceScore) -> dict[str, object]:
+    """Return what a service has no field for."""
+    details: dict[str, object] = {
+        "score_id": score.score_id,
+        "outcome": score.outcome,
+        "scale": f"{score.low:g} to {score.high:g}",
+        "signature": score.signature,
+        "task": score.task,
+        "decision": score.decision,
+        "error_probability": score.error_probability,
+    }
+    return {name: value for name, value in details.items() if value not in {"", None}}
+
+
+def _excerpt(answer: str) -> str:
+    return shown(scrub(" ".join(answer.split())[:_SHOWN])) or "no text"

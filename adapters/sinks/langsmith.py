@@ -1,0 +1,69 @@
+"""LangSmith: each score is feedback on the run of its trace, by ``POST /feedback``.
+
+LangSmith refuses feedback whose id it has (HTTP 409), which counts as sent. A run's id is that of
+the attribute ``langsmith.trace.id``, or the trace's id as a UUID, as LangSmith's own exporter of
+spans has it [1]_. LangSmith's documents do not say which id the run of any other span gets.
+
+References
+----------
+.. [1] https://github.com/langchain-ai/langsmith-sdk, ``_internal/otel``, and
+   https://api.smith.langchain.com/docs, "feedback", 2026
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from spanjury.adapters.sinks.http_client import (
+    HttpSink,
+    details_of,
+    explanation_of,
+    required,
+    variable,
+)
+from spanjury.judges.core import SinkRefusedError, TraceScore
+
+_CLOUD = "https://api.smith.langchain.com"
+_THERE = 409
+_NAMED = "langsmith.trace.id"
+
+
+class LangsmithSink:
+    """Send scores to LangSmith, with LANGSMITH_API_KEY.
+
+    Parameters
+    ----------
+    url
+        Address of the server; by default LANGSMITH_ENDPOINT, or LangSmith's cloud.
+    """
+
+    def __init__(self, *, url: str = "") -> None:
+        key = required("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY", sink="langsmith")
+        server = url or variable("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT", default=_CLOUD)
+        self._http = HttpSink("langsmith", url=server, headers={"x-api-key": key})
+
+    async def send(self, scores: Sequence[TraceScore], /) -> None:
+        """Send one request a score."""
+        for score in scores:
+            await self._http.request("POST", "/feedback", _feedback(score), done={_THERE})
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _feedback(score: TraceScore) -> dict[str, object]:
+    try:
+        run = str(UUID(score.names.get(_NAMED) or score.trace_id))
+    except ValueError as error:
+        raise SinkRefusedError(f"langsmith: {score.trace_id!r} is no id of a run") from error
+    body = {
+        "id": score.score_id,
+        "run_id": run,
+        "trace_id": run,
+        "key": score.aspect,
+        "score": score.score,
+        "value": score.label or score.outcome,
+        "comment": explanation_of(score),
+        "feedback_source": {"type": "model", "metadata": details_of(score)},
+    }
+    return {name: value for name, value in body.items() if value not in ("", None)}

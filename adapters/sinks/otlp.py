@@ -1,0 +1,101 @@
+"""OpenTelemetry: each score is a log record ``gen_ai.evaluation.result``, sent by OTLP as JSON.
+
+The record belongs to the span that was judged [1]_. A service that takes it twice can tell by the
+attribute ``spanjury.score_id``.
+
+References
+----------
+.. [1] https://github.com/open-telemetry/semantic-conventions-genai, ``events.yaml``, 2026, status
+   "development"
+"""
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
+
+from spanjury.adapters.sinks.http_client import HttpSink, explanation_of, variable
+from spanjury.judges.core import VERSION, TraceScore
+
+_EVENT = "gen_ai.evaluation.result"
+_INFO = 9
+"""Severity number of a record that reports no failure."""
+_SIZES = (32, 16)
+"""Digits of the ids of a trace and of a span."""
+
+
+class OtlpSink:
+    """Send scores to a collector, or to any service that takes logs by OTLP/HTTP.
+
+    Parameters
+    ----------
+    url
+        Where it takes logs is ``URL/v1/logs``. Without it, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT is the
+        whole address, and OTEL_EXPORTER_OTLP_ENDPOINT its beginning.
+    explanations
+        Whether records hold the explanation, which quotes the text.
+    """
+
+    def __init__(self, *, url: str = "", explanations: bool = True) -> None:
+        logs = "" if url else variable("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+        start = url or variable("OTEL_EXPORTER_OTLP_ENDPOINT", default="http://localhost:4318")
+        headers = variable("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
+        self._path = "" if logs else "/v1/logs"
+        self._http = HttpSink("otlp", url=logs or start, headers=_headers(headers))
+        self._explanations = explanations
+
+    async def send(self, scores: Sequence[TraceScore], /) -> None:
+        """Send all scores as records of one request."""
+        records = [self._record(score) for score in scores]
+        scope = {"scope": {"name": "spanjury", "version": VERSION}, "logRecords": records}
+        resource = {"attributes": _attributes({"service.name": "spanjury"})}
+        body = {"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}
+        await self._http.request("POST", self._path, body)
+
+    def _record(self, score: TraceScore) -> dict[str, object]:
+        about: dict[str, object] = {
+            "gen_ai.evaluation.name": score.aspect,
+            "gen_ai.evaluation.score.value": score.score,
+            "gen_ai.evaluation.score.label": score.label,
+            "gen_ai.evaluation.explanation": explanation_of(score) if self._explanations else "",
+            "error.type": "" if score.score is not None else score.outcome,
+            "spanjury.score_id": score.score_id,
+            "spanjury.outcome": score.outcome,
+            "spanjury.decision": score.decision,
+            "spanjury.error_probability": score.error_probability,
+            "spanjury.signature": score.signature,
+            "spanjury.task": score.task,
+        }
+        ids = dict(zip(("traceId", "spanId"), (score.trace_id, score.span_id), strict=True))
+        sizes = dict(zip(ids, _SIZES, strict=True))
+        is_traced = all(len(ids[name]) == size for name, size in sizes.items())
+        if not is_traced:
+            about["spanjury.trace"] = score.trace_id
+        return {
+            "timeUnixNano": str(score.judged),
+            "observedTimeUnixNano": str(score.judged),
+            "severityNumber": _INFO,
+            "eventName": _EVENT,
+            "attributes": _attributes(
+                {name: value for name, value in about.items() if value not in {"", None}}
+            ),
+            **(ids if is_traced else {}),
+        }
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:
+    return [
+        {
+            "key": name,
+            "value": {"doubleValue" if isinstance(value, float) else "stringValue": value},
+        }
+        for name, value in values.items()
+    ]
+
+
+def _headers(text: str) -> dict[str, str]:
+    """Read ``name=value,name=value``, whose values are percent-encoded."""
+    pairs = (pair.partition("=") for pair in text.split(",") if "=" in pair)
+    return {name.strip(): unquote(value.strip()) for name, _, value in pairs}

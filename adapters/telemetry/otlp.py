@@ -1,0 +1,461 @@
+"""Spans of the OpenTelemetry Protocol, and the row of data that the spans of one trace make.
+
+A row has the conversation of the trace's last call to a model as ``messages`` in OpenAI's form, the
+answer last. Where no span holds a conversation, it has the trace's ``input`` and ``output``. The
+attributes are those of OpenTelemetry's conventions for generative AI [1]_, now and in their older
+forms, of OpenInference [2]_, OpenLLMetry, pydantic-ai and Langfuse.
+
+References
+----------
+.. [1] https://github.com/open-telemetry/semantic-conventions-genai, 2026, status "development"
+.. [2] https://github.com/Arize-ai/openinference, ``spec/semantic_conventions.md``
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from spanjury.adapters.telemetry import otlp_wire
+from spanjury.judges.core import DataError
+
+PROTOBUF, JSON = "application/x-protobuf", "application/json"
+"""Content types of requests."""
+OURS = "spanjury"
+"""Scope of spans that spanjury made itself, which are not judged."""
+IDS = ("opik.trace_id", "langsmith.trace.id", "langsmith.span.id")
+"""Attributes in which other services keep ids of their own for a trace."""
+_FAILED = 2
+"""Code of a status that reports an error."""
+_TRACE_DIGITS, _SPAN_DIGITS = 32, 16
+_MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
+_TOOL_CALLS = frozenset({"execute_tool"})
+_INPUTS = (
+    *("gen_ai.prompt", "input.value", "langfuse.observation.input", "langfuse.trace.input"),
+    "traceloop.entity.input",
+)
+_OUTPUTS = (
+    *("gen_ai.completion", "final_result", "output.value", "langfuse.observation.output"),
+    *("langfuse.trace.output", "traceloop.entity.output"),
+)
+_EVENT_ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "assistant",
+}
+
+_Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSpan:
+    """One span; times are nanoseconds since 1970, `parent_id` is empty for the root of a trace."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str = ""
+    name: str = ""
+    start: int = 0
+    end: int = 0
+    failed: bool = False
+    service: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict)
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(TraceSpan)
+
+
+def encoded_span(span: TraceSpan) -> bytes:
+    """Return `span` as JSON, which `decoded_span` reads."""
+    return _ENCODER.encode(span)
+
+
+def decoded_span(data: bytes) -> TraceSpan:
+    """Return the span that `encoded_span` wrote."""
+    return _DECODER.decode(data)
+
+
+def read_request(body: bytes, media_type: str) -> list[TraceSpan]:
+    """Return the spans of an ``ExportTraceServiceRequest``, except those that spanjury made.
+
+    Raises `DataError` if the body is not one, by its `media_type`, or an id has a wrong length.
+    """
+    if media_type == PROTOBUF:
+        return spans_of(otlp_wire.decoded(body))
+    try:
+        return spans_of(msgspec.json.decode(body))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DataError(f"the body is not JSON: {error}") from error
+
+
+def spans_of(request: object) -> list[TraceSpan]:
+    """Return the spans of a request that is read already; raise as `read_request` does."""
+    spans = []
+    try:
+        for resource in _list(request, "resourceSpans"):
+            about = _attributes(_list(resource.get("resource") or {}, "attributes"))
+            service = str(about.get("service.name", ""))
+            for scope in _list(resource, "scopeSpans"):
+                if (scope.get("scope") or {}).get("name") != OURS:
+                    spans += [_span(span, service) for span in _list(scope, "spans")]
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"the body is no request of OTLP: {error!r}") from error
+    return spans
+
+
+def _list(holder: Any, key: str) -> list[Any]:  # noqa: ANN401  JSON
+    values = holder.get(key) or []
+    if not isinstance(values, list):
+        raise TypeError(f"{key} is no list")
+    return values
+
+
+def _span(span: Mapping[str, Any], service: str) -> TraceSpan:
+    return TraceSpan(
+        trace_id=_id(span["traceId"], _TRACE_DIGITS),
+        span_id=_id(span["spanId"], _SPAN_DIGITS),
+        parent_id=str(span.get("parentSpanId") or "").lower(),
+        name=str(span.get("name", "")),
+        start=int(span.get("startTimeUnixNano") or 0),
+        end=int(span.get("endTimeUnixNano") or 0),
+        failed=(span.get("status") or {}).get("code") in {_FAILED, "STATUS_CODE_ERROR"},
+        service=service,
+        attributes=_attributes(_list(span, "attributes")),
+        events=[
+            (str(event.get("name", "")), _attributes(_list(event, "attributes")))
+            for event in _list(span, "events")
+        ],
+    )
+
+
+def _id(value: object, digits: int) -> str:
+    text = str(value).lower()
+    if len(text) != digits or int(text, 16) == 0:
+        raise ValueError(f"the id {text[:40]!r} has not {digits} hexadecimal digits, one not 0")
+    return text
+
+
+def _attributes(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {str(pair["key"]): _plain(pair.get("value") or {}) for pair in pairs}
+
+
+def _plain(value: Mapping[str, Any]) -> object:
+    """Return the value that an ``AnyValue`` holds."""
+    for kind, held in value.items():
+        if kind == "intValue":
+            return int(held)
+        if kind == "arrayValue":
+            return [_plain(item) for item in _list(held, "values")]
+        if kind == "kvlistValue":
+            return _attributes(_list(held, "values"))
+        return held
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRow:
+    """The row that a trace makes.
+
+    Parameters
+    ----------
+    row
+        As a file of data would hold it; None if no span holds a text that a model wrote.
+    span_id
+        The span that holds the judged text.
+    started
+        When the trace started, in nanoseconds since 1970.
+    failed
+        Whether a span of it reports an error.
+    names
+        Ids that other services gave it, by their attribute.
+    """
+
+    row: Mapping[str, object] | None
+    span_id: str = ""
+    started: int = 0
+    failed: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
+    """Return the row of a trace, of whose spans there is at least one, in any order.
+
+    Raises `DataError` if attributes are of other forms than their programs write.
+    """
+    try:
+        return _trace_row(spans)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"its attributes cannot be read: {error!r}") from error
+
+
+def _trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
+    ordered = sorted(spans, key=lambda span: (span.end, span.start))
+    calls = [span for span in ordered if _is_model_call(span)]
+    others = [span for span in reversed(ordered) if not _is_model_call(span)]
+    roots = [span for span in others if not span.parent_id]
+    row, judged = None, (roots or ordered)[-1]
+    for span in (*reversed(calls), *roots, *(span for span in others if span.parent_id)):
+        if (row := _row_of(span, ordered)) is not None:
+            judged = span
+            break
+    about = judged.attributes
+    system = about.get("gen_ai.response.model") or about.get("gen_ai.request.model")
+    system = system or about.get("llm.model_name") or judged.service
+    return TraceRow(
+        row=row and {"id": judged.trace_id, **row, "system": str(system)},
+        span_id=judged.span_id,
+        started=min(span.start for span in spans),
+        failed=any(span.failed for span in spans),
+        names={
+            name: value
+            for name in IDS
+            for span in (judged, *roots)
+            if isinstance(value := span.attributes.get(name), str)
+        },
+    )
+
+
+def _is_model_call(span: TraceSpan) -> bool:
+    about = span.attributes
+    kinds = (about.get("openinference.span.kind"), about.get("traceloop.span.kind"))
+    return (
+        about.get("gen_ai.operation.name") in _MODEL_CALLS
+        or "LLM" in kinds
+        or about.get("langfuse.observation.type") == "generation"
+        or any(key.startswith("gen_ai.completion") for key in about)
+    )
+
+
+def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | None:
+    """Return the part of the row that one span makes; None if it holds no output."""
+    messages = _conversation(span)
+    if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"]:
+        if not any(message["role"] == "tool" for message in messages):
+            messages[-1:-1] = chain.from_iterable(map(_tool_turns, trace))
+        return {"messages": messages, **_context(trace), **_tools(span)}
+    given = {"input": _first(span, _INPUTS), "output": _first(span, _OUTPUTS)}
+    if given["output"] in (None, ""):
+        return None
+    # The trace id makes it a row of a trace, whose input may have any form.
+    return {**given, "traceId": span.trace_id}
+
+
+def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  as the span holds it
+    values = (span.attributes.get(name) for name in names)
+    return next((_parsed(value) for value in values if value is not None and value != ""), None)
+
+
+def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or what is there
+    """Return what a text holds as JSON, if it is an object or a list; else the value itself."""
+    if isinstance(value, str) and value[:1] in {"[", "{"}:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _conversation(span: TraceSpan) -> list[_Message]:
+    """Return the messages of a span, in the first form in which it has any."""
+    return next((messages for form in _FORMS if (messages := [*form(span)])), [])
+
+
+def _of_conventions(span: TraceSpan) -> Iterator[_Message]:
+    """Read ``gen_ai.input.messages`` and its like, from attributes or from an event."""
+    events = [about for name, about in span.events if "gen_ai.output.messages" in about]
+    for about in (span.attributes, *events):
+        if "gen_ai.output.messages" not in about:
+            continue
+        instructions = _parsed(about.get("gen_ai.system_instructions"))
+        if text := _text(instructions):
+            yield _message("system", text)
+        for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
+            yield from _parted(_parsed(about.get(name)))
+        return
+
+
+def _of_all_messages(span: TraceSpan) -> Iterator[_Message]:
+    """Read what pydantic-ai keeps on the span of an agent's run."""
+    yield from _parted(_parsed(span.attributes.get("pydantic_ai.all_messages")))
+
+
+def _parted(messages: object) -> Iterator[_Message]:
+    """Yield messages whose content is a list of parts; a tool's answers become messages."""
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, Mapping):
+            continue
+        role = str(message.get("role", "user"))
+        parts = message.get("parts", message.get("content"))
+        if not isinstance(parts, list):
+            yield _message(role, _text(parts))
+            continue
+        answers = [part for part in parts if _kind(part) == "tool_call_response"]
+        for part in answers:
+            answer = part.get("response", part.get("result"))
+            yield _tool_message(part.get("id"), answer, name=part.get("name"))
+        calls = [_call(part) for part in parts if _kind(part) == "tool_call"]
+        text = _text([part for part in parts if _kind(part) in {"text", ""}])
+        if text or calls or not answers:
+            yield _message(role, text, calls)
+
+
+def _of_events(span: TraceSpan) -> Iterator[_Message]:
+    """Read one event a message, the older form; some programs keep the list in ``events``."""
+    listed = _parsed(span.attributes.get("events"))
+    events = list(span.events)
+    events += [
+        (str(event.get("event.name", "")), dict(event))
+        for event in (listed if isinstance(listed, list) else ())
+        if isinstance(event, Mapping)
+    ]
+    for name, about in events:
+        if name not in _EVENT_ROLES:
+            continue
+        body = _parsed(about.get("message", about))
+        held = body if isinstance(body, Mapping) else {"content": body}
+        if name == "gen_ai.tool.message":
+            yield _tool_message(held.get("id"), held.get("content"), name=held.get("name"))
+            continue
+        calls = _parsed(held.get("tool_calls"))
+        yield _message(
+            str(held.get("role", _EVENT_ROLES[name])),
+            _text(_parsed(held.get("content"))),
+            [_call(call) for call in calls or () if isinstance(call, Mapping)],
+        )
+
+
+def _of_numbered(span: TraceSpan) -> Iterator[_Message]:
+    """Read attributes with numbers in their names, as OpenLLMetry and OpenInference write them."""
+    for prefix in (
+        "gen_ai.prompt",
+        "gen_ai.completion",
+        "llm.input_messages",
+        "llm.output_messages",
+    ):
+        for numbered in _listed(_within(span.attributes, prefix)):
+            held = numbered.get("message", numbered)
+            contents = [part.get("message_content", {}) for part in _listed(held.get("contents"))]
+            calls = [call.get("tool_call", call) for call in _listed(held.get("tool_calls"))]
+            text = _text(held.get("content")) or _text(contents)
+            fallback = "assistant" if "completion" in prefix or "output" in prefix else "user"
+            role = str(held.get("role", fallback))
+            if role == "tool":
+                yield _tool_message(held.get("tool_call_id"), text, name=held.get("name"))
+            else:
+                yield _message(role, text, [_call(call) for call in calls])
+
+
+_FORMS: tuple[Callable[[TraceSpan], Iterator[_Message]], ...] = (
+    _of_conventions,
+    _of_numbered,
+    _of_events,
+    _of_all_messages,
+)
+
+
+def _within(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the attributes that begin with a prefix, as nested objects."""
+    nested: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name.startswith(f"{prefix}."):
+            *path, last = name[len(prefix) + 1 :].split(".")
+            level = nested
+            for key in path:
+                inner = level.setdefault(key, {})
+                level = inner if isinstance(inner, dict) else {}
+            level[last] = value
+    return nested
+
+
+def _listed(numbered: object) -> list[dict[str, Any]]:
+    """Return the objects under numbers, in their order."""
+    if not isinstance(numbered, Mapping):
+        return []
+    numbers = sorted((key for key in numbered if key.isdecimal()), key=int)
+    return [numbered[key] for key in numbers if isinstance(numbered[key], dict)]
+
+
+def _message(role: str, text: str, calls: Sequence[_Message] = ()) -> _Message:
+    return {"role": role, "content": text, **({"tool_calls": list(calls)} if calls else {})}
+
+
+def _tool_message(call_id: object, answer: object, *, name: object = None) -> _Message:
+    text = _text(answer) or ("" if answer is None else _written(answer))
+    named = {"name": name} if isinstance(name, str) else {}
+    return {"role": "tool", "content": text, "tool_call_id": str(call_id or ""), **named}
+
+
+def _call(call: Mapping[str, Any]) -> _Message:
+    function = call.get("function")
+    held = function if isinstance(function, Mapping) else call
+    asked = {"name": str(held.get("name", "")), "arguments": _written(held.get("arguments", {}))}
+    return {"id": str(call.get("id") or ""), "type": "function", "function": asked}
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _kind(part: object) -> str:
+    return str(part.get("type", "")) if isinstance(part, Mapping) else ""
+
+
+def _text(value: object) -> str:
+    """Return the text of a content: a text, or the texts of its parts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_text, value)))
+    if isinstance(value, Mapping):
+        return next((_text(value[key]) for key in ("content", "text") if value.get(key)), "")
+    return ""
+
+
+def _tool_turns(span: TraceSpan) -> list[_Message]:
+    """Return a call of a tool and its answer, if the span is one."""
+    about = span.attributes
+    is_tool = (
+        about.get("gen_ai.operation.name") in _TOOL_CALLS
+        or about.get("openinference.span.kind") == "TOOL"
+        or about.get("langfuse.observation.type") == "tool"
+    )
+    answer = next(
+        (
+            about[name]
+            for name in ("gen_ai.tool.call.result", "tool_response", *_OUTPUTS)
+            if about.get(name) is not None
+        ),
+        None,
+    )
+    if not is_tool or answer is None:
+        return []
+    name = str(about.get("gen_ai.tool.name") or about.get("tool.name") or span.name)
+    call_id = str(about.get("gen_ai.tool.call.id") or span.span_id)
+    arguments = about.get("gen_ai.tool.call.arguments", about.get("tool_arguments"))
+    arguments = about.get("input.value", {}) if arguments is None else arguments
+    call = _call({"id": call_id, "name": name, "arguments": arguments})
+    return [_message("assistant", "", [call]), _tool_message(call_id, answer, name=name)]
+
+
+def _context(trace: Iterable[TraceSpan]) -> dict[str, object]:
+    """Return the documents that the trace retrieved, if it shows any."""
+    texts = []
+    for span in trace:
+        held = _parsed(span.attributes.get("gen_ai.retrieval.documents"))
+        texts += [_text(part) for part in held if _text(part)] if isinstance(held, list) else []
+        for numbered in _listed(_within(span.attributes, "retrieval.documents")):
+            texts.append(_text(numbered.get("document", numbered)))
+    return {"context": texts} if any(texts) else {}
+
+
+def _tools(span: TraceSpan) -> dict[str, object]:
+    """Return the tools that the model could call, if the span names them."""
+    tools = _parsed(span.attributes.get("gen_ai.tool.definitions"))
+    return {"tools": tools} if isinstance(tools, list) and tools else {}

@@ -1,0 +1,152 @@
+"""Requests of the OpenTelemetry Protocol, from protobuf to the objects that its JSON form has.
+
+Only the fields that `otlp` reads are decoded [1]_; all others are skipped, as protobuf asks [2]_.
+
+References
+----------
+.. [1] https://github.com/open-telemetry/opentelemetry-proto, version 1, ``collector/trace/v1``,
+   ``trace/v1``, ``common/v1`` and ``resource/v1``
+.. [2] https://protobuf.dev/programming-guides/encoding
+"""
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from spanjury.judges.core import DataError
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_DEEPEST = 32
+"""Messages within each other that are read: values of attributes may hold values."""
+_LONGEST_VARINT = 63
+_SIGN = 1 << 63
+
+
+class _Field(NamedTuple):
+    name: str
+    kind: str  # text, hex, int, fixed64, double, bool, or the name of a message
+    is_list: bool = False
+
+
+_MESSAGES: Mapping[str, Mapping[int, _Field]] = {
+    "Request": {1: _Field("resourceSpans", "ResourceSpans", is_list=True)},
+    "ResourceSpans": {
+        1: _Field("resource", "Resource"),
+        2: _Field("scopeSpans", "ScopeSpans", is_list=True),
+    },
+    "Resource": {1: _Field("attributes", "KeyValue", is_list=True)},
+    "ScopeSpans": {1: _Field("scope", "Scope"), 2: _Field("spans", "Span", is_list=True)},
+    "Scope": {1: _Field("name", "text")},
+    "Span": {
+        1: _Field("traceId", "hex"),
+        2: _Field("spanId", "hex"),
+        4: _Field("parentSpanId", "hex"),
+        5: _Field("name", "text"),
+        7: _Field("startTimeUnixNano", "fixed64"),
+        8: _Field("endTimeUnixNano", "fixed64"),
+        9: _Field("attributes", "KeyValue", is_list=True),
+        11: _Field("events", "Event", is_list=True),
+        15: _Field("status", "Status"),
+    },
+    "Event": {2: _Field("name", "text"), 3: _Field("attributes", "KeyValue", is_list=True)},
+    "Status": {2: _Field("message", "text"), 3: _Field("code", "int")},
+    "KeyValue": {1: _Field("key", "text"), 2: _Field("value", "AnyValue")},
+    "AnyValue": {
+        1: _Field("stringValue", "text"),
+        2: _Field("boolValue", "bool"),
+        3: _Field("intValue", "int"),
+        4: _Field("doubleValue", "double"),
+        5: _Field("arrayValue", "ArrayValue"),
+        6: _Field("kvlistValue", "KeyValueList"),
+    },
+    "ArrayValue": {1: _Field("values", "AnyValue", is_list=True)},
+    "KeyValueList": {1: _Field("values", "KeyValue", is_list=True)},
+}
+
+
+_READERS: Mapping[str, Callable[[memoryview], object]] = {
+    "text": lambda value: str(value, "utf-8"),
+    "hex": lambda value: value.hex(),
+    "fixed64": lambda value: struct.unpack("<Q", value)[0],
+    "double": lambda value: struct.unpack("<d", value)[0],
+}
+
+
+def decoded(body: bytes) -> dict[str, object]:
+    """Return an ``ExportTraceServiceRequest`` as its JSON form has it.
+
+    Raises `DataError` if the bytes are no such message.
+    """
+    try:
+        return _message(memoryview(body), "Request", depth=_DEEPEST)
+    except (IndexError, struct.error, UnicodeDecodeError, ValueError) as error:
+        raise DataError(f"the body is no protobuf of OTLP: {error}") from error
+
+
+def _message(data: memoryview, kind: str, *, depth: int) -> dict[str, object]:
+    if not depth:
+        raise ValueError("it is nested too deeply")
+    fields = _MESSAGES[kind]
+    message: dict[str, object] = {}
+    for number, value in _records(data):
+        field = fields.get(number)
+        if field is None:
+            continue
+        read = _value(value, field.kind, depth=depth)
+        if field.is_list:
+            values = message.setdefault(field.name, [])
+            assert isinstance(values, list)
+            values.append(read)
+        else:
+            message[field.name] = read
+    return message
+
+
+def _records(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Yield number and raw value of each field."""
+    offset, end = 0, len(data)
+    while offset < end:
+        tag, offset = _varint(data, offset)
+        number, kind = tag >> 3, tag & 7
+        value: int | memoryview
+        if kind == _VARINT:
+            value, offset = _varint(data, offset)
+        else:
+            if kind == _LENGTH:
+                size, offset = _varint(data, offset)
+            elif kind in {_FIXED64, _FIXED32}:
+                size = 8 if kind == _FIXED64 else 4
+            else:
+                raise ValueError(f"a field has the unknown type {kind}")
+            value = data[offset : offset + size]
+            offset += size
+            if len(value) < size:
+                raise ValueError("it ends within a field")
+        yield number, value
+
+
+def _varint(data: memoryview, offset: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[offset]
+        offset += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:  # noqa: PLR2004  the bit that says that more follow
+            return value, offset
+        shift += 7
+        if shift > _LONGEST_VARINT:
+            raise ValueError("a number has more than 64 bits")
+
+
+def _value(value: int | memoryview, kind: str, *, depth: int) -> object:
+    if isinstance(value, int):
+        if kind == "bool":
+            return bool(value)
+        if kind != "int":
+            raise ValueError(f"got a number, expected {kind}")
+        return value - (1 << 64) if value & _SIGN else value
+    if kind in _READERS:
+        return _READERS[kind](value)
+    if kind not in _MESSAGES:
+        raise ValueError(f"got bytes, expected {kind}")
+    return _message(value, kind, depth=depth - 1)

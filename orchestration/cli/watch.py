@@ -1,0 +1,296 @@
+"""`spanjury watch`: judge live traffic, and report what changes."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from platformdirs import user_state_path
+
+from spanjury.judges.core import ConfigError, shown
+from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import GATE, say
+from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Columns, Task
+from spanjury.orchestration.cli.flags.panel import PanelFlags
+
+with lazily():
+    from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.cli import session as sessions
+    from spanjury.orchestration.engine import metering, stopping
+    from spanjury.orchestration.servers import listening, otlp, tokens
+    from spanjury.orchestration.services.serving import quotas
+    from spanjury.orchestration.services.serving.watching import drift, sampling
+    from spanjury.orchestration.services.serving.watching import watch as watching
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficFlags(Flags, title="Traffic"):
+    """The flags that say where traces come from, and which of them are judged."""
+
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            help="JSON Lines file to follow; without it, traces come by OTLP.",
+            show_default=False,
+        ),
+    ] = None
+    once: Annotated[
+        bool, Flag("Read the file to its end, judge everything, and stop.", env=True)
+    ] = False
+    sample: Annotated[
+        float, Flag("Share of the traces to judge.", "SHARE", min=0.0, max=1.0, env=True)
+    ] = 1.0
+    always: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Traces to judge whatever --sample says: errors, 'length>CHARACTERS' or"
+            " 'seconds>SECONDS'; repeatable.",
+            "RULE",
+            env=True,
+        ),
+    ] = ()
+    task: Task = None
+    aspect: Aspects = ()
+    aspects_file: AspectsFiles = ()
+    column: Columns = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFlags(Flags, title="Reports"):
+    """The flags that say who gets scores and alerts."""
+
+    sink: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Service that takes the scores: otlp, langfuse, phoenix, mlflow, opik, langsmith or a"
+            " plugin, as NAME or NAME:url=…; repeatable.",
+            env=True,
+        ),
+    ] = ()
+    output: Annotated[
+        Path | None,
+        Flag("Add rows of results to this file.", "FILE", also="-o", env=True),
+    ] = None
+    webhook: Annotated[
+        str | None,
+        Flag("Address to post alerts to, or env:VARIABLE.", "URL", env=True),
+    ] = None
+    json: Annotated[bool, Flag("Print windows and alerts as JSON Lines.", env=True)] = False
+    exit_on_alert: Annotated[bool, Flag("Stop and exit with 5 after an alert.", env=True)] = False
+    log_file: Annotated[
+        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftFlags(Flags, title="Alerts"):
+    """The flags of the watch for changes."""
+
+    window: Annotated[
+        int, Flag("Number of texts of an aspect in a window.", "TEXTS", min=2, env=True)
+    ] = 200
+    baseline: Annotated[
+        int,
+        Flag("Number of first texts that later ones are compared with.", "TEXTS", min=20, env=True),
+    ] = 500
+    texts_per_false_alert: Annotated[
+        int,
+        Flag(
+            "Number of texts until a false alert, on average at least.",
+            "TEXTS",
+            min=1,
+            env=True,
+            rare=True,
+        ),
+    ] = 100_000
+
+    def plan(self) -> "drift.DriftPlan":
+        """Return the settings."""
+        return drift.DriftPlan(
+            window=self.window,
+            baseline=self.baseline,
+            texts_per_false_alert=self.texts_per_false_alert,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendingFlags(Flags, title="Budget"):
+    """The flags that say how much judges may take."""
+
+    max_cost: Annotated[
+        float | None,
+        Flag("Maximum cost of models in a period; other traces wait.", "DOLLARS", min=1e-9),
+    ] = None
+    max_calls: Annotated[
+        int | None, Flag("Maximum calls to models in a period; other traces wait.", min=1)
+    ] = None
+    per: Annotated[
+        Literal["hour", "day", "all"],
+        Flag("Period of --max-cost and --max-calls, in UTC.", rare=True),
+    ] = "day"
+
+    def quotas(self) -> "quotas.Quotas":
+        """Return the budget."""
+        return quotas.Quotas(
+            calls=self.max_calls,
+            dollars=self.max_cost,
+            per=None if self.per == "all" else self.per,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepFlags(Flags, title="Service"):
+    """The flags that say where the service listens and what it keeps."""
+
+    host: Annotated[
+        str,
+        Flag(
+            "Address to listen on; any but a loopback address needs a token, in"
+            " SPANJURY_SERVE_TOKEN or --token-file.",
+            "ADDRESS",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[int, Flag("Port to listen on; 0 for any free port.", min=0)] = 4318
+    token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines.", rare=True)] = None
+    state_dir: Annotated[
+        Path | None,
+        Flag("Folder of what came in; by default in your user data folder.", "FOLDER", env=True),
+    ] = None
+    settle: Annotated[
+        float,
+        Flag(
+            "Time to wait for more spans after the root of a trace.",
+            "SECONDS",
+            min=0.0,
+            rare=True,
+        ),
+    ] = 1.0
+    longest: Annotated[
+        float,
+        Flag(
+            "Time to wait after the last span of a trace without a root.",
+            "SECONDS",
+            min=0.0,
+            rare=True,
+        ),
+    ] = 30.0
+    keep_hours: Annotated[
+        float,
+        Flag("Time to keep what every sink has got.", "HOURS", min=0.0, rare=True),
+    ] = 24.0
+    max_waiting: Annotated[
+        int, Flag("Maximum traces that wait; senders then get 429.", min=1, rare=True)
+    ] = 100_000
+
+
+def watch(
+    *,
+    traffic: TrafficFlags,
+    judges: PanelFlags,
+    reports: ReportFlags,
+    drifting: DriftFlags,
+    spending: SpendingFlags,
+    service: KeepFlags,
+) -> None:
+    """Judge live traffic: score traces, send the scores on, and report what really changes.
+
+    Traces come by OTLP over HTTP (POST /v1/traces, JSON or protobuf), or from a file of JSON Lines
+    that grows. What was taken on survives a crash. docs/guides/watch.md explains it.
+    """
+    if traffic.once and traffic.source is None:
+        raise ConfigError("--once needs a file: without one, traces come until they are stopped")
+    logging.log_to(reports.log_file)
+    default = user_state_path("spanjury", appauthor=False) / "watch"
+    plan = watching.WatchPlan(
+        panel=judges.config(),
+        folder=service.state_dir or default,
+        task=traffic.task,
+        aspects=traffic.aspect,
+        aspects_files=traffic.aspects_file,
+        columns=traffic.column,
+        sampling=sampling.Sampling(
+            rate=traffic.sample, always=tuple(map(sampling.parse_rule, traffic.always))
+        ),
+        drift=drifting.plan(),
+        quotas=spending.quotas(),
+        sinks=reports.sink,
+        output=reports.output,
+        webhook=reports.webhook,
+        settle=service.settle,
+        longest=service.longest,
+        keep_hours=service.keep_hours,
+        most_waiting=service.max_waiting,
+    )
+    printer = _Printer(exits_on_alert=reports.exit_on_alert, as_json=reports.json)
+    session = sessions.Session(metering.Limits(), stop_token=printer.stop_token)
+
+    async def work() -> None:
+        async with watching.open_watch(plan, emit=printer.emit, say=say) as opened:
+            await _watched(opened, printer.stop_token, traffic=traffic, service=service)
+            say(_summary(opened))
+
+    session.run(work)
+    if printer.is_alert:
+        raise typer.Exit(GATE)
+
+
+class _Printer:
+    """Prints windows and alerts; after an alert it ends the watch, if it is to."""
+
+    def __init__(self, *, exits_on_alert: bool, as_json: bool) -> None:
+        self.stop_token = stopping.StopToken()
+        self.is_alert = False
+        self._exits_on_alert = exits_on_alert
+        self._as_json = as_json
+
+    def emit(self, report: "drift.Window | drift.Alert") -> None:
+        """Print a window or an alert at once: what reads the output may wait for it."""
+        line = json.dumps(report.as_row(), ensure_ascii=False) if self._as_json else str(report)
+        typer.echo(shown(line))
+        sys.stdout.flush()
+        if isinstance(report, drift.Alert) and self._exits_on_alert:
+            self.is_alert = True
+            self.stop_token.request("an alert was given")
+
+
+async def _watched(
+    opened: "watching.Watch",
+    stop_token: "stopping.StopToken",
+    *,
+    traffic: TrafficFlags,
+    service: KeepFlags,
+) -> None:
+    """Judge what comes until a signal, an alert or the end of the file."""
+
+    def is_due() -> bool:
+        return stop_token.is_requested
+
+    if traffic.source is not None:
+        await opened.run(is_due, file=traffic.source, once=traffic.once)
+        return
+    given = tokens.read_tokens(os.environ.get(tokens.VARIABLE), service.token_file)
+    listening.require_access(service.host, given)
+    serving = otlp.serving_traces(opened, host=service.host, port=service.port, tokens=given)
+    async with serving as url:
+        say(f"taking traces at {url}")
+        await opened.run(is_due)
+
+
+def _summary(opened: "watching.Watch") -> str:
+    """Say what a watch came to."""
+    count, status = opened.count, opened.status()
+    parts = [f"{count.judged} traces judged"]
+    if count.skipped:
+        parts.append(f"{count.skipped} left out by the sample")
+    if count.unreadable:
+        parts.append(f"{count.unreadable} without a text that can be judged")
+    parts.append(f"{status['waiting']} waiting")
+    parts.append(f"{count.alerts} alerts" if count.alerts != 1 else "1 alert")
+    unsent = [each.name for each in opened.deliveries if not each.is_done]
+    if unsent:
+        parts.append(f"not all is sent to {', '.join(unsent)}: it waits on disk")
+    return "; ".join(parts)

@@ -1,0 +1,1 @@
+"""Live traffic: sampled, judged, watched for changes, and reported to other services."""

@@ -1,0 +1,551 @@
+"""The watch over live traffic: traces are kept, sampled, judged, and reported.
+
+A trace is taken on (`Watch.accept`), judged, put into the outbox, and sent to every sink. Each step
+is on disk before the next begins. After kill -9 a trace may be judged a second time, but it has its
+results once; a sink may get a score twice, under the same id.
+"""
+
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from uuid import UUID, uuid5
+
+from anyio import Path as AsyncPath
+from anyio import (
+    create_memory_object_stream,
+    create_task_group,
+    current_time,
+    move_on_after,
+    sleep,
+)
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from spanjury.judges.core import (
+    UNANSWERED,
+    ConfigError,
+    DataError,
+    EventLog,
+    OverBudgetError,
+    Result,
+    StoreError,
+    TraceScore,
+    first_error_alone,
+    hide,
+    one_line,
+)
+from spanjury.judges.tasks import Catalogue
+from spanjury.orchestration.engine.batch import pair
+from spanjury.orchestration.engine.metering import Meter, Spending, paid_by
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import GRACE
+from spanjury.orchestration.services.judging.check import judge_at_once
+from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
+from spanjury.orchestration.services.serving.watching.delivery import (
+    Bell,
+    Delivery,
+    FileDelivery,
+    to_sink,
+)
+from spanjury.orchestration.services.serving.watching.drift import (
+    Alert,
+    DriftMonitor,
+    DriftPlan,
+    Window,
+)
+from spanjury.orchestration.services.serving.watching.sampling import Sampling
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import result_line
+from spanjury.orchestration.wiring.runs import open_memory
+from spanjury.orchestration.wiring.sinks import Webhook, open_sink
+from spanjury.orchestration.wiring.traffic import (
+    Arrival,
+    LineTail,
+    Outgoing,
+    ResultLog,
+    Trace,
+    TrafficReader,
+    TrafficStore,
+    WaitingTrace,
+    outgoing_score,
+    read_request,
+)
+
+log = EventLog()
+
+_STORE, _MEMORY = "traffic.sqlite3", "memory.sqlite3"
+_DRIFT = "drift"
+_NAMES = UUID("5f1d3f0a-94c5-4f0e-8a36-2f1c8b0f7d11")
+"""Namespace of the ids of scores."""
+_LOOK = 0.5
+"""Seconds after which there may be something to do though no one said so."""
+_RETRIES = 4
+_RETRY_SECONDS = 15.0
+"""Times that a trace is judged again if no model answered, and seconds before the first."""
+_AHEAD = 4
+"""Traces per worker that are taken from the store."""
+_LINES = 200
+"""Lines of a file that are taken on in one transaction."""
+_HELD_BACK = 2_000
+"""Traces that may wait while a file is read on."""
+_FLUSH_SECONDS = 5.0
+"""Time that sinks have for what is left at the end."""
+_PRUNE_SECONDS = 60.0
+_SHOWN_PROBLEMS = 5
+_FILE = "file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchPlan:
+    """The settings of a watch.
+
+    Parameters
+    ----------
+    panel
+        The judges.
+    folder
+        Where what came in is kept, and what is known of it.
+    task, aspects, aspects_files
+        What is judged: as in an evaluation.
+    columns
+        What rows of a file call their columns.
+    sampling
+        Which traces are judged.
+    drift
+        The watch for changes.
+    quotas
+        Calls and dollars that judges may take; traces beyond them wait.
+    sinks
+        Services that take scores, as ``NAME:option=value,…``.
+    output
+        File to which rows of results are added.
+    webhook
+        Address that takes alerts.
+    settle, longest
+        Seconds for which a trace waits for further spans after its root has come, and without one.
+    keep_hours
+        Hours for which traces and scores are kept once every sink has them.
+    most_waiting
+        Traces that may wait to be judged; beyond, senders are asked to try again later.
+    """
+
+    panel: PanelConfig
+    folder: Path
+    task: str | None = None
+    aspects: tuple[str, ...] = ()
+    aspects_files: tuple[Path, ...] = ()
+    columns: tuple[str, ...] = ()
+    sampling: Sampling = field(default_factory=Sampling)
+    drift: DriftPlan = field(default_factory=DriftPlan)
+    quotas: Quotas = field(default_factory=Quotas)
+    sinks: tuple[str, ...] = ()
+    output: Path | None = None
+    webhook: str | None = None
+    settle: float = 1.0
+    longest: float = 30.0
+    keep_hours: float = 24.0
+    most_waiting: int = 100_000
+
+    @property
+    def asks_models(self) -> bool:
+        """True if a judge asks a model, whose replies are then remembered."""
+        seats = self.panel.seats
+        return bool(self.panel.models) or any(seat.model is not None for seat in seats)
+
+
+@dataclass(slots=True)
+class TrafficCount:
+    """The work of a watch since it began."""
+
+    spans: int = 0
+    judged: int = 0
+    skipped: int = 0
+    """Traces that the sample left out."""
+    unreadable: int = 0
+    """Traces and lines without a text that can be judged."""
+    postponed: int = 0
+    """Judgements that wait because no model answered."""
+    alerts: int = 0
+
+
+class Budget:
+    """The calls that judges may make in a period; `reserve` raises `OverBudgetError` beyond them.
+
+    A cascade then goes on without its expensive seats. Any other panel waits until `free_again`.
+    """
+
+    def __init__(self, ledger: TenantLedger) -> None:
+        self._ledger = ledger
+        self.free_again: datetime | None = None
+
+    async def reserve(self, most: Spending) -> Meter:
+        """Reserve a call; return the ledger to settle it in."""
+        try:
+            return await self._ledger.reserve(most)
+        except QuotaError as error:
+            self.free_again = error.free_again
+            raise OverBudgetError(str(error)) from error
+
+
+class Watch:
+    """A watch that is open; `open_watch` opens one.
+
+    `emit` is given each window and alert once it is on disk, `say` a line for the user.
+    """
+
+    def __init__(
+        self,
+        plan: WatchPlan,
+        *,
+        store: TrafficStore,
+        panel: Panel,
+        budget: Budget | None,
+        emit: Callable[[Window | Alert], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.count = TrafficCount()
+        self.deliveries: list[Delivery | FileDelivery] = []
+        self.sent = Bell()
+        self._plan = plan
+        self._store = store
+        self._panel = panel
+        self._budget = budget
+        self._emit = emit
+        self._say = say
+        self._came = Bell()
+        self._reader = TrafficReader(columns=plan.columns, settle=plan.settle, longest=plan.longest)
+        self._catalogue = Catalogue.load(*plan.aspects_files)
+        self._drift = DriftMonitor(plan.drift, store.state(_DRIFT))
+        self._under_way: set[str] = set()
+        self._waiting = (0.0, 0)
+        self._has_read = True
+        self._free = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """True if no more can be taken on for now."""
+        moment, count = self._waiting
+        if time.monotonic() - moment > _LOOK:
+            count = self._store.waiting()
+            self._waiting = (time.monotonic(), count)
+        return count >= self._plan.most_waiting
+
+    def status(self) -> dict[str, object]:
+        """Return what it has done since it began and what waits, as an object of JSON."""
+        sinks = {
+            each.name: asdict(each.count) for each in self.deliveries if isinstance(each, Delivery)
+        }
+        return {**asdict(self.count), "waiting": self._store.waiting(), "sinks": sinks}
+
+    async def accept(self, body: bytes, media_type: str) -> None:
+        """Take on a request of OTLP; it is on disk on return.
+
+        Raise `DataError` if it is none, and `StoreError` if it cannot be kept.
+        """
+        spans = read_request(body, media_type)
+        await self._take(self._reader.span_arrivals(spans, now=time.time()))
+
+    async def _take(
+        self, arrivals: Sequence[Arrival], *, states: dict[str, bytes] | None = None
+    ) -> None:
+        if arrivals or states:
+            await self._store.accept(arrivals, states=states)
+            self.count.spans += len(arrivals)
+            self._came.ring()
+
+    async def _follow(self, path: Path, *, once: bool) -> None:
+        """Take on the lines of a file, and those that are added later unless `once`."""
+        name = f"tail:{await AsyncPath(path).resolve()}"
+        tail = LineTail(path, position=self._store.state(name), is_whole=once)
+        while True:
+            arrivals: list[Arrival] = []
+            position = None
+            for number, line in enumerate(tail.added(), start=1):
+                position = line.position
+                try:
+                    if line.text.strip():
+                        arrivals += self._reader.line_arrivals(line, now=time.time())
+                except DataError as error:
+                    self._note_problem(f"{path}, line {line.number}: {error}")
+                if number >= _LINES:
+                    break
+            if position is None and once:
+                self._has_read = True
+                return
+            states = {} if position is None else {name: position.encoded()}
+            await self._take(arrivals, states=states)
+            if position is None:
+                await sleep(_LOOK)
+            while self._store.waiting() > _HELD_BACK:
+                await self.sent.wait(_LOOK)
+
+    async def run(
+        self, stop: Callable[[], bool], *, file: Path | None = None, once: bool = False
+    ) -> None:
+        """Judge and send until `stop` says so.
+
+        What is under way at the end has some seconds; what is left then waits on disk. Raise
+        `DataError` if the file cannot be read.
+
+        Parameters
+        ----------
+        file
+            Its lines are taken on, and those that are added to it.
+        once
+            End when the file is read to its end and there is nothing left to do.
+        """
+        self._has_read = file is None
+        with first_error_alone(), paid_by(self._budget):
+            async with create_task_group() as sending:
+                for delivery in self.deliveries:
+                    sending.start_soon(delivery.run)
+                sending.start_soon(self._prune)
+                if file is not None:
+                    sending.start_soon(partial(self._follow, file, once=once))
+                await self._judge_until(stop, until_idle=once)
+                with move_on_after(_FLUSH_SECONDS):
+                    while not all(delivery.is_done for delivery in self.deliveries):
+                        await self.sent.wait(_LOOK / 5)
+                sending.cancel_scope.cancel()
+
+    async def _judge_until(self, stop: Callable[[], bool], *, until_idle: bool) -> None:
+        workers = self._plan.panel.workers
+        room = _AHEAD * workers
+        send, receive = create_memory_object_stream[WaitingTrace](room)
+        async with create_task_group() as judging:
+            for _ in range(workers):
+                judging.start_soon(self._work, receive.clone())
+            receive.close()
+            async with send:
+                while not stop():
+                    if await self._feed(send, room=room):
+                        continue
+                    if until_idle and self._is_idle:
+                        return
+                    await self._came.wait(self._pause())
+            judging.cancel_scope.deadline = current_time() + GRACE
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._has_read and not self._under_way and self._store.next_due() is None
+
+    def _pause(self) -> float:
+        due = self._store.next_due()
+        if due is None or self._under_way:
+            return _LOOK
+        return min(_LOOK, max(0.01, due - time.time()))
+
+    async def _feed(self, send: MemoryObjectSendStream[WaitingTrace], *, room: int) -> bool:
+        """Hand traces to the workers; return whether there were any."""
+        if time.time() < self._free or len(self._under_way) >= room:
+            return False
+        ready = self._store.ready(limit=room - len(self._under_way), without=self._under_way)
+        for waiting in ready:
+            self._under_way.add(waiting.trace)
+            await send.send(waiting)
+        return bool(ready)
+
+    async def _work(self, receive: MemoryObjectReceiveStream[WaitingTrace]) -> None:
+        async with receive:
+            async for waiting in receive:
+                try:
+                    await self._handle(waiting)
+                finally:
+                    self._under_way.discard(waiting.trace)
+                    self._came.ring()
+
+    async def _handle(self, waiting: WaitingTrace) -> None:
+        """Bring a trace to its end, or have it wait."""
+        if not waiting.bodies:  # its spans came in after it was judged
+            await self._store.end(waiting.trace)
+            return
+        try:
+            trace = self._reader.trace(waiting)
+            if not self._plan.sampling.chooses(trace):
+                self.count.skipped += 1
+                await self._store.end(waiting.trace)
+                return
+            results = await self._judged(trace)
+        except (ConfigError, DataError) as error:
+            self._note_problem(f"trace {waiting.trace}: {error}")
+            await self._store.end(waiting.trace)
+            return
+        except OverBudgetError as error:
+            self._wait_for_budget(error)
+            return
+        answered = not any(result.report.outcome in UNANSWERED for result in results)
+        if not answered and waiting.tries < _RETRIES:
+            self.count.postponed += 1
+            due = time.time() + _RETRY_SECONDS * 2**waiting.tries
+            await self._store.postpone(waiting.trace, due=due)
+            return
+        await self._finish(trace, results)
+
+    async def _judged(self, trace: Trace) -> tuple[Result, ...]:
+        pairs = pair(
+            [trace.segment], self._catalogue, task=self._plan.task, aspects=self._plan.aspects
+        )
+        return await judge_at_once(self._panel, list(pairs))
+
+    async def _finish(self, trace: Trace, results: Sequence[Result]) -> None:
+        """Keep the results with what follows from them, then report it."""
+        judged = time.time_ns()
+        outgoing = [
+            outgoing_score(_score(trace, result, judged=judged), result_line(result))
+            for result in results
+        ]
+        reports = [
+            report
+            for result in results
+            for report in self._drift.add(result, trace_id=trace.trace_id)
+        ]
+        alerts = [report for report in reports if isinstance(report, Alert)]
+        outgoing += [
+            Outgoing(kind="alert", identity=alert.alert_id, body=_json(alert.as_row()))
+            for alert in alerts
+        ]
+        await self._store.end(trace.trace_id, outgoing, states={_DRIFT: self._drift.state})
+        self.count.judged += 1
+        self.count.alerts += len(alerts)
+        self.sent.ring()
+        for report in reports:
+            self._emit(report)
+
+    def _wait_for_budget(self, error: OverBudgetError) -> None:
+        if time.time() < self._free:
+            return
+        free = None if self._budget is None else self._budget.free_again
+        self._free = float("inf") if free is None else free.timestamp()
+        until = "until it is raised" if free is None else f"until {free:%Y-%m-%dT%H:%MZ}"
+        self._say(f"{error}: traces wait on disk {until}")
+
+    def _note_problem(self, problem: str) -> None:
+        """Show the first few; a program that sends no texts does so with every trace."""
+        self.count.unreadable += 1
+        log.warning("traffic.trace_skipped", error=problem)
+        if self.count.unreadable <= _SHOWN_PROBLEMS:
+            self._say(f"not judged: {problem}")
+        if self.count.unreadable == _SHOWN_PROBLEMS:
+            self._say("further traces without a text that can be judged are only counted")
+
+    async def _prune(self) -> None:
+        sinks = [each.name for each in self.deliveries if each.name != "webhook"]
+        while True:
+            await sleep(_PRUNE_SECONDS)
+            before = time.time() - 3600 * self._plan.keep_hours
+            await self._store.prune(sinks, before=before)
+
+
+@asynccontextmanager
+async def open_watch(
+    plan: WatchPlan, *, emit: Callable[[Window | Alert], None], say: Callable[[str], None]
+) -> AsyncIterator[Watch]:
+    """Open the store, the panel and the sinks of a watch, and close them at the end.
+
+    Raise `ConfigError` if a name is unknown or a key is missing, and `StoreError` if the folder
+    cannot be used, or another watch uses it.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            plan.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{plan.folder}: cannot be made: {error.strerror}") from error
+        targets = [await _opened(spec, stack) for spec in plan.sinks]
+        if plan.webhook is not None:
+            hook = Webhook(plan.webhook)
+            stack.push_async_callback(hook.aclose)
+            targets.append(_Target(name="webhook", send=_to_webhook(hook), kind="alert"))
+        store = stack.enter_context(TrafficStore(plan.folder / _STORE))
+        memory = None
+        if plan.asks_models:
+            memory = stack.enter_context(open_memory(plan.folder / _MEMORY))
+        budget = None
+        if memory is not None and (plan.quotas.calls or plan.quotas.dollars):
+            ledger = TenantLedger("watch", plan.quotas, memory=memory)
+            budget = Budget(stack.enter_context(ledger))
+        panel = await stack.enter_async_context(open_configured_panel(plan.panel, memory=memory))
+        watch = Watch(plan, store=store, panel=panel, budget=budget, emit=emit, say=say)
+        watch.deliveries += [
+            Delivery(
+                target.name,
+                target.send,
+                store=store,
+                bell=watch.sent,
+                say=say,
+                kind=target.kind,
+            )
+            for target in targets
+        ]
+        if plan.output is not None:
+            name = f"{_FILE}:{plan.output.resolve()}"
+            _, size = store.cursor(name)
+            file = stack.enter_context(ResultLog(plan.output, size=size))
+            watch.deliveries.append(FileDelivery(name, file, store=store, bell=watch.sent))
+        yield watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """Something to send to: `name` is what the store calls it, `kind` what it takes."""
+
+    name: str
+    send: Callable[[Sequence[Outgoing]], Awaitable[None]]
+    kind: str = "score"
+
+
+async def _opened(spec: str, stack: AsyncExitStack) -> _Target:
+    _, sink = open_sink(spec)
+    stack.push_async_callback(sink.aclose)
+    return _Target(name=spec, send=to_sink(sink))
+
+
+def _to_webhook(hook: Webhook) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:
+    async def send(batch: Sequence[Outgoing]) -> None:
+        await hook.send([json.loads(each.body) for each in batch])
+
+    return send
+
+
+def _score(trace: Trace, result: Result, *, judged: int) -> TraceScore:
+    report, scale = result.report, result.aspect.scale
+    task = result.aspect.task.name
+    return TraceScore(
+        score_id=str(uuid5(_NAMES, f"{trace.trace_id}/{task}/{result.aspect.name}")),
+        trace_id=trace.trace_id,
+        span_id=trace.span_id,
+        aspect=result.aspect.name,
+        task=task,
+        outcome=report.outcome.value,
+        score=report.score,
+        low=scale.low,
+        high=scale.high,
+        label="" if report.score is None else scale.label(report.score),
+        decision=report.decision.value if report.decision else "",
+        error_probability=report.error_probability,
+        explanation=hide(_explanation(result)),
+        signature=report.signature,
+        started=trace.started,
+        judged=judged,
+        names=trace.names,
+    )
+
+
+def _explanation(result: Result) -> str:
+    """Return the errors and the reasons in words, an error a line."""
+    report = result.report
+    errors = [
+        f"{span.text!r}, severity {span.severity}: {one_line(span.explanation)}"
+        for span in report.spans
+    ]
+    doubts = [f"{part.text!r} is not verified: {part.reason}" for part in report.unverified]
+    rest = [] if errors else [report.rationale or report.reason]
+    return "\n".join(filter(None, [*errors, *doubts, *rest]))
+
+
+def _json(row: Mapping[str, object]) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")

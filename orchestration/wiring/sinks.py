@@ -1,0 +1,52 @@
+"""Names become sinks: services that take the scores of live traffic."""
+
+import inspect
+from collections.abc import Sequence
+
+from spanjury.adapters.sinks.http_client import HttpSink
+from spanjury.judges.core import PluginError, Sink
+from spanjury.orchestration.wiring.plugins import SINKS, built
+from spanjury.orchestration.wiring.specs import parse_options
+
+_METHODS = ("send", "aclose")
+
+
+def open_sink(spec: str) -> tuple[str, Sink]:
+    """Return a sink under its name, for a flag as ``NAME`` or ``NAME:option=value,…``.
+
+    Its connections are opened when something is sent. Raise `ConfigError` if there is no such
+    sink, an option does not fit or a key is missing.
+    """
+    name, options = parse_options(spec, what="sink")
+    made = built(SINKS.get(name), name, options)
+    methods = (getattr(made, method, None) for method in _METHODS)
+    if not isinstance(made, Sink) or not all(map(inspect.iscoroutinefunction, methods)):
+        raise PluginError(f"sink {name!r} lacks an async send or aclose: {made!r}")
+    return name, made
+
+
+class Webhook:
+    """An address to which alerts are posted, each as an object of JSON.
+
+    Parameters
+    ----------
+    url
+        The address; ``env:VARIABLE`` where it is secret, as those of chat programs are.
+
+    Raises
+    ------
+    ConfigError
+        If it is no address, or looks secret.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._http = HttpSink("webhook", url=url)
+
+    async def send(self, alerts: Sequence[object]) -> None:
+        """Post alerts; raise `SinkError` as a sink does."""
+        for alert in alerts:
+            await self._http.request("POST", "", alert)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()

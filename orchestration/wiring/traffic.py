@@ -1,0 +1,159 @@
+"""Live traffic: spans and rows become segments, and a path the store of what came in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from spanjury.adapters.files.line_tail import LineTail, TailedLine, TailPosition
+from spanjury.adapters.files.reading.column_map import AS_NAMED, parse_columns
+from spanjury.adapters.files.reading.rows import parse_row
+from spanjury.adapters.files.result_log import ResultLog
+from spanjury.adapters.files.strict_json import parse_json
+from spanjury.adapters.runs.traffic_store import (
+    Arrival,
+    Outgoing,
+    TrafficStore,
+    WaitingTrace,
+    outgoing_score,
+)
+from spanjury.adapters.telemetry.otlp import (
+    JSON,
+    PROTOBUF,
+    TraceSpan,
+    decoded_span,
+    encoded_span,
+    read_request,
+    spans_of,
+    trace_row,
+)
+from spanjury.judges.core import DataError, Segment
+from spanjury.judges.core.keys import digest
+from spanjury.judges.core.notices import noticed_by
+
+__all__ = [
+    "JSON",
+    "PROTOBUF",
+    "Arrival",
+    "LineTail",
+    "Outgoing",
+    "ResultLog",
+    "TailPosition",
+    "Trace",
+    "TrafficReader",
+    "TrafficStore",
+    "WaitingTrace",
+    "outgoing_score",
+    "read_request",
+]
+
+_ROW = b"row:"
+"""Begins what is kept of a row; a span is kept as an object of JSON."""
+_SPANS = "resourceSpans"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A trace as it is judged.
+
+    Parameters
+    ----------
+    segment
+        The text with its inputs.
+    trace_id, span_id, started, failed, seconds, names
+        As in `TraceScore` and `TraceRow`; `seconds` is how long it took, 0 if unknown.
+    """
+
+    segment: Segment
+    trace_id: str
+    span_id: str = ""
+    started: int = 0
+    seconds: float = 0.0
+    failed: bool = False
+    names: dict[str, str] = field(default_factory=dict)
+
+
+class TrafficReader:
+    """Makes arrivals of what comes in, and traces of what was kept.
+
+    Parameters
+    ----------
+    columns
+        What rows call their columns, as flags say it.
+    settle, longest
+        Seconds for which a trace waits for more spans after its root has come, and without one.
+    """
+
+    def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
+        self._native = parse_columns(columns).reader()
+        self._native_of_spans = AS_NAMED.reader()
+        self._settle = settle
+        self._longest = longest
+
+    def span_arrivals(self, spans: Sequence[TraceSpan], *, now: float) -> list[Arrival]:
+        """Return spans as they are kept."""
+        return [
+            Arrival(
+                trace=span.trace_id,
+                span=span.span_id,
+                body=encoded_span(span),
+                due=now + (self._longest if span.parent_id else self._settle),
+                is_root=not span.parent_id,
+            )
+            for span in spans
+        ]
+
+    def line_arrivals(self, line: TailedLine, *, now: float) -> list[Arrival]:
+        """Return what a line of a file holds: a request of OTLP as JSON, or a row.
+
+        Raise `DataError` if it holds neither.
+        """
+        value = parse_json(line.text)
+        if isinstance(value, dict) and _SPANS in value:
+            return self.span_arrivals(spans_of(value), now=now)
+        segment = self._segment(value, line=line.number)  # its faults are reported at once
+        if segment.segment_id == f"line-{line.number}" and isinstance(value, dict):
+            # Lines of files that took each other's place have the same numbers.
+            value["id"] = f"row-{digest(line.position.encoded().decode(), line.text)[:12]}"
+            segment = self._segment(value, line=line.number)
+        body = _ROW + msgspec.json.encode(value)
+        return [Arrival(trace=_trace_id(segment), span="", body=body, due=now)]
+
+    def trace(self, waiting: WaitingTrace) -> Trace:
+        """Return a trace with its segment; raise `DataError` if it holds no text to judge."""
+        first = waiting.bodies[0]
+        if first.startswith(_ROW):
+            segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
+            return Trace(segment=segment, trace_id=waiting.trace, span_id=_span_id(segment))
+        spans = list(map(decoded_span, waiting.bodies))
+        read = trace_row(spans)
+        if read.row is None:
+            raise DataError("no span holds a text that a model wrote")
+        with noticed_by(_ignore):  # the names of our own rows are no news
+            native = self._native_of_spans(read.row)
+        return Trace(
+            segment=parse_row(native, line=1),
+            trace_id=waiting.trace,
+            span_id=read.span_id,
+            started=read.started,
+            seconds=max(0, max(span.end for span in spans) - read.started) / 1e9,
+            failed=read.failed,
+            names=dict(read.names),
+        )
+
+    def _segment(self, row: object, *, line: int = 1) -> Segment:
+        return parse_row(self._native(row), line=line)
+
+
+def _trace_id(segment: Segment) -> str:
+    named = (segment.meta.get(name) for name in ("trace_id", "traceId"))
+    return next((str(value) for value in named if value), segment.segment_id)
+
+
+def _span_id(segment: Segment) -> str:
+    named = (segment.meta.get(name) for name in ("span_id", "spanId", "observation_id"))
+    return next((str(value) for value in named if value), "")
+
+
+def _ignore(notice: str) -> None:
+    del notice

@@ -36,6 +36,7 @@ HEAVY = {
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_runs_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
+    "orchestration/report/view/test_trajectories_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",
     "orchestration/cli/test_card.py": "runs several exams",

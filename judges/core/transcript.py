@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from spanjury.judges.core.chat import ToolSpec
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.segment import Segment
-from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.span import ErrorSpan
+from spanjury.judges.core.trajectory import Trajectory, Turn
 
 INSTRUCTIONS, USER, RESULT, TOOLS = "Instructions", "User", "Result", "Tools"
 """Headers of the inputs. A turn's header also has its number, as ``Result [4]``."""
@@ -121,6 +122,22 @@ def transcript(trajectory: Trajectory) -> Transcript:
     return _TRANSCRIPTS.of(trajectory)
 
 
+def transcript_of(segment: Segment) -> Transcript | None:
+    """Return the transcript that is the output of `segment`; None if it is another text."""
+    if segment.trajectory is None:
+        return None
+    made = transcript(segment.trajectory)
+    return made if made.text == segment.output else None
+
+
+def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
+    """Return the position of `span` in the trajectory of `segment`; None if it has none."""
+    if segment.trajectory is None or span.interval is None:
+        return None
+    made = transcript_of(segment)
+    return None if made is None else made.position_of(*span.interval)
+
+
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:
     """Return a segment of `trajectory`: what else `segment` has stays, but output and inputs.
 
@@ -140,7 +157,7 @@ def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segmen
 def inputs_of(trajectory: Trajectory) -> dict[str, str]:
     """Return what the agent was given: header -> text, one for each turn of anyone else."""
     inputs = {
-        f"{_HEADERS[turn.role]} [{number}]": _given(trajectory, number)
+        header_of(turn, number): _given(trajectory, number)
         for number, turn in enumerate(trajectory.turns, 1)
         if turn.role != "assistant"
     }
@@ -156,6 +173,11 @@ def replies(trajectory: Trajectory) -> tuple[int, ...]:
         for number, turn in enumerate(trajectory.turns, 1)
         if turn.role == "assistant" and turn.text and not turn.calls
     )
+
+
+def header_of(turn: Turn, number: int) -> str:
+    """Return the header of the input that turn `number`, which is not the agent's, becomes."""
+    return f"{_HEADERS[turn.role]} [{number}]"
 
 
 def turn_of(header: str) -> int | None:

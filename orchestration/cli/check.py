@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, DataError, Outcome, RunStoppedError
+from spanjury.judges.core import ConfigError, DataError, Outcome, RunStoppedError, Trajectory
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
@@ -27,21 +27,24 @@ with lazily():
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
     from spanjury.orchestration.studies.failing import gate as gates
-    from spanjury.orchestration.wiring import checker_models
+    from spanjury.orchestration.wiring import checker_models, sources
 
 _STDIN = "-"
+_TRACES = (".json", ".jsonl")
 _MOST_BYTES = 8_000_000
 """The largest file that is read as one text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(Flags, title="Text and sources"):
-    """The text to judge, and what it is judged by."""
+    """The text or the trace to judge, and what it is judged by."""
 
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FILE", help="Text file to judge; '-', or no file, reads standard input."
+            metavar="FILE",
+            help="Text file to judge, or an agent's messages in .json or .jsonl; '-', or no file,"
+            " reads standard input.",
         ),
     ] = None
     text: Annotated[str | None, Flag("Text to judge, in place of FILE.", "TEXT")] = None
@@ -58,11 +61,14 @@ class TextFlags(Flags, title="Text and sources"):
     aspects_file: AspectsFiles = ()
 
     @property
-    def output(self) -> str:
-        """The text to judge; raise `DataError` if it cannot be read."""
+    def output(self) -> "str | Trajectory":
+        """The text, or the messages of an agent; raise `DataError` if it cannot be read."""
         if self.text is not None:
             return self.text
-        return _read(self.file or Path(_STDIN))
+        file = self.file or Path(_STDIN)
+        text = _read(file)
+        is_json = file.suffix in _TRACES or (str(file) == _STDIN and text.startswith(("[", "{")))
+        return (sources.trajectory_in_text(text) or text) if is_json else text
 
     @property
     def name(self) -> str:
@@ -96,7 +102,7 @@ def check(
     max_seconds: MaxSeconds = None,
     json: Annotated[bool, Flag("Print the report as JSON.")] = False,
 ) -> None:
-    """Judge one text against the sources that it was made from.
+    """Judge one text against its sources, or what an agent said and did.
 
     Prints the text with its errors marked, the evidence and the decision. Without --judge and
     --model the offline judges are used, without model, key or network. Nothing is kept.
@@ -105,9 +111,14 @@ def check(
     panel = judges.config()
     for notice in checker_models.notices(panel):
         say(notice)
+    output = text.output
+    if isinstance(output, Trajectory):
+        calls = sum(len(turn.calls) for turn in output.turns)
+        called = f"{calls} call{'s' * (calls != 1)} of tools"
+        say(f"read as a trajectory: {len(output.turns)} turns, {called}")
     try:
         request = checks.request_of(
-            text.output,
+            output,
             source=text.sources(),
             task=text.task,
             aspects=text.aspect,
@@ -130,7 +141,11 @@ def check(
         session.say_how_to_see_why(panel)
         raise typer.Exit(ERROR)
     if undecided := _undecided(report):
-        hint = "" if text.source else "; name what the text was made from with --source FILE"
+        hint = (
+            ""
+            if text.source or not isinstance(output, str)
+            else "; name what the text was made from with --source FILE"
+        )
         say(f"no decision on {', '.join(undecided)}{hint}")
         raise typer.Exit(COVERAGE)
     if missed := list(gates.held_to(gate.terms(), report.results).missed()):

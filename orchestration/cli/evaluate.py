@@ -25,7 +25,7 @@ with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster
     from spanjury.orchestration.services.runs import run_folder as runs
-    from spanjury.orchestration.wiring import checker_models
+    from spanjury.orchestration.wiring import checker_models, sources
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -217,7 +217,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
         aspects=(*rows.aspect, *map(tasks.criterion, rows.criterion)),
         aspects_files=rows.aspects_file,
         rubric=tasks.Rubric.read(rows.rubric) if rows.rubric else None,
-        columns=rows.column,
+        columns=sources.columns_for(rows.task, rows.column),
         limit=rows.limit,
         shard=shard,
         order=rows.order,

@@ -1,4 +1,7 @@
-"""A segment on a terminal: its text with the errors marked, and the reports on it."""
+"""A segment on a terminal: its text with the errors marked, and the reports on it.
+
+A trajectory is shown turn by turn.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -7,7 +10,22 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from spanjury.judges.core import Decision, ErrorSpan, Outcome, PanelReport, Result, one_line
+from spanjury.judges.core import (
+    Decision,
+    ErrorSpan,
+    Outcome,
+    PanelReport,
+    Result,
+    Segment,
+    one_line,
+)
+from spanjury.judges.core.transcript import (
+    Part,
+    Position,
+    Transcript,
+    position_in,
+    transcript_of,
+)
 from spanjury.orchestration.engine.thresholds import VOUCHED
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
@@ -16,6 +34,11 @@ _DECISION_STYLES = {
     Decision.UNSURE: "not bold yellow",
     Decision.FAULTY: "bold red",
 }
+_SPEAKERS = {"system": "Instructions", "user": "User", "assistant": "Agent", "tool": "Result"}
+_LINE = 90
+"""Characters of a call that is shown in a line; a longer one has a line for each value."""
+_GIVEN = 300
+"""Characters shown of a turn that is not the agent's."""
 _LONG = 1500
 """Texts of more characters are shown around their spans only."""
 _AROUND = 120
@@ -37,7 +60,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
         lines.append(_aspect_line(result))
         for span in result.report.spans:
             spans[len(spans) + 1] = span
-            lines.append(_span_line(len(spans), span))
+            lines.append(_span_line(len(spans), span, position_in(segment, span)))
             if span.evidence:
                 lines.append(_evidence_line(span))
         lines.extend(_unverified(result.report))
@@ -46,8 +69,70 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
     title = Text(one_line(segment.segment_id), style="bold underline")
     if segment.system and segment.system not in segment.segment_id:
         title.append(f"  {one_line(segment.system)}", style="dim")
-    text = marked_text(segment.output, spans) if segment.output else Text("(empty)", "dim")
-    return Group(title, Padding(text, (0, 0, 0, 2)), *lines, Text())
+    return Group(title, *_body(segment, spans), *lines, Text())
+
+
+def _body(segment: Segment, spans: Mapping[int, ErrorSpan]) -> Iterator[RenderableType]:
+    """Yield the text, or each turn of a trajectory behind who speaks."""
+    made = transcript_of(segment)
+    if made is None or segment.trajectory is None:
+        text = marked_text(segment.output, spans) if segment.output else Text("(empty)", "dim")
+        yield Padding(text, (0, 0, 0, 2))
+        return
+    for number, turn in enumerate(segment.trajectory.turns, 1):
+        speaker = f"{number} {_SPEAKERS[turn.role]}"
+        text = Text()
+        if turn.role != "assistant":
+            call = segment.trajectory.caller_of(number)
+            name = turn.name or (call.name if call else "")
+            speaker += f" {one_line(name)}" * bool(name) + " (failed)" * turn.failed
+            text.append(_in_short(turn.text), "dim")
+        elif spoken := made.interval(number):
+            text.append_text(marked_text(made.text, spans, first=spoken[0], last=spoken[1]))
+        yield Padding(Text(speaker, "bold red" if turn.failed else "bold"), (0, 0, 0, 2))
+        if text:
+            yield Padding(text, (0, 0, 0, 4))
+        for count in range(1, len(turn.calls) + 1):
+            yield Padding(_call(made, spans, turn=number, call=count), (0, 0, 0, 4))
+        for image in turn.images:
+            yield Padding(Text(f"image: {_in_short(image)}", "dim"), (0, 0, 0, 4))
+
+
+def _call(made: Transcript, spans: Mapping[int, ErrorSpan], *, turn: int, call: int) -> Text:
+    """Return a call in a line, or in a line for each value of its arguments if it is long."""
+    parts = [part for part in made.parts if part.position.turn == turn]
+    parts = [part for part in parts if part.position.call == call]
+    name, values = parts[0], parts[1:]
+    start, end = name.start, max(part.end for part in parts)
+    text = Text("call ", "dim")
+    if end - start <= _LINE:
+        return text.append_text(marked_text(made.text, spans, first=start, last=end))
+    leaves = [
+        part
+        for part in values
+        if not any(part is not inner and _holds(part, inner) for inner in values)
+    ]
+    text.append_text(marked_text(made.text, spans, first=name.start, last=name.end))
+    for number, span in spans.items():
+        if span.start is None or not start <= span.start < end:
+            continue
+        if not any(
+            part.start <= span.start and (span.end or 0) <= part.end for part in (name, *leaves)
+        ):
+            text.append(f" ({number})", _style(span.severity))
+    for leaf in leaves:
+        text.append(f"\n  {leaf.position.path.removeprefix('$').removeprefix('.')}: ", "dim")
+        text.append_text(marked_text(made.text, spans, first=leaf.start, last=leaf.end))
+    return text
+
+
+def _holds(part: Part, inner: Part) -> bool:
+    return part.start <= inner.start and inner.end <= part.end
+
+
+def _in_short(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _GIVEN else f"{line[:_GIVEN].rstrip()} …"
 
 
 def _aspect_line(result: Result) -> RenderableType:
@@ -108,9 +193,10 @@ def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
     return ("; no error marked", "not bold dim")
 
 
-def _span_line(number: int, span: ErrorSpan) -> RenderableType:
+def _span_line(number: int, span: ErrorSpan, position: Position | None) -> RenderableType:
     line = Text(f"({number}) ", style=_style(span.severity))
-    facts = ["severity not given" if span.severity is None else f"severity {span.severity}"]
+    facts = [one_line(str(position))] if position else []
+    facts.append("severity not given" if span.severity is None else f"severity {span.severity}")
     if span.probability is not None:
         facts.append(f"probability {span.probability:.2f}")
     if span.category:
@@ -156,12 +242,19 @@ def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
         yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
 
 
-def marked_text(output: str, spans: Mapping[int, ErrorSpan]) -> Text:
-    """Return `output` with each located span in brackets, and behind them its number."""
-    placed = {number: span for number, span in spans.items() if span.interval is not None}
+def marked_text(
+    output: str, spans: Mapping[int, ErrorSpan], *, first: int = 0, last: int | None = None
+) -> Text:
+    """Return ``output[first:last]``, each located span in brackets and behind them its number."""
+    last = len(output) if last is None else last
+    placed = {
+        number: span
+        for number, span in spans.items()
+        if span.interval is not None and span.interval[0] < last and first < span.interval[1]
+    }
     text = Text()
-    for start, end in _windows(output, placed):
-        text.append("… " if start > 0 else "", style="dim")
+    for start, end in _windows(placed, first=first, last=last):
+        text.append("… " if start > first else "", style="dim")
         cuts = {start, end, *(cut for span in placed.values() for cut in _interval(span))}
         for cut, following in pairwise([*sorted(c for c in cuts if start <= c <= end), end]):
             _close(text, cut, placed)
@@ -169,7 +262,7 @@ def marked_text(output: str, spans: Mapping[int, ErrorSpan]) -> Text:
             inside = [span for span in placed.values() if _covers(span, cut)]
             gravest = max((span.severity or 1 for span in inside), default=None)
             text.append(output[cut:following], _style(gravest) if inside else "")
-        text.append(" …\n" if end < len(output) else "", style="dim")
+        text.append(" …\n" if end < last else "", style="dim")
     return text
 
 
@@ -200,13 +293,15 @@ def _interval(span: ErrorSpan) -> tuple[int, int]:
     return span.interval
 
 
-def _windows(output: str, placed: Mapping[int, ErrorSpan]) -> Sequence[tuple[int, int]]:
+def _windows(
+    placed: Mapping[int, ErrorSpan], *, first: int, last: int
+) -> Sequence[tuple[int, int]]:
     """Choose what is shown: all of a text, or the surroundings of the spans of a long one."""
-    if len(output) <= _LONG:
-        return [(0, len(output))]
+    if last - first <= _LONG:
+        return [(first, last)]
     windows: list[tuple[int, int]] = []
-    for start, end in sorted(_interval(span) for span in placed.values()) or [(0, 0)]:
-        opens, closes = max(0, start - _AROUND), min(len(output), end + _AROUND)
+    for start, end in sorted(_interval(span) for span in placed.values()) or [(first, first)]:
+        opens, closes = max(first, start - _AROUND), min(last, end + _AROUND)
         if windows and opens <= windows[-1][1]:
             windows[-1] = windows[-1][0], max(windows[-1][1], closes)
         else:

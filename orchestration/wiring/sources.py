@@ -9,6 +9,7 @@ from typing import cast
 
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
 from spanjury.adapters.files.reading.column_map import parse_columns
+from spanjury.adapters.files.reading.shapes import AGENT, CONVERSATION_TASKS, NAMES
 from spanjury.adapters.files.reading.sources import (
     by_source,
     open_ids,
@@ -16,17 +17,28 @@ from spanjury.adapters.files.reading.sources import (
     with_own_id,
 )
 from spanjury.adapters.files.reading.texts import frame_rows, read_texts, row_lines
+from spanjury.adapters.files.reading.trajectories import (
+    as_trajectory,
+    is_conversation,
+    trajectory_in_text,
+    trajectory_row,
+)
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.wiring.checks import checked_rows
 from spanjury.orchestration.wiring.plugins import SOURCES, parameters
 
 __all__ = [
+    "AGENT",
+    "as_trajectory",
     "by_source",
+    "columns_for",
     "numbered_rows",
     "open_rows",
     "open_source",
     "read_texts",
     "set_data_limits",
+    "trajectory_in_text",
+    "trajectory_row",
 ]
 
 _FOLDER = "folder"
@@ -41,6 +53,16 @@ def set_data_limits(settings: Iterable[str]) -> None:
     Raise `ConfigError` if one is not of this form, or of no known name.
     """
     _limits.set(parse_limits(settings))
+
+
+def columns_for(task: str | None, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return `columns` with what `task` asks of them: whole conversations in the tasks of agents.
+
+    A shape that is among them stays the only one.
+    """
+    is_named = any(setting in NAMES for setting in columns)
+    asked = (AGENT,) if task in CONVERSATION_TASKS and not is_named else ()
+    return (*columns, *asked)
 
 
 def open_source(
@@ -101,7 +123,8 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
     Parameters
     ----------
     data
-        An iterable of mappings as the rows of a file, or of segments; or the data frame.
+        An iterable of mappings as the rows of a file, of segments, or of lists of messages; the
+        messages of one conversation; or the data frame.
     columns
         As in `open_source`.
 
@@ -112,7 +135,7 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
     DataError
         At once, if there is no row.
     """
-    rows = frame_rows(data)
+    rows = frame_rows([data] if is_conversation(data) else data)
     if rows is None:
         raise ConfigError(f"data must be rows, a data frame or a path, got {type(data).__name__}")
     return segments_of(Path("rows"), enumerate(rows, start=1), columns=parse_columns(columns))

@@ -101,13 +101,13 @@ def test_a_table_has_a_record_for_each_assessment_and_a_column_a_seat(results: P
 def test_a_table_of_spans_has_one_record_for_each(results: Path) -> None:
     table = exported(results, unit=ExportUnit.SPANS, form=ExportForm.TSV)
     columns = "id|system|task|aspect|start|end|text|severity|category|explanation|found_by|located"
-    more = "probability|evidence"
+    more = "probability|evidence|at"
     evidence = '"[{""input"": ""Article"", ""start"": 5, ""end"": 8, ""text"": ""cat""}]"'
     about = "a|bart|summarization|consistency"
     assert table.replace("\t", "|").split("\r\n") == [
         f"{columns}|{more}",
-        f"{about}|4|7|dog|4|entity|It was a cat.|s1;s2|normalised|0.75|{evidence}",
-        f"{about}||||||No end.|s2|unlocated||",
+        f"{about}|4|7|dog|4|entity|It was a cat.|s1;s2|normalised|0.75|{evidence}|",
+        f"{about}||||||No end.|s2|unlocated|||",
         "",
     ]
 
@@ -118,7 +118,7 @@ def test_rows_of_earlier_runs_have_no_decision_and_are_exported_without(results:
     (_, first, *_), (_, span, *_) = (
         records(exported(results, unit=unit)) for unit in (ExportUnit.ASSESSMENTS, ExportUnit.SPANS)
     )
-    assert (first[4], first[-5:], span[6], span[-2:]) == ("2.5", [""] * 5, "dog", ["", ""])
+    assert (first[4], first[-5:], span[6], span[-3:]) == ("2.5", [""] * 5, "dog", [""] * 3)
 
 
 def test_rows_as_they_are_keep_every_byte(results: Path, tmp_path: Path) -> None:

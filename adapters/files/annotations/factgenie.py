@@ -22,7 +22,7 @@ from spanjury.adapters.files.annotations.annotators import (
     annotators_of,
     collected,
 )
-from spanjury.adapters.files.evidence_rows import evidence_rows
+from spanjury.adapters.files.evidence_rows import evidence_rows, position_row
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter, json_line
 from spanjury.adapters.files.lines import read_lines
@@ -205,12 +205,13 @@ def _written_rows(segment: Segment, numbers: _Numbers) -> Iterator[dict[str, obj
             **by_whom,
             _CATEGORIES: [{"name": name} for name in numbers.categories],
         }
-        unlocated = [_annotation(span, numbers) for span in spans if span.start is None]
+        annotations = [(span, _annotation(span, segment, numbers=numbers)) for span in spans]
+        unlocated = [annotation for span, annotation in annotations if span.start is None]
         if unlocated:
             metadata[_UNLOCATED] = unlocated
         if aspects := _aspects_read(segment, who):
             metadata["aspects"] = aspects
-        marked = [_annotation(span, numbers) for span in spans if span.start is not None]
+        marked = [annotation for span, annotation in annotations if span.start is not None]
         yield {**row, "metadata": metadata, "annotations": marked, **by_whom}
 
 
@@ -223,7 +224,7 @@ def _aspects_read(segment: Segment, who: str) -> list[str]:
     ]
 
 
-def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
+def _annotation(span: ErrorSpan, segment: Segment, *, numbers: _Numbers) -> dict[str, object]:
     annotation: dict[str, object] = {
         "type": numbers.categories[span.category],
         "text": span.text,
@@ -231,6 +232,7 @@ def _annotation(span: ErrorSpan, numbers: _Numbers) -> dict[str, object]:
         "reason": span.explanation,
         "severity": span.severity,
         "probability": span.probability,
-        "evidence": evidence_rows(span) or None,
+        "evidence": evidence_rows(span, segment) or None,
+        **position_row(span, segment),
     }
     return {key: value for key, value in annotation.items() if value is not None}

@@ -7,15 +7,20 @@ from types import MappingProxyType
 from typing import Any
 
 from spanjury.adapters.files.reading.shapes import (
+    AGENT,
     NATIVE,
+    Reading,
     Shape,
     described,
     missing_output,
     read_as,
+    read_trajectory,
     shape_named,
     shape_of,
     value_at,
+    whole_conversation,
 )
+from spanjury.adapters.files.reading.trajectories import is_conversation
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.notices import notice
@@ -76,7 +81,7 @@ class ColumnMap:
 
         If the map names inputs, and no shape, nothing is taken for an input besides.
         """
-        if self.shape:
+        if self.shape not in {"", AGENT}:  # rows without a conversation are as usual among agents'
             return shape_named(self.shape, columns)
         if any(name.partition(".")[0] == "inputs" for name in self.names.values()):
             return shape_named(NATIVE)
@@ -100,18 +105,30 @@ class _Rows:
         self._announced: set[str] = set()
 
     def native(self, row: object) -> object:
+        row = {"messages": row} if is_conversation(row) else row
         named = row if self._is_named else self._columns.row(row)
         if not isinstance(named, dict):
             return named
         shape = self._columns.shape_of(named)
         if shape is None and (nested := _nested(named)):
             named, shape = nested, self._columns.shape_of(nested)
+        conversation = None
+        if self._columns.shape in {"", AGENT}:
+            is_asked = self._columns.shape == AGENT
+            conversation = whole_conversation(named, shape=shape, is_asked=is_asked)
+        if conversation is not None:
+            reading = read_trajectory(named, conversation, shape=shape)
+            return self._announced_row(AGENT, reading, shape)
         if shape is None:
             raise DataError(missing_output(named))
-        reading = read_as(shape, named)
-        if reading.taken and shape.name not in self._announced:
-            self._announced.add(shape.name)
-            notice(described(shape, reading.taken))
+        return self._announced_row(shape.name, read_as(shape, named), shape)
+
+    def _announced_row(
+        self, name: str, reading: Reading, shape: Shape | None
+    ) -> Mapping[str, object]:
+        if reading.taken and name not in self._announced:
+            self._announced.add(name)
+            notice(described(shape or shape_named(AGENT), reading.taken))
         return reading.row
 
 

@@ -10,6 +10,7 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.sources import segments_of
+from spanjury.adapters.files.reading.trajectories import is_conversation
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, Segment
 
@@ -49,9 +50,11 @@ def read_json(
 
 def _rows(document: object) -> Sequence[object]:
     """Return the rows of a document."""
+    if is_conversation(document):
+        return [{"messages": document}]
     if isinstance(document, list):
         return document
-    if not isinstance(document, Mapping):
+    if not isinstance(document, Mapping) or is_conversation(document.get("messages")):
         return [document]
     for key in _LISTS:
         inner = document.get(key)

@@ -84,14 +84,15 @@ def turns_of(value: object) -> list[Turn]:
         return []
     if len(value) == 1 and isinstance(value[0], list):  # LangSmith: one list a prompt
         return turns_of(value[0])
-    roles = [_role_of(message) for message in value]
+    roles = [role_of(message) for message in value]
     if None in roles:
         return []
     texts = [_content_of(message) for message in value]
     return [Turn(role, text) for role, text in zip(roles, texts, strict=True) if role and text]
 
 
-def _role_of(message: object) -> str | None:
+def role_of(message: object) -> str | None:
+    """Return the role of a message, one of those of `Turn`; None if it is no message."""
     if not isinstance(message, Mapping):
         return None
     path = message.get("id")  # LangChain: ["langchain", "schema", "messages", "AIMessage"]

@@ -1,6 +1,7 @@
 """Rows of data, as users write them, and the segments that they become; read and written."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
@@ -14,10 +15,12 @@ from spanjury.adapters.files.reading.row_values import (
     by_header,
     by_rater,
 )
-from spanjury.adapters.files.reading.shapes import missing_output
+from spanjury.adapters.files.reading.shapes import TRAJECTORY, missing_output
+from spanjury.adapters.files.reading.trajectories import trajectory_row
 from spanjury.adapters.files.strict_json import excerpt
-from spanjury.judges.core import DataError, ErrorSpan, Segment
+from spanjury.judges.core import DataError, ErrorSpan, Segment, Trajectory
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.transcript import transcript_of
 
 with lazily():
     from spanjury.adapters.files.reading import checked_rows
@@ -46,6 +49,9 @@ def parse_row(row: object, *, line: int) -> Segment:
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
+    if isinstance(trajectory := row.get(TRAJECTORY), Trajectory):
+        rest = {key: value for key, value in row.items() if key != TRAJECTORY}
+        return replace(parse_row(rest, line=line), trajectory=trajectory)
     is_native = _RENAMED.isdisjoint(row) and None not in row.values()
     native = row if is_native else _native(row)
     if "output" not in native:
@@ -130,7 +136,10 @@ def write_segments(path: Path, segments: Iterable[Segment]) -> int:
 
 
 def segment_row(segment: Segment) -> dict[str, object]:
-    """Return the native row of `segment`, without what is empty; see ``docs/data.md``."""
+    """Return the native row of `segment`, without what is empty; see ``docs/data.md``.
+
+    A trajectory is written as its messages and tools, in place of output and inputs.
+    """
     row: dict[str, object] = {
         "id": segment.segment_id,
         "task": segment.task,
@@ -142,6 +151,9 @@ def segment_row(segment: Segment) -> dict[str, object]:
         "spans": [_span(span) for span in segment.gold],
         "meta": dict(segment.meta),
     }
+    if segment.trajectory and transcript_of(segment):
+        del row["inputs"], row["output"]
+        row |= trajectory_row(segment.trajectory)
     return {key: value for key, value in row.items() if value or key == "output"}
 
 

@@ -21,13 +21,26 @@ from spanjury.adapters.files.reading.foreign_values import (
     text_of,
     turns_of,
 )
+from spanjury.adapters.files.reading.trajectories import (
+    CONVERSATIONS,
+    Conversation,
+    conversation_in,
+    spans_of_errors,
+)
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.passages import COLLECTIONS
+from spanjury.judges.core.transcript import inputs_of, transcript
 
 NATIVE = "spanjury"
 """The name of the shape of our own rows."""
+AGENT = "agent"
+"""The name of the shape, and of the task, of rows that hold a trajectory."""
+CONVERSATION_TASKS = frozenset({AGENT, "agent-conversation", "tool-use"})
+"""The tasks in which a conversation is judged as a whole, and not its last reply alone."""
+TRAJECTORY = "trajectory"
+"""The key of a native row that holds the `Trajectory` that its output and inputs were made of."""
 _QA = "question-answering"
 _KEPT = ("task", "system", "human", "meta")
 """Native keys that a row of any shape may have besides."""
@@ -239,9 +252,19 @@ SHAPES = (
     ),
     Shape(name=NATIVE, forms=((("output",),),), output=("output",)),
 )
-"""All shapes; a row has the first that fits."""
+"""The shapes that columns tell; a row has the first that fits."""
 
-NAMES = tuple(sorted({shape.name for shape in SHAPES}))
+_AGENT = Shape(
+    name=AGENT,
+    forms=((CONVERSATIONS,),),
+    output=(),
+    references=("reference", "ideal"),
+    system=("model",),
+    task=AGENT,
+)
+"""The shape of rows with trajectories, which no column tells (`whole_conversation`)."""
+
+NAMES = tuple(sorted({shape.name for shape in (*SHAPES, _AGENT)}))
 """The names for ``--shape``."""
 
 
@@ -250,7 +273,7 @@ def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
 
     Raises `ConfigError` with the choices if there is none.
     """
-    variants = [shape for shape in SHAPES if shape.name == name]
+    variants = [shape for shape in (*SHAPES, _AGENT) if shape.name == name]
     if not variants:
         raise ConfigError(f"unknown shape {name!r}: {choices_for(name, NAMES)}")
     return next((shape for shape in variants if _fits(shape, columns)), variants[-1])
@@ -272,18 +295,80 @@ def _shape_of(columns: frozenset[str]) -> Shape | None:
     return next((shape for shape in SHAPES if _fits(shape, columns)), None)
 
 
-def _fits(shape: Shape, columns: Collection[str]) -> bool:
-    return any(
-        all(any(name in columns for name in group) for group in form) for form in shape.forms
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A row in our names, and the column that each name was taken from."""
 
     row: Mapping[str, object]
     taken: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def whole_conversation(
+    row: Mapping[str, object], *, shape: Shape | None, is_asked: bool
+) -> Conversation | None:
+    """Return the conversation of a `row` that is judged as a whole; None for any other row.
+
+    That is so if the agent had tools, if the row's task is of `CONVERSATION_TASKS`, or
+    `is_asked`. A native row whose output is a text is judged as it stands.
+    """
+    if shape is not None and shape.name == NATIVE and isinstance(row.get("output"), str):
+        return None
+    conversation = conversation_in(row)
+    is_whole = is_asked or row.get("task") in CONVERSATION_TASKS
+    return conversation if conversation and (is_whole or conversation.has_tools) else None
+
+
+def read_trajectory(
+    row: Mapping[str, object], conversation: Conversation, *, shape: Shape | None
+) -> Reading:
+    """Return the native row of a row with a `conversation`, whose other columns have a `shape`.
+
+    Errors that name a turn become spans with offsets in the transcript.
+
+    Raises `DataError` if an error names a turn, a call or a value that is not there.
+    """
+    trajectory = conversation.trajectory
+    shape = _AGENT if shape is None or shape.name == NATIVE else shape
+    made = transcript(trajectory)
+    native: dict[str, object] = {
+        TRAJECTORY: trajectory,
+        "output": made.text,
+        "inputs": inputs_of(trajectory),
+        "task": AGENT,
+    }
+    taken = {TRAJECTORY: "+".join(conversation.columns)}
+    _add_names(shape, row, native=native, taken=taken)
+    used = {*conversation.columns, *taken.values(), *shape.ids}
+    if isinstance(errors := row.get("errors"), list):
+        marks = row.get("spans")
+        native["spans"] = [
+            *(marks if isinstance(marks, list) else ()),
+            *spans_of_errors(errors, made),
+        ]
+        used |= {"errors", "spans"}
+    return Reading({**native, **_kept(shape, row, used)}, taken)
+
+
+def _add_names(
+    shape: Shape, row: Mapping[str, object], *, native: dict[str, object], taken: dict[str, str]
+) -> None:
+    """Add references, system and id of a row, and the columns that they were taken from."""
+    for column, value in _values(row, shape.references):
+        if column != taken.get("output") and (texts := references_of(value)):
+            native["references"], taken["references"] = texts, column
+            break
+    for column, value in _values(row, shape.system):
+        if value and isinstance(value, str):
+            native["system"], taken["system"] = value, column
+            break
+    if parts := [str(value) for _, value in _values(row, shape.ids)]:
+        native["id"] = "/".join(parts)
+
+
+def _fits(shape: Shape, columns: Collection[str]) -> bool:
+    return any(
+        all(any(name in columns for name in group) for group in form) for form in shape.forms
+    )
 
 
 def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
@@ -302,16 +387,7 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
         native["task"] = shape.task
     if inputs := {**dict(_inputs(shape, row, taken)), **_given_inputs(shape, row)}:
         native["inputs"] = inputs
-    for column, value in _values(row, shape.references):
-        if column != taken["output"] and (texts := references_of(value)):
-            native["references"], taken["references"] = texts, column
-            break
-    for column, value in _values(row, shape.system):
-        if value and isinstance(value, str):
-            native["system"], taken["system"] = value, column
-            break
-    if parts := [str(value) for _, value in _values(row, shape.ids)]:
-        native["id"] = "/".join(parts)
+    _add_names(shape, row, native=native, taken=taken)
     used = {column.partition(".")[0] for column in (*taken.values(), *shape.ids)}
     return Reading({**native, **_kept(shape, row, used)}, taken)
 
@@ -439,13 +515,18 @@ def value_at(row: Mapping[str, object], column: str) -> object:
 
 def described(shape: Shape, taken: Mapping[str, str]) -> str:
     """Say which shape was taken and what became what, for the user."""
-    fields = ("output", "references", "system")
+    fields = ("output", "references", "system", TRAJECTORY)
     settings = ", ".join(
         f"{name if name in fields else f'inputs.{name}'}={column}"
         for name, column in taken.items()
         if name != column
     )
     task = f", task={shape.task}" if shape.task else ""
+    if TRAJECTORY in taken:
+        return (
+            f"read as trajectories: {settings}, task={AGENT}"
+            " (the last reply alone: --shape messages; another task: --task NAME)"
+        )
     return (
         f"read as rows of the shape {shape.name}: {settings}{task}"
         " (change it by --shape NAME, --column NAME=COLUMN, --task NAME)"

@@ -21,6 +21,7 @@ from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
 from spanjury.adapters.files.reading.rows import parse_row
 from spanjury.adapters.files.reading.tables import read_header, read_records
+from spanjury.adapters.files.reading.trajectories import trajectory_of, trajectory_row
 from spanjury.adapters.files.scratch import open_scratch
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Evidence, Located, Segment
@@ -253,6 +254,8 @@ def _written(segment: Segment) -> tuple[bytes, bytes]:
         if segment.meta and _value(_json(segment.meta)) != segment.meta:  # a tuple, a key 1
             raise _not_json(segment, "its meta does not read the same again")
         row = {name: getattr(segment, name) for name in _FIELDS}
+        if segment.trajectory:
+            row["trajectory"] = trajectory_row(segment.trajectory)
         return _json(segment.inputs), _json(row)
     except (TypeError, ValueError, RecursionError) as error:
         raise _not_json(segment, str(error)) from error
@@ -275,6 +278,8 @@ def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
         for span in row["gold"]
     ]
     values = {**row, "references": tuple(row["references"]), "gold": tuple(gold)}
+    if held := row["trajectory"]:
+        values["trajectory"] = trajectory_of(held["messages"], held.get("tools"))
     return Segment(inputs=inputs, **values)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from spanjury.adapters.files.annotations.annotators import ANNOTATORS
 from spanjury.adapters.files.annotations.factgenie import write_factgenie
@@ -28,13 +28,14 @@ from spanjury.adapters.files.results.result_rows import ResultName, ResultRow, r
 from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, ErrorSpan, Outcome, Segment, StoreError, Usage
 from spanjury.judges.core.lazy import library
+from spanjury.judges.core.transcript import Position
 
 _NAME = ("id", "system", "task", "aspect")
 _TOKENS = ("prompt tokens", "cached tokens", "completion tokens", "reasoning tokens")
 _DECISION = ("decision", "false alarms", "error probability", "misses", "unverified")
 _SPAN = (
     *("start", "end", "text", "severity", "category", "explanation", "found_by", "located"),
-    *("probability", "evidence"),
+    *("probability", "evidence", "at"),
 )
 _Cells = Sequence[str | float | None]
 MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
@@ -318,19 +319,30 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
 def _spans(results: Path, texts: TextColumns) -> _Table:
     """Make a table of the error spans; an assessment without any is not in it."""
     records = (
-        (*_span(row, span), *texts.cells(row))
-        for _, row in read_results(results, ResultRow)
-        for span in row.spans
+        (*_span(row, span, positioned.at), *texts.cells(row))
+        for _, row in read_results(results, _SpansRow)
+        for span, positioned in zip(row.spans, row.positions, strict=True)
     )
     return _Table((*_NAME, *_SPAN, *texts.names), records)
 
 
-def _span(row: ResultRow, span: ErrorSpan) -> _Cells:
+class _Positioned(BaseModel):
+    """The position of a span in a trajectory, as its row has it; none in rows of texts."""
+
+    at: Position | None = None
+
+
+class _SpansRow(ResultRow):
+    positions: tuple[_Positioned, ...] = Field(validation_alias="spans")
+
+
+def _span(row: ResultRow, span: ErrorSpan, position: Position | None) -> _Cells:
     located = (span.start, span.end, span.text)
     details = (span.severity, span.category, span.explanation)
     finders = (";".join(span.found_by), span.located.value)
     evidence = json.dumps(evidence_rows(span), ensure_ascii=False) if span.evidence else None
-    return (*_name(row), *located, *details, *finders, span.probability, evidence)
+    at = None if position is None else str(position)
+    return (*_name(row), *located, *details, *finders, span.probability, evidence, at)
 
 
 def _name(row: ResultName) -> tuple[str, str, str, str]:

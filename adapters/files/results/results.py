@@ -9,7 +9,7 @@ from typing import Self
 
 import msgspec
 
-from spanjury.adapters.files.evidence_rows import evidence_rows
+from spanjury.adapters.files.evidence_rows import evidence_rows, position_row
 from spanjury.adapters.files.line_writer import LineWriter
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
 from spanjury.adapters.surrogates import without_lone_surrogates
@@ -18,6 +18,7 @@ from spanjury.judges.core import (
     ErrorSpan,
     Result,
     SeatReport,
+    Segment,
     StoreError,
     Unasked,
     Unverified,
@@ -29,22 +30,24 @@ def result_row(result: Result) -> dict[str, object]:
     """Return the row of `result`, ready for JSON.
 
     Offsets are half-open code points, of the output and null for a span without a place, or,
-    in ``evidence``, of the input that is named;
+    in ``evidence``, of the input that is named. Spans of a trajectory have a position (``at``);
     ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
     its seat has no score.
     """
-    report = result.report
+    report, segment = result.report, result.segment
     return {
-        "id": result.segment.segment_id,
+        "id": segment.segment_id,
         "aspect": result.aspect.name,
         "score": report.score,
         "outcome": report.outcome.value,
-        "spans": [{**_span(span), "found_by": list(span.found_by)} for span in report.spans],
-        "seats": [_seat(seat) for seat in report.seats],
+        "spans": [
+            {**_span(span, segment), "found_by": list(span.found_by)} for span in report.spans
+        ],
+        "seats": [_seat(seat, segment) for seat in report.seats],
         "aggregation": report.aggregation,
         "consolidator": report.consolidator,
         "task": result.aspect.task.name,
-        "system": result.segment.system,
+        "system": segment.system,
         "reason": report.reason,
         "signature": report.signature,
         "set_aside": list(report.set_aside),
@@ -89,7 +92,7 @@ def _basis(basis: DecisionBasis) -> dict[str, object]:
     }
 
 
-def _span(span: ErrorSpan) -> dict[str, object]:
+def _span(span: ErrorSpan, segment: Segment) -> dict[str, object]:
     return {
         "start": span.start,
         "end": span.end,
@@ -98,19 +101,20 @@ def _span(span: ErrorSpan) -> dict[str, object]:
         "severity": span.severity,
         "category": span.category,
         "located": span.located.value,
-        "evidence": evidence_rows(span),
+        "evidence": evidence_rows(span, segment),
         "probability": span.probability,
+        **position_row(span, segment),
     }
 
 
-def _seat(seat: SeatReport) -> dict[str, object]:
+def _seat(seat: SeatReport, segment: Segment) -> dict[str, object]:
     report = seat.report
     return {
         "judge": seat.seat,
         "signature": seat.signature,
         "outcome": report.outcome.value,
         "score": report.score,
-        "spans": [_span(span) for span in report.spans],
+        "spans": [_span(span, segment) for span in report.spans],
         "rationale": report.rationale,
         "usage": _usage(report.usage),
         "seconds": seat.seconds,

@@ -28,6 +28,7 @@ _PARTS = (
     "text",
     "card",
     "inputs",
+    "trajectory",
     "findings",
     "verdict",
     "seats",
@@ -40,7 +41,7 @@ _PARTS = (
     "help",
 )
 """Parts of the script, in order: a part uses at its own top level only what stands above it."""
-_STYLES = ("colours", "frame", "list", "text", "row", "marks", "narrow")
+_STYLES = ("colours", "frame", "list", "text", "trajectory", "row", "marks", "narrow")
 _EXTRA_PARTS = ("marks_kept", "marks_spans", "marks_editor", "marks_dialog", "marks_text", "marks")
 """Parts that hook in by `addPart`, joined where their files are there."""
 _RUNS_PARTS = ("elements", "words", "address", "runs")

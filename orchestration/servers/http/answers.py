@@ -19,6 +19,16 @@ class _Row(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class PositionRow(_Row):
+    """A position in a trajectory."""
+
+    turn: int = Field(description="Number of the turn, from 1.")
+    call: int = Field(description="Number of the call in the turn, from 1; 0 for its text.")
+    path: str = Field(description="JSON path of a value among the arguments of the call.")
+    start: int = Field(description="Offset in the turn's text, the tool's name or the value.")
+    end: int = Field(description="Offset behind the last code point there.")
+
+
 class EvidenceRow(_Row):
     """A place in an input that supports or contradicts a span."""
 
@@ -26,6 +36,9 @@ class EvidenceRow(_Row):
     start: int = Field(description="Offset of its first code point in that input.")
     end: int = Field(description="Offset behind its last code point.")
     text: str = Field(description="The place itself.")
+    turn: int | None = Field(
+        default=None, description="Number of the turn that is the input, in a trajectory."
+    )
 
 
 class SeatSpan(_Row):
@@ -42,6 +55,7 @@ class SeatSpan(_Row):
     located: Located = Field(description="Certainty of the location.")
     evidence: list[EvidenceRow] = Field(description="Passages of the inputs about it.")
     probability: float | None = Field(description=_PROBABILITY)
+    at: PositionRow | None = Field(default=None, description="Its position in a trajectory.")
 
 
 class PanelSpan(SeatSpan):

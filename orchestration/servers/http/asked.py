@@ -1,10 +1,11 @@
 """Requests as they are sent: texts, and names that the operator has given; nothing else fits."""
 
+import json
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.judging.check import Output, Source
 from spanjury.orchestration.services.judging.stream import StopWhen
 
 DEFAULT = "default"
@@ -43,7 +44,18 @@ class CheckRequest(BaseModel):
         },
     )
 
-    output: str = Field(description="The text that is judged.")
+    output: str | None = Field(default=None, description="The text that is judged.")
+    messages: list[dict[str, object]] | None = Field(
+        default=None,
+        description="Instead of `output`: what a user, an agent and its tools said, as messages of"
+        " OpenAI, Anthropic, LangChain or pydantic-ai. They are judged by one another.",
+        max_length=2000,
+    )
+    tools: list[dict[str, object]] = Field(
+        default=[],
+        description="Beside `messages`: the tools that the agent could call.",
+        max_length=500,
+    )
     source: str | list[str | Document] | None = Field(
         default=None,
         description="The text that it was made from; or a list of passages, each a text or an"
@@ -86,14 +98,24 @@ class CheckRequest(BaseModel):
 
     @model_validator(mode="after")
     def _name_one_source(self) -> Self:
+        if (self.output is None) == (self.messages is None):
+            raise ValueError("expected either output or messages")
         if self.source is not None and self.inputs is not None:
             raise ValueError("source and inputs are given, expected one of them")
         return self
 
     @property
+    def judged(self) -> Output:
+        """The text, or the messages of an agent."""
+        return (self.messages or []) if self.output is None else self.output
+
+    @property
     def characters(self) -> int:
         """Characters of the output, and of all texts that it is compared with."""
-        texts = [self.output, *self.references]
+        texts = [self.output or "", *self.references]
+        texts += [
+            json.dumps(given, ensure_ascii=False) for given in (self.messages, self.tools) if given
+        ]
         for given in (self.source, *(self.inputs or {}).values()):
             passages = given if isinstance(given, list) else [given or ""]
             texts += [each if isinstance(each, str) else each.text for each in passages]
@@ -110,6 +132,7 @@ class CheckRequest(BaseModel):
 class StreamRequest(CheckRequest):
     """A text to be judged sentence by sentence."""
 
+    output: str = Field(description="The text that is judged.")
     stop_when: StopWhen | None = Field(
         default=None,
         description="Stop after the first sentence with this decision; `unsure` also stops after a"

@@ -82,7 +82,7 @@ async def _report(
             return await checking.judge(opened.panel, text)
 
     with translated_errors():
-        text = requested(service, asked)(asked.output)
+        text = requested(service, asked)(asked.judged)
         return await while_connected(
             request.receive,
             lambda: judge(text),
@@ -90,11 +90,14 @@ async def _report(
         )
 
 
-def requested(service: Service, asked: CheckRequest) -> Callable[[str], checking.Request]:
+def requested(
+    service: Service, asked: CheckRequest
+) -> Callable[[checking.Output], checking.Request]:
     """Return what makes a request of an output, with all else as it was asked."""
     return partial(
         checking.request_of,
         source=asked.given_source,
+        tools=asked.tools,
         task=asked.task,
         aspects=asked.aspects,
         rubric=asked.rubric,
@@ -147,14 +150,15 @@ async def while_connected(
 
 def require_length(asked: CheckRequest, limits: ServiceLimits) -> None:
     """Refuse texts that are too long, by their characters."""
-    length = len(asked.output)
-    if length > limits.output:
-        detail = f"the output has {length} characters; at most {limits.output} are allowed"
+    output = len(asked.output or "")
+    if output > limits.output:
+        detail = f"the output has {output} characters; at most {limits.output} are allowed"
         raise ProblemError("text-too-long", detail)
-    length = asked.characters - len(asked.output)
+    length = asked.characters - output
     if length > limits.source:
         detail = (
-            f"source and references have {length} characters; at most {limits.source} are allowed"
+            f"source, references and messages have {length} characters;"
+            f" at most {limits.source} are allowed"
         )
         raise ProblemError("text-too-long", detail)
 

@@ -3,6 +3,7 @@
 A client names texts, a task and aspects; never a judge, a model, a file or an address.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,19 @@ Rubric = Annotated[
 ]
 
 
+Messages = Annotated[
+    list[dict[str, object]],
+    Field(
+        description="Instead of output: the messages of a user, an agent and its tools, with the"
+        " calls and their results."
+    ),
+]
+Tools = Annotated[
+    list[dict[str, object]],
+    Field(description="Beside messages: the tools that the agent could call, with their schemas."),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectList:
     """The aspects that can be asked for."""
@@ -87,13 +101,15 @@ class Toolbox:
     panel: Panel
     aspects_files: tuple[Path, ...] = ()
 
-    async def check_text(
+    async def check_text(  # noqa: PLR0913  all but the text have defaults
         self,
         *,
-        output: Annotated[str, Field(description="The text to check.")],
         context: Context,
+        output: Annotated[str, Field(description="The text to check.")] = "",
+        messages: Messages = [],  # noqa: B006  the SDK copies it, and nothing here changes it
+        tools: Tools = [],  # noqa: B006  as above
         source: Source = "",
-        inputs: Inputs = {},  # noqa: B006  the SDK copies it, and nothing here changes it
+        inputs: Inputs = {},  # noqa: B006  as above
         task: Task = "",
         aspects: Aspects = (),
         rubric: Rubric = {},  # noqa: B006  as above
@@ -105,11 +121,15 @@ class Toolbox:
         nothing else. A text without a score was not judged, which is no praise.
         """
         with _readable_errors():
-            _check_lengths(output, source, inputs)
+            if bool(output) == bool(messages):
+                raise ToolError("give either output or messages")
+            text = json.dumps([messages, tools]) if messages else output
+            _check_lengths(text, source, inputs)
             checked = await agent_tools.check_text(
                 self.panel,
-                output,
+                messages or output,
                 source=_source(source, inputs),
+                tools=tools,
                 task=task or None,
                 aspects=aspects,
                 rubric=rubric or None,

@@ -1,7 +1,7 @@
 """One text at a time: name it and its source, and have a panel report on it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anyio import create_task_group, move_on_after
@@ -13,9 +13,11 @@ from spanjury.judges.core import (
     RunStoppedError,
     Segment,
     Task,
+    Trajectory,
     first_error_alone,
 )
 from spanjury.judges.core.passages import passages_apart
+from spanjury.judges.core.transcript import segment_of
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Limits, Meter
@@ -26,6 +28,7 @@ from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.sources import AGENT, as_trajectory
 
 RubricLike = Rubric | Path | str | Mapping[str, object]
 """A rubric, the path of its file, or what such a file would hold."""
@@ -34,7 +37,8 @@ Document = Mapping[str, str]
 """A passage: its `text`, and an `id` that evidence names it by, if it has one."""
 Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
 """A source; passages, which stay apart; or the inputs by header, each a text or passages."""
-
+Output = str | Trajectory | Sequence[object] | Mapping[str, object]
+"""A text to judge, or an agent's messages as its library writes them."""
 
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Called as each aspect is done, with how many are, how many there are, and its name."""
@@ -54,9 +58,10 @@ class Request:
 
 
 async def acheck(  # noqa: PLR0913  all but the text have defaults
-    output: str,
+    output: Output,
     *,
     source: Source | None = None,
+    tools: Sequence[object] = (),
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     rubric: RubricLike | None = None,
@@ -73,8 +78,9 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     Parameters
     ----------
     output
-        The text that is judged.
-    source, task, aspects, rubric, references, segment_id, system, aspects_files
+        The text that is judged; or the messages of an agent, as OpenAI, Anthropic, pydantic-ai,
+        LangChain and others write them.
+    source, tools, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
         A panel that is open, and stays so; a whole panel, or the TOML file that describes one.
@@ -94,6 +100,7 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     request = request_of(
         output,
         source=source,
+        tools=tools,
         task=task,
         aspects=aspects,
         rubric=rubric,
@@ -125,9 +132,10 @@ check = synchronous(
 
 
 def request_of(  # noqa: PLR0913  all but the text have defaults
-    output: str,
+    output: Output,
     *,
     source: Source | None = None,
+    tools: Sequence[object] = (),
     task: str | None = None,
     aspects: str | Aspect | Sequence[str | Aspect] = (),
     rubric: RubricLike | None = None,
@@ -141,14 +149,17 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     Parameters
     ----------
     output
-        The text that is judged.
+        The text that is judged, or the messages of an agent, which are judged by one another.
     source
         What it was made from: a text; passages or documents, as ``[{"id": "a.txt", "text": "…"},
         …]``; or texts by header, as ``{"Question": "…", "Context": ["passage", …]}``. A text and
         passages without ids go by the header that the task's aspects of the kind ``"grounding"``
         look at. None if there is no source; aspects that need one are then not judged.
+    tools
+        The tools that an agent could call, as its library specifies them.
     task
-        Name of the task; without it that of the aspects, or as `Catalogue.likely_task` says.
+        Name of the task; without it that of the aspects, or as `Catalogue.likely_task` says;
+        ``agent`` for messages.
     aspects
         Names, or aspects; ``"all"`` for all of the task, and none for its usual ones.
     rubric
@@ -166,7 +177,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     ------
     ConfigError
         If a task or an aspect is unknown, aspects are of several tasks, the source is of another
-        form, or the rubric cannot be read.
+        form or beside messages, no message is the assistant's, or the rubric cannot be read.
     """
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
     weighed = None if rubric is None else Rubric.of(rubric)
@@ -175,18 +186,22 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
     names = [aspect for aspect in asked if isinstance(aspect, str)]
     headers = source if isinstance(source, Mapping) else ()
-    name = task or _task_of(given) or catalogue.likely_task(names, headers=headers)
+    trajectory = _trajectory(output, source, tools=tools)
+    name = task or _task_of(given)
+    name = name or (AGENT if trajectory else catalogue.likely_task(names, headers=headers))
     the_task = catalogue.task(name)
-    segment = the_task.fit(
-        Segment(
-            segment_id=segment_id,
-            output=output,
-            inputs=_inputs(source, _source_header(catalogue, the_task)),
-            task=name,
-            references=tuple(references),
-            system=system,
-        )
+    text = Segment(
+        segment_id=segment_id,
+        output=output if isinstance(output, str) else "",
+        inputs=_inputs(source, _source_header(catalogue, the_task)),
+        task=name,
+        references=tuple(references),
+        system=system,
     )
+    if trajectory is not None:
+        made = segment_of(trajectory, text)
+        text = made if segment_id else replace(made, segment_id="")  # it is made of the messages
+    segment = the_task.fit(text)
     if not given:
         resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
     else:
@@ -245,6 +260,19 @@ def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> R
     """Return the result of a rubric, of those of its criteria."""
     reports = {result.aspect.name: result.report for result in results if result.segment is segment}
     return Result(segment=segment, aspect=aspect, report=concluded(aspect, reports))
+
+
+def _trajectory(
+    output: Output, source: Source | None, *, tools: Sequence[object]
+) -> Trajectory | None:
+    """Return the trajectory that `output` is; None for a text."""
+    if isinstance(output, str):
+        if tools:
+            raise ConfigError("tools go with messages; the output is a text")
+        return None
+    if source is not None:
+        raise ConfigError("messages hold their sources: give no source beside them")
+    return as_trajectory(output, tools)
 
 
 def _task_of(aspects: Sequence[Aspect]) -> str | None:

@@ -37,7 +37,7 @@ from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results
-from spanjury.orchestration.wiring.sources import open_rows, open_source
+from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source
 
 _AHEAD = 256
 """Reports that may wait for the caller before the batch waits for it."""
@@ -302,7 +302,8 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     Parameters
     ----------
     data
-        Rows as a file holds them, segments, a data frame of pandas or polars, or a path.
+        Rows as a file holds them, segments, lists of an agent's messages, a data frame of pandas or
+        polars, or a path.
     task
         The task of every row; None for the row's own, or what `Catalogue.likely_task` says of its
         inputs.
@@ -348,7 +349,7 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     named = (aspects,) if isinstance(aspects, str) else tuple(aspects)
     read = partial(
         _texts,
-        _opener(data, columns=columns, limit=limit, skip_bad_rows=skip_bad_rows),
+        _opener(data, columns=columns_for(task, columns), limit=limit, skip_bad_rows=skip_bad_rows),
         catalogue,
         task=task,
         aspects=(*named, *(weighed.aspects if weighed else ())),

@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     shown,
 )
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.report.marked_text import marked_html
 from spanjury.orchestration.wiring.results import result_row
@@ -132,6 +133,13 @@ class TextReport:
     def spans(self) -> tuple[ErrorSpan, ...]:
         """All errors, aspect by aspect."""
         return tuple(span for result in self.results for span in result.report.spans)
+
+    def position_of(self, span: ErrorSpan) -> Position | None:
+        """Return where `span` stands in a trajectory: its turn, its call, and the JSON path.
+
+        None for a text, or a span without a place.
+        """
+        return position_in(self.segment, span)
 
     @property
     def scores(self) -> Mapping[str, float]:

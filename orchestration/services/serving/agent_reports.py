@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result, Unverified
+from spanjury.judges.core.transcript import Position, position_in
 from spanjury.judges.text import fence, fill_template
 from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.engine.summary import risk_of
@@ -55,6 +56,8 @@ class FoundError:
         Passages of the inputs that contradict the words or say what is right.
     found_by
         The judges that found it.
+    at
+        In an agent's messages, the turn, its call and the JSON path of the argument.
     """
 
     number: int
@@ -67,6 +70,7 @@ class FoundError:
     explanation: str
     evidence: tuple[Evidence, ...] = ()
     found_by: tuple[str, ...] = ()
+    at: Position | None = None
 
     @property
     def is_misquoted(self) -> bool:
@@ -217,12 +221,12 @@ def _aspect_score(result: Result) -> AspectScore:
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
     """Return the errors of all aspects, the gravest first, then in the order of the text."""
-    errors = [(result.aspect.name, span) for result in results for span in result.report.spans]
+    errors = [(result, span) for result in results for span in result.report.spans]
     errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
         FoundError(
             number=number,
-            aspect=aspect,
+            aspect=result.aspect.name,
             severity=span.severity,
             category=span.category,
             text=span.text,
@@ -231,8 +235,9 @@ def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
             explanation=span.explanation,
             evidence=span.evidence,
             found_by=span.found_by,
+            at=position_in(result.segment, span),
         )
-        for number, (aspect, span) in enumerate(errors, start=1)
+        for number, (result, span) in enumerate(errors, start=1)
     )
 
 
@@ -300,6 +305,7 @@ def _error_lines(error: FoundError) -> Iterator[str]:
     severity = "" if error.severity is None else f", severity {error.severity} of 5"
     category = f", {error.category}" if error.category else ""
     words = f'"{error.text}"' if error.text else "Something is missing"
+    position += f", {error.at}" if error.at else ""
     yield f"{error.number}. {words}{position} ({error.aspect}{category}{severity})"
     yield f"   {error.explanation}"
     for evidence in error.evidence:

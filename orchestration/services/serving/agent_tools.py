@@ -15,6 +15,7 @@ from spanjury.judges.core import Decision, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import (
+    Output,
     Progress,
     RubricLike,
     Source,
@@ -116,24 +117,28 @@ def _sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
-async def check_text(
+async def check_text(  # noqa: PLR0913  all but the text have defaults
     panel: Panel,
-    output: str,
+    output: Output,
     *,
     source: Source | None = None,
+    tools: Sequence[object] = (),
     task: str | None = None,
     aspects: Sequence[str] = (),
     rubric: RubricLike | None = None,
     aspects_files: Sequence[Path] = (),
     progress: Progress = unreported,
 ) -> TextCheck:
-    """Have `panel` judge a text; without `aspects`, on those that its task is judged by.
+    """Have `panel` judge a text, or an agent's messages.
+
+    Without `aspects` it judges those that its task is judged by.
 
     Raises `ConfigError` if the task, an aspect or an input is unknown, or the rubric does not fit.
     """
     request = request_of(
         output,
         source=source,
+        tools=tools,
         task=task,
         aspects=aspects,
         rubric=rubric,

@@ -13,6 +13,7 @@ from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.reading import NOTHING, Pairing
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
+from spanjury.orchestration.services.viewing.trajectories import turns_of
 
 with lazily():
     from spanjury.orchestration.services.runs import run_folder as runs
@@ -120,6 +121,7 @@ class Details:
             "system": segment.system,
             "output": segment.output,
             "inputs": dict(segment.inputs),
+            **turns_of(segment),
             "references": list(segment.references),
             "human": {name: dict(by_rater) for name, by_rater in scores.items()},
             "gold": [] if is_hidden else text[0].gold(text[1]),

@@ -14,7 +14,7 @@ import msgspec
 
 from spanjury.judges.core import DataError, Decision, ErrorSpan, EvaluationError, Segment
 from spanjury.orchestration.services.viewing.sources import PART, Texts
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.sources import as_trajectory, open_source, trajectory_row
 from spanjury.orchestration.wiring.spools import Spool
 
 PIECE = 2_000
@@ -202,6 +202,7 @@ class _Kept(msgspec.Struct, array_like=True):
     references: list[str]
     human: dict[str, dict[str, float]]
     gold: list[dict[str, object]]
+    trajectory: dict[str, object] | None
 
 
 _KEPT = msgspec.json.Decoder(_Kept)
@@ -275,6 +276,7 @@ class TextStore:
             references=list(segment.references),
             human={name: dict(scores) for name, scores in segment.human.items()},
             gold=list(map(_gold, segment.gold)),
+            trajectory=trajectory_row(segment.trajectory) if segment.trajectory else None,
         )
         number = self._segments.put(_JSON.encode(kept))
         self._folded.put(f"{segment.segment_id}\n{segment.output}".casefold().encode())
@@ -327,6 +329,7 @@ class TextStore:
             references=tuple(kept.references),
             system=kept.system,
             human=kept.human,
+            trajectory=as_trajectory(kept.trajectory) if kept.trajectory else None,
         )
 
     def gold(self, number: int) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from spanjury.judges.core import (
     Result,
     choices_for,
 )
+from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.studies.comparisons import RELATIONS, Comparison, parse_comparison
 
 _Value = float | str | None
@@ -114,6 +115,8 @@ class Failure:
         The spans that meet one; empty if the report alone does.
     says
         Outcome, decision and score of the report, with their reason.
+    positions
+        Of each span, its position in a trajectory; None in a text.
     """
 
     segment_id: str
@@ -123,6 +126,7 @@ class Failure:
     conditions: tuple[str, ...]
     spans: tuple[ErrorSpan, ...]
     says: str
+    positions: tuple[Position | None, ...]
 
 
 def parse_condition(text: str) -> Condition:
@@ -154,15 +158,17 @@ def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | Non
     failing = {text: spans for text, spans in met if spans is not None}
     if not failing:
         return None
-    spans = {id(span): span for marked in failing.values() for span in marked}
+    marked = {id(span) for spans in failing.values() for span in spans}
+    spans = tuple(span for span in result.report.spans if id(span) in marked)
     return Failure(
         segment_id=result.segment.segment_id,
         system=result.segment.system,
         task=result.aspect.task.name,
         aspect=result.aspect.name,
         conditions=tuple(failing),
-        spans=tuple(span for span in result.report.spans if id(span) in spans),
+        spans=spans,
         says=_says(result),
+        positions=tuple(position_in(result.segment, span) for span in spans),
     )
 
 

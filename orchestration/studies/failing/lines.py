@@ -7,11 +7,13 @@ References
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
 from spanjury.judges.core import VERSION, ErrorSpan, fingerprint, one_line
+from spanjury.judges.core.transcript import Position
 from spanjury.orchestration.studies.failing.conditions import Failure
 
 _QUOTE = 60
@@ -38,7 +40,8 @@ class Location(NamedTuple):
 def failing_line(failure: Failure) -> str:
     """Return a failing row in one line: its name, the conditions that it meets, and why."""
     met = "; ".join(failure.conditions)
-    text = _span_words(failure.spans[0]) if failure.spans else failure.says
+    span, position = _placed(failure)[0]
+    text = failure.says if span is None else _span_words(span, position)
     more = f" (and {len(failure.spans) - 1} more)" if len(failure.spans) > 1 else ""
     # Led by a word of ours: an id at the beginning of a line could be a command to what reads it.
     return one_line(f"failing: {row_name(failure)} ({met}): {text}{more}")
@@ -53,8 +56,8 @@ def annotations(failure: Failure, locations: Mapping[str, Location]) -> Iterator
         Id of a segment -> its location; a row without one is on no line of the page.
     """
     location = locations.get(failure.segment_id)
-    for span in failure.spans or (None,):
-        text = failure.says if span is None else _span_words(span)
+    for span, position in _placed(failure):
+        text = failure.says if span is None else _span_words(span, position)
         title = failure.aspect if span is None else f"{failure.aspect}: {_severity(span)}"
         yield workflow_command(
             one_line(f"{row_name(failure)}: {text}"), title=title, location=location
@@ -95,8 +98,14 @@ def span_message(span: ErrorSpan) -> str:
     return f"{quote}: {one_line(span.explanation)}" if span.explanation else quote
 
 
-def _span_words(span: ErrorSpan) -> str:
-    facts = [_severity(span)]
+def _placed(failure: Failure) -> Sequence[tuple[ErrorSpan | None, Position | None]]:
+    """Return each span that fails with its position; neither where the row fails as a whole."""
+    return [*zip(failure.spans, failure.positions, strict=True)] or [(None, None)]
+
+
+def _span_words(span: ErrorSpan, position: Position | None) -> str:
+    facts = [str(position)] if position else []
+    facts.append(_severity(span))
     if span.probability is not None:
         facts.append(f"probability {span.probability:.2f}")
     if span.category:
@@ -134,17 +143,17 @@ def sarif(
         Whether every row was answered.
     """
     pairs = list(_failing_spans(failures))
-    rules = list(dict.fromkeys(_rule(failure, span) for failure, span in pairs))
+    rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in pairs))
     numbers = {rule: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
-    for failure, span in pairs:
+    for failure, span, position in pairs:
         rule = _rule(failure, span)
         results.append(
             {
                 "ruleId": rule,
                 "ruleIndex": numbers[rule],
-                **_result(failure, span, seen),
+                **_result(failure, span, position=position, seen=seen),
                 **_location(locations.get(failure.segment_id)),
             }
         )
@@ -162,10 +171,12 @@ def sarif(
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _failing_spans(failures: Sequence[Failure]) -> Iterator[tuple[Failure, ErrorSpan | None]]:
+def _failing_spans(
+    failures: Sequence[Failure],
+) -> Iterator[tuple[Failure, ErrorSpan | None, Position | None]]:
     for failure in failures:
-        for span in failure.spans or (None,):
-            yield failure, span
+        for span, position in _placed(failure):
+            yield failure, span, position
 
 
 def _rule(failure: Failure, span: ErrorSpan | None) -> str:
@@ -178,8 +189,11 @@ def _described(rule: str) -> str:
     return f"{category} (aspect {aspect})" if category else f"Errors of the aspect {aspect}"
 
 
-def _result(failure: Failure, span: ErrorSpan | None, seen: Counter[str]) -> Values:
+def _result(
+    failure: Failure, span: ErrorSpan | None, *, position: Position | None, seen: Counter[str]
+) -> Values:
     text = failure.says if span is None else span_message(span)
+    text = f"{position}: {text}" if position else text
     marked = "" if span is None else span.text
     name = fingerprint(failure.task, failure.segment_id, failure.aspect, marked)
     seen[name] += 1  # the same quote may be wrong twice
@@ -187,7 +201,10 @@ def _result(failure: Failure, span: ErrorSpan | None, seen: Counter[str]) -> Val
         "level": "error" if span is None else _LEVELS.get(span.severity or 0, "warning"),
         "message": {"text": f"{row_name(failure)}: {text}"},
         "partialFingerprints": {_FINGERPRINT: f"{name}:{seen[name]}"},
-        "properties": _properties(failure, span),
+        "properties": {
+            **_properties(failure, span),
+            **({"at": asdict(position)} if position else {}),
+        },
     }
 
 

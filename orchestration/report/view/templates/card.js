@@ -70,6 +70,7 @@ function severityBadge(mark) {
 function spanFacts(mark, pane) {
   const { span } = mark;
   const facts = [
+    positionWords(span),
     span.probability === null || span.probability === undefined ? null : `an error with probability ${inDigits(span.probability)}`,
     span.located ? LOCATED_WORDS[span.located] ?? span.located : null,
   ].filter((fact) => fact !== null);

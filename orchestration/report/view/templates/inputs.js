@@ -1,13 +1,17 @@
 // The inputs, each under its header, with the places that are evidence; and the references.
 function drawInputs(text, row, marks) {
-  const headers = Object.keys(text.inputs ?? {});
+  const headers = Object.keys(text.inputs ?? {}).filter((header) => !isTurn(text, header));
   const pieces = headers.map((header) => drawInput(header, text, marks));
   return headers.length === 0 ? null : h("section.inputs", { "aria-label": "Inputs" }, pieces);
 }
 
 // Every piece of evidence is a mark on its input, so that overlapping ones are cut as spans are.
 function drawInput(header, text, marks) {
-  const content = text.inputs[header];
+  return h("article.input", {}, h("h3", {}, bdi(header)), drawInputText(header, text, marks));
+}
+
+function drawInputText(header, text, marks) {
+  const content = text.inputs[header] ?? "";
   const places = marks.flatMap((mark) =>
     (mark.span.evidence ?? []).flatMap((evidence, index) =>
       evidence.input === header ? [{ isPlaced: true, span: evidence, key: evidenceKey(mark, index), mark }] : [],
@@ -15,7 +19,7 @@ function drawInput(header, text, marks) {
   );
   const pieces = cutText(content, places).map((piece) => drawEvidencePiece(content, piece));
   const element = h("div.input-text", { tabindex: "0", role: "group", "aria-label": header }, pieces.length > 0 ? pieces : h("i.empty", {}, "(empty)"));
-  return h("article.input", {}, h("h3", {}, bdi(header)), directed(element, content));
+  return directed(element, content);
 }
 
 function drawEvidencePiece(content, { start, end, marks }) {

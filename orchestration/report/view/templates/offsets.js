@@ -33,6 +33,14 @@ function pointAt(text, unit) {
   return point;
 }
 
+// Between the turns of an agent stands what others said, which is no part of its text.
+function ownLength(range) {
+  const part = range.cloneContents();
+  for (const given of part.querySelectorAll(".given")) given.remove();
+  const isWithinGiven = range.startContainer.parentElement?.closest(".given") && range.endContainer.parentElement?.closest(".given");
+  return isWithinGiven && range.startContainer === range.endContainer ? 0 : part.textContent.length;
+}
+
 // What a person has selected in the element of a text: { start, end, text } in code points, or null.
 function selectedIn(element, text) {
   const selection = getSelection();
@@ -42,7 +50,8 @@ function selectedIn(element, text) {
   const before = document.createRange();
   before.selectNodeContents(element);
   before.setEnd(range.startContainer, range.startOffset);
-  const start = before.toString().length;
-  const end = start + range.toString().length;
+  const start = ownLength(before);
+  const end = start + ownLength(range);
+  if (start === end) return null;
   return { start: pointAt(text, start), end: pointAt(text, end), text: text.slice(start, end) };
 }

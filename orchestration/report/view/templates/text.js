@@ -35,7 +35,8 @@ function drawPane(pane) {
   for (const mark of pane.marks) mark.element = null;
   const cut = cutText(pane.text, shownMarks);
   const draw = (piece) => drawPiece(piece, pane, lanes);
-  const pieces = isFormatted(pane) ? drawLayout(pane.layout.nodes, cut, draw) : cut.map(draw);
+  const drawWhole = () => (isFormatted(pane) ? drawLayout(pane.layout.nodes, cut, draw) : cut.map(draw));
+  const pieces = isByTurn(pane) ? drawTurns(pane, cut, draw) : drawWhole();
   pane.element.classList.toggle("is-formatted", isFormatted(pane));
   pane.element.replaceChildren(...(pieces.length > 0 ? pieces : [h("i.empty", {}, "(an empty text)")]));
   styled(pane.element, { "--lanes": `${lanes.size * LINE_STEP}px` });
@@ -43,8 +44,8 @@ function drawPane(pane) {
   if (first) first.element.tabIndex = 0;
 }
 
-function isFormatted({ layout }) {
-  return layout.isMarkdown && !state.isRaw;
+function isFormatted(pane) {
+  return pane.layout.isMarkdown && !state.isRaw && !isByTurn(pane);
 }
 
 // Only those who marked this text take a line, in the order of the legend.

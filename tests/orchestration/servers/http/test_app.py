@@ -60,10 +60,26 @@ async def test_a_source_may_be_documents_that_evidence_names(tmp_path: Path) -> 
     assert [evidence["input"] for evidence in span["evidence"]] == ["history"]
 
 
+async def test_messages_are_judged_in_place_of_a_text(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "Ring me."},
+        {"role": "assistant", "content": "Now it it rings."},
+    ]
+    body = {"messages": messages, "task": "dialogue", "aspects": ["fluency"]}
+    async with open_service(tmp_path) as client:
+        answer = await client.post("/v1/check", json=body)
+        unclear = await client.post("/v1/check", json={**body, "messages": messages[:1]})
+    (span,) = answer.json()["results"][0]["spans"]
+    assert span["at"] == {"turn": 2, "call": 0, "path": "", "start": 4, "end": 9}
+    assert problem(unclear) == "request-not-understood"
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
         ({"output": 3}, "body-invalid"),
+        ({**CHECK, "messages": []}, "body-invalid"),
+        ({"messages": [{"role": "assistant", "content": "x" * 201}]}, "text-too-long"),
         ({}, "body-invalid"),
         ({**CHECK, "inputs": {"Article": "x"}}, "body-invalid"),
         ({**CHECK, "judges": ["annotator"]}, "body-invalid"),

@@ -1,0 +1,567 @@
+"""Trajectories in rows: messages with calls of tools, as agents and their libraries write them.
+
+A message is a role with content; content is a text or a list of parts. What a part is depends on
+its kind alone (`_CALLS`, `_RESULTS`, `_IMAGES`), and its fields go by few names. So one reader
+serves OpenAI (chat and responses), Anthropic, pydantic-ai, LangChain, Inspect, OpenTelemetry's
+messages and MCP transcripts. Thoughts of a model are left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from spanjury.adapters.files.reading.foreign_values import role_of
+from spanjury.adapters.files.strict_json import excerpt, parse_json
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    Speaker,
+    ToolCall,
+    ToolSpec,
+    Trajectory,
+    Turn,
+)
+from spanjury.judges.core.transcript import Transcript
+
+CONVERSATIONS = (
+    *("messages", "conversation", "conversations", "turns", "trajectory", "user_input"),
+    *("input", "inputs", "request"),
+)
+"""Columns that may hold a conversation, or its beginning."""
+_REPLIES = ("output", "outputs", "response", "completion")
+"""Columns that may hold the rest of it."""
+_TOOLS = ("tools", "functions", "tool_definitions")
+
+_CALLS = frozenset(
+    {
+        *("function", "function_call", "custom", "custom_tool_call", "mcp_call"),
+        *("tool_call", "tool_use", "server_tool_use", "mcp_tool_use"),
+        *("tool-call", "builtin-tool-call"),
+    }
+)
+_RESULTS = frozenset(
+    {
+        *("function_call_output", "custom_tool_call_output", "tool_call_response"),
+        *("tool_result", "mcp_tool_result", "web_search_tool_result"),
+        *("tool-return", "builtin-tool-return"),
+    }
+)
+_RETRY = "retry-prompt"  # pydantic-ai: a tool failed, or the answer does not fit
+_IMAGES = frozenset({"image", "image_url", "image-url", "input_image", "binary"})
+_KEYED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("functionCall", "function_call", "toolUse"), "function_call"),
+        **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
+    }
+)
+"""Keys of Gemini and Bedrock that hold a part, which has no kind of its own."""
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_PROMPTS: Mapping[str, Speaker] = MappingProxyType(
+    {"system-prompt": "system", "user-prompt": "user"}
+)
+_SIDES: Mapping[str, Speaker] = MappingProxyType({"request": "user", "response": "assistant"})
+_KINDS = ("type", "part_kind", "kind")
+_NAMES = ("name", "tool_name", "function", "tool")
+_ARGUMENTS = ("arguments", "args", "input", "parameters")
+_IDS = ("call_id", "tool_call_id", "tool_use_id", "toolUseId", "id")
+_CONTENTS = ("content", "output", "result", "response", "value", "text", "resource")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parameters_json_schema", "schema")
+_FAULTY = frozenset({"error", "failed", "incomplete"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A trajectory in a row, and the columns of the row that it was read from."""
+
+    trajectory: Trajectory
+    columns: tuple[str, ...]
+
+    @property
+    def has_tools(self) -> bool:
+        """True if the agent called a tool, or could have."""
+        turns = self.trajectory.turns
+        return bool(self.trajectory.tools) or any(turn.calls for turn in turns)
+
+
+def conversation_in(row: Mapping[str, object]) -> Conversation | None:
+    """Return the conversation that a row holds; None if there is none in which a model speaks.
+
+    It is a list of messages in one column, or a request and a reply in two.
+    """
+    asked, column = _first_messages(row, CONVERSATIONS, role="user")
+    reply, replied = _first_messages(row, _REPLIES, role="assistant")
+    holders = [row[name] for name in (column, replied) if name]
+    if not any(isinstance(holder, list | Mapping) for holder in holders):
+        return None
+    columns = [column] * bool(asked) + [replied] * bool(reply)
+    messages = _joined(asked, reply)
+    prompt = next((name for name in ("instructions", "system") if row.get(name)), "")
+    if prompt == "instructions" or isinstance(row.get(prompt), list):
+        messages = [{"role": "system", "content": row[prompt]}, *messages]
+        columns.append(prompt)
+    tools: tuple[ToolSpec, ...] = ()
+    for holder in (row, *holders):
+        if isinstance(holder, Mapping) and not tools:
+            name = next((name for name in _TOOLS if tools_of(holder.get(name))), "")
+            tools = tools_of(holder.get(name))
+            columns += [name] if name and holder is row else []
+    trajectory = trajectory_of(messages, tools)
+    if trajectory is None:
+        return None
+    return Conversation(trajectory=trajectory, columns=tuple(columns))
+
+
+def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> Trajectory | None:
+    """Return the trajectory that a list of messages is; None if it is none.
+
+    Parameters
+    ----------
+    messages
+        Messages of any of the libraries that this module names, as JSON holds them.
+    tools
+        Specifications of tools, as `tools_of` reads them.
+
+    Examples
+    --------
+    >>> made = trajectory_of([{"role": "user", "content": "Hi"}, {"role": "ai", "content": "Yes?"}])
+    >>> [(turn.role, turn.text) for turn in made.turns]
+    [('user', 'Hi'), ('assistant', 'Yes?')]
+    """
+    if not is_conversation(messages):
+        return None
+    assert isinstance(messages, list)
+    turns: list[Turn] = []
+    listed: tuple[ToolSpec, ...] = ()
+    calls: set[str] = set()
+    for message in messages:
+        if "jsonrpc" in message:
+            turns += _of_protocol(message, calls)
+            listed = listed or tools_of(message.get("result"))
+            continue
+        is_part = _role(message) is None
+        read = _merged(_pieces(message) if is_part else _of_message(message))
+        if is_part and read and turns and turns[-1].role == read[0].role == "assistant":
+            read = _merged([turns.pop(), *read])
+        repeated = turns if message.get("instructions") else []  # pydantic-ai: in every request
+        turns += (turn for turn in read if turn.role != "system" or turn not in repeated)
+    if not any(turn.role == "assistant" for turn in turns):
+        return None
+    return Trajectory(turns=tuple(turns), tools=tools_of(tools) or listed)
+
+
+def as_trajectory(value: object, tools: object = ()) -> Trajectory:
+    """Return the trajectory that a caller gives: messages, or an object that holds them.
+
+    Messages may be objects of pydantic models, as OpenAI's and LangChain's are.
+
+    Raises `ConfigError` if there is no turn of the assistant's.
+    """
+    if isinstance(value, Trajectory):
+        return replace(value, tools=tools_of(tools)) if tools else value
+    if isinstance(value, Mapping):
+        conversation = conversation_in({"tools": tools, **value} if tools else value)
+        trajectory = conversation.trajectory if conversation else None
+    else:
+        messages = [*map(_dumped, value)] if isinstance(value, Sequence) else value
+        trajectory = trajectory_of(messages, tools)
+    if trajectory is None:
+        raise ConfigError(
+            f"got {excerpt(value)}, expected messages with a role each, one of them the assistant's"
+        )
+    return trajectory
+
+
+def _dumped(message: object) -> object:
+    dump = getattr(message, "model_dump", None)
+    return dump(mode="json") if callable(dump) else message
+
+
+def trajectory_in_text(text: str) -> Trajectory | None:
+    """Return the trajectory that a JSON document, or a message a line, is; None if it is none."""
+    try:
+        document = parse_json(text)
+    except (DataError, RecursionError):
+        try:
+            document = [parse_json(line) for line in text.splitlines() if line.strip()]
+        except (DataError, RecursionError):
+            return None
+    if isinstance(document, list) and len(document) == 1 and isinstance(document[0], dict):
+        document = document[0] if conversation_in(document[0]) else document
+    if not isinstance(document, list | dict):
+        return None
+    try:
+        return as_trajectory(document)
+    except ConfigError:
+        return None
+
+
+def is_conversation(value: object) -> bool:
+    """Say whether `value` is a list of messages, calls and results, one of them at least."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(
+        isinstance(item, Mapping)
+        and (_role(item) is not None or "jsonrpc" in item or _kind(item) in _ITEMS)
+        for item in value
+    )
+
+
+_ITEMS = (_CALLS | _RESULTS | _THOUGHTS) - {"function", "custom"}
+"""Kinds of parts that stand among messages on their own."""
+
+
+def tools_of(value: object) -> tuple[ToolSpec, ...]:
+    """Return the tools that `value` specifies, as OpenAI, Anthropic, MCP or pydantic-ai do.
+
+    Examples
+    --------
+    >>> tools_of([{"name": "book", "input_schema": {"type": "object"}}])[0].parameters
+    {'type': 'object'}
+    """
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        value = value.get("tools")
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(spec for spec in map(_tool, value) if spec is not None)
+
+
+def _tool(value: object) -> ToolSpec | None:
+    if isinstance(value, ToolSpec):
+        return value
+    if isinstance(value, str):
+        return ToolSpec(name=value, description="")
+    if not isinstance(value, Mapping):
+        return None
+    inner = value.get("function")
+    holder = inner if isinstance(inner, Mapping) else value
+    schema = _first(holder, _SCHEMAS)
+    name = holder.get("name")
+    if not isinstance(name, str):
+        return None
+    return ToolSpec(
+        name=name,
+        description=str(holder.get("description") or ""),
+        parameters=schema if isinstance(schema, Mapping) else {},
+    )
+
+
+def trajectory_row(trajectory: Trajectory) -> dict[str, object]:
+    """Return `trajectory` as the keys of a row, in OpenAI's form: its messages, and its tools.
+
+    `trajectory_of` makes the same trajectory of them.
+    """
+    row: dict[str, object] = {"messages": [*map(_message, trajectory.turns)]}
+    if trajectory.tools:
+        row["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.parameters),
+                },
+            }
+            for tool in trajectory.tools
+        ]
+    return row
+
+
+def _message(turn: Turn) -> dict[str, object]:
+    content: object = turn.text
+    if turn.images:
+        text = [{"type": "text", "text": turn.text}] if turn.text else []
+        content = [
+            *text,
+            *({"type": "image_url", "image_url": {"url": url}} for url in turn.images),
+        ]
+    message: dict[str, object] = {"role": turn.role, "content": content}
+    if turn.calls:
+        message["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in turn.calls
+        ]
+    if turn.role == "tool":
+        named = {"tool_call_id": turn.call_id, "name": turn.name, "is_error": turn.failed}
+        message |= {key: value for key, value in named.items() if value}
+    return message
+
+
+def spans_of_errors(errors: object, transcript: Transcript) -> list[dict[str, object]]:
+    """Return errors that name a turn as spans with offsets in `transcript`, as a row lists them.
+
+    An error has the keys of a span, and `turn` and `call`, both counted from 1, and `path`, as in
+    the field ``at`` of results; `text` is looked for there, and without it the whole is marked.
+    An error without a turn is an omission: it has no offsets.
+
+    Raises `DataError` if there is no such turn, call or value, or it does not hold the text.
+    """
+    if not isinstance(errors, list) or not all(isinstance(error, Mapping) for error in errors):
+        raise DataError(f"errors: got {excerpt(errors)}, expected a list of objects")
+    spans = []
+    for number, error in enumerate(errors):
+        rest = {key: error[key] for key in error if key not in {"turn", "call", "path"}}
+        if error.get("turn") is None:
+            spans.append(rest)
+            continue
+        try:
+            start, end = _interval(error, transcript)
+        except DataError as problem:
+            raise DataError(f"errors[{number}]: {problem}") from problem
+        spans.append({**rest, "start": start, "end": end, "text": transcript.text[start:end]})
+    return spans
+
+
+def _interval(error: Mapping[str, object], transcript: Transcript) -> tuple[int, int]:
+    turn, call, path = error["turn"], error.get("call") or 0, error.get("path") or ""
+    if not (isinstance(turn, int) and isinstance(call, int) and isinstance(path, str)):
+        raise DataError(f"got {excerpt(error)}, expected the numbers turn and call, and a path")
+    held = transcript.interval(turn, call or (1 if path else 0), path)
+    named = f"turn {turn}{f', call {call}' if call else ''}{f', {path}' if path else ''}"
+    if held is None:
+        turns = {part.position.turn for part in transcript.parts}
+        hint = (
+            f"the agent's turns are {', '.join(map(str, sorted(turns)))}, counted from 1"
+            if turn not in turns
+            else "a call counts from 1; a path is as $.guests[0].name"
+        )
+        raise DataError(f"{named} is not there: {hint}")
+    text = error.get("text")
+    if not text:
+        return held
+    inside = transcript.text[slice(*held)]
+    for quote in (str(text), json.dumps(str(text), ensure_ascii=False)[1:-1]):
+        if (at := inside.find(quote)) >= 0:
+            return held[0] + at, held[0] + at + len(quote)
+    raise DataError(f"{named} does not hold {excerpt(text)}; it is {excerpt(inside)}")
+
+
+def _first_messages(
+    row: Mapping[str, object], columns: Iterable[str], *, role: Speaker
+) -> tuple[list[Mapping[str, object]], str]:
+    """Return the messages in the first column that has some, and its name."""
+    for column in columns:
+        if messages := _messages_in(row.get(column), role=role):
+            return messages, column
+    return [], ""
+
+
+def _messages_in(value: object, *, role: Speaker) -> list[Mapping[str, object]]:
+    """Return the messages that a value of a request or a reply holds; none if it has no such."""
+    if isinstance(value, str):
+        return [{"role": role, "content": value}] if value.strip() else []
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list):  # LangSmith: one list a prompt
+            value = value[0]
+        return list(value) if is_conversation(value) else []
+    if not isinstance(value, Mapping):
+        return []
+    if _role(value) is not None:
+        return [value]
+    for key in ("messages", "choices", "generations", "output", "input", "message", "body"):
+        inner = value.get(key)
+        if key in {"choices", "generations"}:
+            while isinstance(inner, list) and inner:
+                inner = inner[0]
+        if isinstance(inner, list | Mapping) and (held := _messages_in(inner, role=role)):
+            return held
+    return []
+
+
+def _joined(
+    asked: list[Mapping[str, object]], reply: list[Mapping[str, object]]
+) -> list[Mapping[str, object]]:
+    """Return a request with its reply, which may repeat the request, or be its last message."""
+    before, after = (
+        [turn for message in messages for turn in _read(message)] for messages in (asked, reply)
+    )
+    if any(turn.role == "user" and turn in after for turn in before):
+        return reply
+    if before and before[-1].role == "assistant" and not before[-1].calls:
+        return asked
+    return [*asked, *reply]
+
+
+def _read(message: Mapping[str, object]) -> list[Turn]:
+    return _merged(_pieces(message) if _role(message) is None else _of_message(message))
+
+
+def _role(message: Mapping[str, object]) -> str | None:
+    """Return the role of a message; None for a part that stands on its own."""
+    if "role" not in message and _kind(message) in _ITEMS:
+        return None
+    kind = message.get("kind")
+    return role_of(message) or (_SIDES.get(kind) if isinstance(kind, str) else None)
+
+
+def _kind(part: Mapping[str, object]) -> str:
+    return next((kind for key in _KINDS if isinstance(kind := part.get(key), str)), "")
+
+
+def _of_message(message: Mapping[str, object]) -> Iterator[Turn]:
+    """Yield the pieces of a message, each as a turn: texts, calls, results, images."""
+    role = _role(message)
+    inner = message.get("kwargs") or message.get("data")  # LangChain
+    holder = inner if isinstance(inner, Mapping) else message
+    if role == "tool":
+        yield _result(holder)
+        return
+    assert role in {"system", "user", "assistant"}
+    speaker: Speaker = (
+        "assistant" if role == "assistant" else "user" if role == "user" else "system"
+    )
+    if isinstance(instructions := holder.get("instructions"), str) and instructions:
+        yield Turn(role="system", text=instructions)
+    ids: set[str] = set()
+    for content in (holder.get("content"), holder.get("parts"), holder.get("value")):
+        for piece in _pieces(content, speaker):
+            ids.update(call.call_id for call in piece.calls)
+            yield piece
+    if isinstance(refusal := holder.get("refusal"), str):
+        yield Turn(role=speaker, text=refusal)
+    for call in _calls(holder):
+        if not call.call_id or call.call_id not in ids:  # LangChain has some calls twice
+            yield Turn(role="assistant", calls=(call,))
+
+
+def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
+    extra = message.get("additional_kwargs")
+    for holder in (message, extra if isinstance(extra, Mapping) else {}):
+        calls = holder.get("tool_calls")
+        listed = [*calls] if isinstance(calls, list) else []
+        if isinstance(single := holder.get("function_call"), Mapping):  # OpenAI, before 2024
+            listed.append(single)
+        if holder is message and isinstance(broken := message.get("invalid_tool_calls"), list):
+            listed += broken
+        if listed:
+            made = (_call(call) for call in listed if isinstance(call, Mapping))
+            yield from (call for call in made if call.name)
+            return
+
+
+def _pieces(value: object, role: Speaker = "assistant") -> Iterator[Turn]:
+    """Yield what a content, or a part of it, consists of; each piece is a turn."""
+    if isinstance(value, str):
+        yield Turn(role=role, text=value)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _pieces(part, role)
+    elif isinstance(value, Mapping):
+        keyed = next((key for key in _KEYED if isinstance(value.get(key), Mapping)), "")
+        if keyed:
+            inner = value[keyed]
+            assert isinstance(inner, Mapping)
+            value = {**inner, "type": _KEYED[keyed]}
+        kind = _kind(value)
+        if kind in _CALLS:
+            yield Turn(role="assistant", calls=(_call(value),))
+        elif kind in _RESULTS or (kind == _RETRY and value.get("tool_name")):
+            yield _result(value)
+        elif kind in _IMAGES:
+            yield Turn(role=role, images=(_image(value),))
+        elif kind not in _THOUGHTS:
+            content = next((held for key in _CONTENTS if (held := value.get(key))), None)
+            yield from _pieces(content, _PROMPTS.get(kind, role))
+
+
+def _merged(pieces: Iterable[Turn]) -> list[Turn]:
+    """Join pieces of one speaker that follow one another; each result is a turn of its own."""
+    turns: list[Turn] = []
+    for piece in pieces:
+        last = turns[-1] if turns else None
+        if last is None or piece.role != last.role or piece.role == "tool":
+            turns.append(piece)
+            continue
+        # Parts of a model's answer are cut where a citation begins, those of others are apart.
+        gap = "" if piece.role == "assistant" and not last.calls else "\n"
+        turns[-1] = replace(
+            last,
+            text=gap.join(filter(None, (last.text, piece.text))),
+            calls=last.calls + piece.calls,
+            images=last.images + piece.images,
+        )
+    return turns
+
+
+def _call(value: Mapping[str, object]) -> ToolCall:
+    inner = value.get("function") if isinstance(value.get("function"), Mapping) else None
+    inner = inner or (value.get("custom") if isinstance(value.get("custom"), Mapping) else None)
+    holder = inner if isinstance(inner, Mapping) else value
+    arguments = _first(holder, _ARGUMENTS)
+    return ToolCall(
+        call_id=_text(_first(value, _IDS)),
+        name=_text(_first(holder, _NAMES)),
+        arguments=_json(arguments if arguments is not None else {}),
+    )
+
+
+def _result(value: Mapping[str, object]) -> Turn:
+    error = value.get("error")
+    contents = (value.get(key) for key in _CONTENTS)
+    content = next((held for held in contents if held not in (None, "", [])), error)
+    if content is error and isinstance(error, Mapping):
+        content = error.get("message") or error
+    pieces: list[Turn] = []
+    if isinstance(content, list) and all(isinstance(part, Mapping | str) for part in content):
+        pieces = [*_pieces(content, "user")]
+    return Turn(
+        role="tool",
+        text="\n".join(piece.text for piece in pieces if piece.text) if pieces else _json(content),
+        call_id=_text(_first(value, _IDS)),
+        name=_text(_first(value, _NAMES)),
+        failed=bool(error)
+        or True in (value.get("is_error"), value.get("isError"))
+        or value.get("status") in _FAULTY
+        or value.get("success") is False
+        or _kind(value) == _RETRY,
+        images=tuple(image for piece in pieces for image in piece.images),
+    )
+
+
+def _of_protocol(message: Mapping[str, object], calls: set[str]) -> Iterator[Turn]:
+    """Yield the call or the result that a message of MCP is; `calls` are the ids of the calls."""
+    number, result, asked = message.get("id"), message.get("result"), message.get("params")
+    if message.get("method") == "tools/call" and isinstance(asked, Mapping):
+        calls.add(_text(number))
+        yield Turn(role="assistant", calls=(_call({**asked, "call_id": number}),))
+    elif "method" not in message and _text(number) in calls:
+        answer = dict(result) if isinstance(result, Mapping) else {"error": message.get("error")}
+        if not answer.get("content"):
+            answer["content"] = answer.get("structuredContent")
+        yield _result({**answer, "call_id": number})
+
+
+def _image(part: Mapping[str, object]) -> str:
+    """Return the URL or the name of an image; its kind and length if the image is in the text."""
+    source = next(
+        (held for key in ("image_url", "source", "image", "url") if (held := part.get(key))), part
+    )
+    holder = source if isinstance(source, Mapping) else {"url": source}
+    url = _text(_first(holder, ("url", "file_id", "name", "identifier")))
+    if url and not url.startswith("data:"):
+        return url
+    data = url or _text(holder.get("data"))
+    kind = _text(_first(holder, ("media_type", "mimeType"))) or url[5:].partition(";")[0]
+    return f"{kind or 'image'} of {len(data)} characters"
+
+
+def _first(holder: Mapping[str, object], keys: Iterable[str]) -> object:
+    return next((value for key in keys if (value := holder.get(key)) is not None), None)
+
+
+def _text(value: object) -> str:
+    return "" if value is None or isinstance(value, Mapping | list) else str(value)
+
+
+def _json(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)

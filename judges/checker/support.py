@@ -24,7 +24,9 @@ from spanjury.judges.core import (
     score_of_probability,
 )
 from spanjury.judges.core.passages import passages_in
+from spanjury.judges.text import replies
 from spanjury.judges.text.languages import SAMPLE, foreign_language, script
+from spanjury.judges.text.replies import by_reply
 from spanjury.judges.text.words import folded_words
 
 ENGLISH = "this judge reads English"
@@ -76,11 +78,15 @@ class Examiner(Protocol):
 
 
 async def assessed(examiner: Examiner, segment: Segment, aspect: Aspect) -> Report:
-    """Return the report on a text."""
-    findings = await examiner.examine(segment, aspect)
-    if isinstance(findings, Report):
-        return findings
-    return _report(findings, findings.spans, aspect=aspect, max_spans=examiner.max_spans)
+    """Return the report on a text, or on the replies of an agent."""
+
+    async def assess(text: Segment, aspect: Aspect) -> Report:
+        findings = await examiner.examine(text, aspect)
+        if isinstance(findings, Report):
+            return findings
+        return _report(findings, findings.spans, aspect=aspect, max_spans=examiner.max_spans)
+
+    return await by_reply(segment, aspect, assess, max_spans=examiner.max_spans)
 
 
 async def rescored(
@@ -90,6 +96,10 @@ async def rescored(
 
     Errors that the model found and `max_spans` keeps out of the report count as before.
     """
+    if segment.trajectory is not None:
+        report = await assessed(examiner, segment, aspect)
+        made = replies.rescored(report, spans, aspect.scale)
+        return Rescoring(report=made, method=RescoringMethod.COMPUTED)
     findings = await examiner.examine(segment, aspect)
     if isinstance(findings, Report):
         report = findings

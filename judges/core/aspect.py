@@ -13,9 +13,10 @@ from spanjury.judges.core.segment import Segment
 NOT_IN_KEYS: Mapping[str, bool] = MappingProxyType({"in_keys": False})
 """Metadata of a field that no answer depends on, once the inputs are as it says."""
 
-Kind = Literal["grounding", "form", "content", "structure", "appeal"]
+Kind = Literal["grounding", "form", "content", "structure", "appeal", "action"]
 """Question that an aspect asks: is it supported by the inputs; is it well formed sentence by
-sentence; does it say the right things; does it hang together; does it please a reader."""
+sentence; does it say the right things; does it hang together; does it please a reader; does an
+agent act rightly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

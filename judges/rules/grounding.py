@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.call_checks.numerals import computed_in
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
@@ -35,6 +36,7 @@ from spanjury.judges.text.languages import (
     unlike_languages,
 )
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
+from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import folded_words
 
@@ -114,14 +116,25 @@ class GroundingJudge:
         return signature("grounding", max_spans=self.max_spans, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Compare the output with the inputs that `aspect` may look at."""
-        return await self._look(segment, aspect)
+        """Compare the output, or each reply of an agent, with the inputs that `aspect` may see."""
+        if segment.trajectory is None:
+            return await self._look(segment, aspect)
+        return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)
+
+    async def _look_at_reply(self, reply: Segment, aspect: Aspect) -> Report:
+        """Judge a reply of an agent beside its inputs and the numbers that follow from them."""
+        computed = computed_in(reply.output, tuple(reply.inputs.values()))
+        inputs = {**reply.inputs, **({"Computed": computed} if computed else {})}
+        return await self._look(replace(reply, inputs=inputs), aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
         """Return the score that follows from `spans`, in place of those that are reported."""
-        report = await self._look(segment, aspect, spans=tuple(spans))
+        if segment.trajectory is None:
+            report = await self._look(segment, aspect, spans=tuple(spans))
+        else:
+            report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
     async def _look(

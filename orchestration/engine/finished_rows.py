@@ -81,17 +81,21 @@ class FinishedRows:
         self._memory = memory
         # A model that consolidates may have failed, and an observer watches every assessment.
         by_rules = isinstance(panel.consolidator, RuleConsolidator) and not panel.is_observed
-        is_known = by_rules and all(_judges_what_is_seen(seat.judge) for seat in panel.seats)
+        seats = (*panel.seats, *panel.agent_seats)
+        is_known = by_rules and all(_judges_what_is_seen(seat.judge) for seat in seats)
         code = _digest_of(write, panel.aggregation) if is_known else ""
         self._may_keep = bool(code)
         names = (seat.name for seat in panel.seats)
         self._panel = digest("row", stamped(panel.signature), code, *names)
+        for_agents = stamped(panel.for_agents.signature) if panel.agent_seats else ""
+        self._for_agents = digest(self._panel, for_agents) if for_agents else self._panel
         self._aspects = IdentityCache[Aspect, bytes](canonical)
 
     def key(self, segment: Segment, aspect: Aspect) -> str:
         """Return the key of the row of a pair."""
         about = asked_about(segment, self._aspects.of(aspect))
-        return digest(self._panel, segment.segment_id, *about)
+        panel = self._panel if segment.trajectory is None else self._for_agents
+        return digest(panel, segment.segment_id, *about)
 
     def recall(self, key: str, segment: Segment, aspect: Aspect) -> FinishedRow | None:
         """Return the finished row of a pair; None if there is none."""

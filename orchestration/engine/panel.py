@@ -107,6 +107,9 @@ class Panel:
         once.
     families
         Warns of systems of a seat's own family; it changes nothing. None to warn of none.
+    agent_seats
+        Seats that assess trajectories besides; texts, and the signature of their reports, do
+        without them.
 
     Raises
     ------
@@ -124,6 +127,7 @@ class Panel:
     observer: Observer = unobserved
     stages: "staging.Staging | None" = None
     families: FamilyWatch | None = field(default=None, repr=False, compare=False)
+    agent_seats: tuple[Seat, ...] = ()
 
     def __post_init__(self) -> None:
         names = [seat.name for seat in self.seats]
@@ -170,6 +174,8 @@ class Panel:
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Have the seats assess, and return one report with theirs inside."""
+        if segment.trajectory is not None and self.agent_seats:
+            return await self.for_agents.assess(segment, aspect)
         # Each log line on the way says for which assessment.
         bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:
@@ -196,6 +202,11 @@ class Panel:
             reason = f"the seats reported, but no report was made of theirs: {problem}"
             return self._unscored(verdict, outcome=Outcome.BACKEND_FAILED, reason=reason)
 
+    @cached_property
+    def for_agents(self) -> "Panel":
+        """The panel that assesses trajectories: this one with its `agent_seats`."""
+        return replace(self, seats=(*self.seats, *self.agent_seats), agent_seats=())
+
     @property
     def _judges(self) -> str:
         return fingerprint(*sorted(f"{seat.name}={seat.signature}" for seat in self.seats))
@@ -205,6 +216,8 @@ class Panel:
 
         All seats of a stage are asked at once; without stages, all seats are.
         """
+        if segment.trajectory is not None and self.agent_seats:
+            return await self.for_agents.judge(segment, aspect)
         self._note(segment.system)
         if self.stages is None:
             given = await self._reports_of(self.seats, segment, aspect)

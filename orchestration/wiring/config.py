@@ -181,6 +181,11 @@ class PanelConfig:
         return tuple(SeatConfig(judge=name) for name in names)
 
     @property
+    def agent_seats(self) -> tuple[SeatConfig, ...]:
+        """The seats that a panel of default judges has besides for what an agent did."""
+        return () if self.seats or self.models else (SeatConfig(judge="calls"),)
+
+    @property
     def is_fitted(self) -> bool:
         """True if it has a calibration, or a cascade."""
         return self.calibration is not None or self.cascade is not None

@@ -110,6 +110,12 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             stack.enter_context(in_processes(config.processes))
         named = named_seats(config)
         seats = tuple([await _seat(seat, config, models) for seat in named])
+        for_agents = tuple(
+            [
+                await _seat(NamedSeat(str(seat.judge), seat, None), config, models)
+                for seat in config.agent_seats
+            ]
+        )
         aggregation = checked_aggregation(AGGREGATIONS.get(config.aggregate), config.aggregate)
         stages = None
         if config.cascade is not None:
@@ -129,9 +135,14 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
             families.check_seats()
         reports = memory if recorder is None else NoMemory()
-        behind = _remembered(seats, reports, again=again, draw=draw)
+
+        def opened(bare: tuple[Seat, ...]) -> tuple[Seat, ...]:
+            behind = _remembered(bare, reports, again=again, draw=draw)
+            return _traced(_recorded(behind, recorder), tracing)
+
         panel = Panel(
-            seats=_traced(_recorded(behind, recorder), tracing),
+            seats=opened(seats),
+            agent_seats=opened(for_agents),
             aggregation=aggregation,
             aggregation_name=config.aggregate,
             consolidator=await _consolidator(config, models),

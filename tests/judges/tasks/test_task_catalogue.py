@@ -35,6 +35,9 @@ WANTED = {
         "adequacy_likert fluency_likert simplicity_likert overall_simpeval"
     ),
     "translation": "accuracy fluency adequacy mqm",
+    "agent": "groundedness calls arguments honesty completeness constraints",
+    "tool-use": "tool-choice arguments necessity order",
+    "agent-conversation": "consistency constraints groundedness handover completeness",
 }
 ALIASES = {
     "summarization": ("Summarisation",),
@@ -44,6 +47,8 @@ ALIASES = {
     "question-answering": ("qa", "QA", "Question Answering"),
     "simplification": ("text-simplification",),
     "translation": ("mt", "machine translation"),
+    "agent": ("trajectory",),
+    "tool-use": ("function calling",),
 }
 SAME = [
     ("summarization", "factual consistency", "consistency"),

@@ -132,7 +132,7 @@ BAD = {
     ),
     "an unknown kind": (
         TASK + ASPECT.replace('"form"', '"sound"'),
-        "'kind' must be one of grounding, form, content, structure, appeal, got 'sound'",
+        "'kind' must be one of grounding, form, content, structure, appeal, action, got 'sound'",
     ),
     "an unknown input": (
         TASK + ASPECT + 'inputs = ["Rhymes"]\n',

@@ -1,0 +1,243 @@
+"""Choices: whether the record that a call takes from a list is the one that the user meant."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.context import Context, Record, squeezed, tokens_of
+from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
+from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import folded_words
+
+_TAKEN = frozenset("taken full sold booked unavailable busy closed out loan waiting".split())  # noqa: SIM905
+_EXCEPT = re.compile(
+    r"\b(?:not|except|instead|rather|other than|anything but|but)\b", re.IGNORECASE
+)
+_PRICE = r"price|cost|fare|total|fee|eur|usd|gbp|amount|per_day|per_night|rent"
+_TIME = r"time|depart|start|date|day|begin|from|hour|at$|slot|due|created|placed|opened"
+_SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), keys, is_least)
+    for words, keys, is_least in (
+        (r"cheap(?:er|est)|least expensive|lowest price", _PRICE, True),
+        (r"(?:more|most) expensive|dearest|priciest", _PRICE, False),
+        (r"earl(?:ier|iest)|soonest|first (?:one|slot|available|free)", _TIME, True),
+        (
+            r"latest (?:one|slot|order|entry|available)|later one|last (?:one|slot)|newest",
+            _TIME,
+            False,
+        ),
+        (r"near(?:er|est)|clos(?:er|est)", r"distance|km|miles|metres|away|walk", True),
+        (r"fast(?:er|est)|quick(?:er|est)|short(?:er|est)", r"duration|minutes|hours|length", True),
+        (r"larg(?:er|est)|bigg(?:er|est)", r"seats|size|capacity|area|places|sqm", False),
+        (
+            r"best[- ]rated|highest[- ]rated|better[- ]rated|highest rating",
+            r"rating|stars|score",
+            False,
+        ),
+    )
+)
+_SHORT = 12  # words of a turn that says little beside which one is wanted
+
+
+class Mistaken(NamedTuple):
+    """A value of one record where the user meant another record of the same list.
+
+    `better` is the value of the record that was meant, `why` what names it in words; `is_sure`
+    tells whether the user named that record itself.
+    """
+
+    path: str
+    better: str
+    why: str
+    is_sure: bool
+
+
+def mistaken(
+    arguments: Mapping[str, object], context: Context, *, others: Sequence[str]
+) -> Iterator[Mistaken]:
+    """Yield the values among `arguments` that belong to another record than the one meant.
+
+    Parameters
+    ----------
+    others
+        The arguments of all other calls: what these take, the call need not.
+    """
+    taken = frozenset().union(*map(tokens_of, others))
+    for path, value in json_leaves(arguments):
+        if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
+            continue
+        for record, key in _records_of(value, context):
+            siblings = _siblings(record, key, context)
+            if not siblings or _is_asked(value, context):
+                continue
+            finding = _named_other(record, siblings, key, context, path=path) or _not_extreme(
+                record, siblings, key, context, path=path
+            )
+            if finding and squeezed(finding.better) not in taken:
+                yield finding
+            break
+
+
+def record_of(value: object, context: Context) -> Record | None:
+    """Return the record of a list that `value` identifies; None if there is none or several."""
+    records = [record for record, _ in _records_of(value, context)]
+    return records[0] if records else None
+
+
+def _records_of(value: object, context: Context) -> Iterator[tuple[Record, str]]:
+    """Yield the records that hold `value`, the latest first, with its key."""
+    wanted = squeezed(str(value))
+    for record in reversed(context.records):
+        for key, leaf in record.values.items():
+            if not isinstance(leaf, bool) and squeezed(str(leaf)) == wanted:
+                yield record, key
+                break
+
+
+def _siblings(record: Record, key: str, context: Context) -> list[Record]:
+    """Return the others of the list if `key` identifies its records; else nothing."""
+    group = [other for other in context.records if other.group == record.group]
+    values = [squeezed(str(other.values.get(key, ""))) for other in group]
+    if len(group) < 2 or len({*values}) != len(group):  # noqa: PLR2004
+        return []
+    return [other for other in group if other is not record]
+
+
+def _is_asked(value: object, context: Context) -> bool:
+    wanted = squeezed(str(value))
+    return any(wanted in tokens_of(text) for text in context.asked)
+
+
+def _named_other(  # noqa: PLR0917
+    record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
+) -> Mistaken | None:
+    """Return the sibling that the last turn names which names any of the list."""
+    for text in reversed(context.asked):
+        own = _mentions(record, siblings, text)
+        scores = [
+            _mentions(
+                sibling, [record, *(other for other in siblings if other is not sibling)], text
+            )
+            for sibling in siblings
+        ]
+        best = max(scores, key=len)
+        if not own and not best:
+            continue
+        if own or _EXCEPT.search(text) or [len(score) for score in scores].count(len(best)) > 1:
+            return None
+        meant = siblings[scores.index(best)]
+        if _is_taken(meant) or _is_proposed(record, siblings, context):
+            return None
+        why = ", ".join(best)
+        return Mistaken(path, str(meant.values[key]), f"the user named {why}", is_sure=True)
+    return None
+
+
+def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
+    """Return the words and values of `record` alone that `text` mentions."""
+    stems = {*map(stem, folded_words(text))}
+    named = moments((text,))
+    numbers = numerals((text,)).stated
+    strange = {word for other in others for leaf in other.values.values() for word in _words(leaf)}
+    mentioned = []
+    for key, leaf in record.values.items():
+        rivals = [other.values.get(key) for other in others]
+        if isinstance(leaf, bool) or leaf in rivals:
+            continue
+        if isinstance(leaf, int | float):
+            if leaf in numbers and leaf >= 10:  # noqa: PLR2004
+                mentioned.append(str(leaf))
+            continue
+        moment = read_moment(str(leaf))
+        if moment and moment != (None, None):
+            day, minute = moment
+            if _fits(day, minute, named) and not any(
+                _fits(*(read_moment(str(rival)) or (None, None)), named) for rival in rivals
+            ):
+                mentioned.append(str(leaf))
+            continue
+        mentioned += [word for word in _words(leaf) if stem(word) in stems and word not in strange]
+    return list(dict.fromkeys(mentioned))
+
+
+def _fits(day: date | None, minute: int | None, named: Moments) -> bool:
+    if day is not None:
+        return named.names(day) and (minute is None or not named.times or minute in named.times)
+    return minute is not None and minute in named.times
+
+
+def _words(leaf: object) -> list[str]:
+    return [
+        word
+        for word in folded_words(str(leaf).replace("_", " "))
+        if len(word) > 2 and word not in FUNCTION_WORDS  # noqa: PLR2004
+    ]
+
+
+def _is_taken(record: Record) -> bool:
+    """Say whether a record cannot be had."""
+    for key, leaf in record.values.items():
+        if leaf is False and re.search(r"avail|free|open|stock", key):
+            return True
+        if leaf == 0 and re.search(r"left|free|stock|avail", key):
+            return True
+        if isinstance(leaf, str) and _TAKEN & {*folded_words(leaf)} and len(leaf) < 40:  # noqa: PLR2004
+            return True
+    return False
+
+
+def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
+    """Say whether the agent had proposed the record, so that the user agreed to it."""
+    return any(
+        _mentions(record, siblings, text) for text in context.own if not text.startswith("{")
+    )
+
+
+def _not_extreme(  # noqa: PLR0917
+    record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
+) -> Mistaken | None:
+    """Return the sibling that is the cheapest, the earliest and so on, as the user asked."""
+    for text in reversed(context.asked):
+        for pattern, keys, is_least in _SUPERLATIVES:
+            match = pattern.search(text)
+            if not match or _EXCEPT.search(text):
+                continue
+            column = next(
+                (
+                    name
+                    for name, leaf in record.values.items()
+                    if re.search(keys, name.lower()) and _is_ordered(leaf)
+                ),
+                None,
+            )
+            if column is None or _mentions(record, siblings, text):
+                continue
+            free = [
+                other
+                for other in (record, *siblings)
+                if not _is_taken(other) and _is_ordered(other.values.get(column))
+            ]
+            if record not in free:
+                return None
+            best = (min if is_least else max)(free, key=lambda other: _order(other.values[column]))
+            if _order(best.values[column]) == _order(record.values[column]):
+                return None
+            own, other = best.values[column], record.values[column]
+            why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
+            is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
+            return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
+    return None
+
+
+def _is_ordered(leaf: object) -> bool:
+    if isinstance(leaf, int | float):
+        return not isinstance(leaf, bool)
+    return isinstance(leaf, str) and read_moment(leaf) is not None
+
+
+def _order(leaf: object) -> tuple[float, str]:
+    return (float(leaf), "") if isinstance(leaf, int | float) else (0.0, str(leaf).zfill(5))

@@ -1,0 +1,189 @@
+"""Context: all that an agent could know at a turn, and the records that results hold."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from spanjury.judges.core import Evidence, ToolCall, ToolSpec
+from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.transcript import TOOLS, inputs_of, json_leaves, turn_of
+
+_TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
+_EDGE = ".:!?#…"
+_LONGEST = 5  # tokens of a value that is written apart, as an address
+_BROKEN = re.compile(
+    r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
+    r"|traceback\b)"
+    r"|\b(?:bad gateway|timed out|not found|service unavailable|internal server error"
+    r"|permission denied|access denied|unauthori[sz]ed|forbidden|too many requests)\b",
+    re.IGNORECASE,
+)
+_BAD_STATES = frozenset(
+    ("error", "failed", "failure", "rejected", "declined", "denied", "refused", "invalid")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """An object of a list in a result, as values by key; `group` numbers the list."""
+
+    group: int
+    turn: int
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The turns before a turn.
+
+    Parameters
+    ----------
+    sources
+        Header -> text of the turns of others, as the inputs of the segment have them.
+    own
+        What the agent itself wrote before, its arguments included.
+    asked
+        Texts of the user alone, in order.
+    records
+        Objects of the lists in the results.
+    """
+
+    sources: Mapping[str, str]
+    own: tuple[str, ...]
+    asked: tuple[str, ...]
+    records: tuple[Record, ...] = field(default=(), compare=False)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts, those of others first."""
+        return (*self.sources.values(), *self.own)
+
+    def evidence(self, token: str) -> tuple[Evidence, ...]:
+        """Return the last passage of a source that is `token`; nothing if no source has it."""
+        for header, text in reversed([*self.sources.items()]):
+            start = text.rfind(token) if token else -1
+            if start >= 0:
+                end = start + len(token)
+                return (Evidence(input=header, start=start, end=end, text=token),)
+        return ()
+
+
+def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
+    """Yield the number of each turn of the agent, and what came before it."""
+    inputs = inputs_of(trajectory)
+    inputs.pop(TOOLS, None)
+    records: list[Record] = []
+    for number, turn in enumerate(trajectory.turns, 1):
+        if turn.role == "tool" and not is_failure(trajectory, number):
+            records += _records(turn.text, turn=number, first=len(records))
+        if turn.role != "assistant":
+            continue
+        before = trajectory.turns[: number - 1]
+        yield (
+            number,
+            Context(
+                sources={
+                    header: text
+                    for header, text in inputs.items()
+                    if (turn_of(header) or 0) < number
+                },
+                own=tuple(
+                    text
+                    for earlier in before
+                    if earlier.role == "assistant"
+                    for text in (earlier.text, *(call.arguments for call in earlier.calls))
+                    if text
+                ),
+                asked=tuple(earlier.text for earlier in before if earlier.role == "user"),
+                records=tuple(records),
+            ),
+        )
+
+
+def tool_of(trajectory: Trajectory, call: ToolCall) -> ToolSpec | None:
+    """Return the tool that `call` names; None if there is none of this name."""
+    return next((tool for tool in trajectory.tools if tool.name == call.name), None)
+
+
+def arguments_of(call: ToolCall) -> Mapping[str, object] | None:
+    """Return the arguments of `call`; None if they are no JSON object."""
+    try:
+        value = json.loads(call.arguments) if call.arguments.strip() else {}
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, Mapping) else None
+
+
+def parsed(text: str) -> object:
+    """Return what a result holds as JSON; the text itself if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def is_failure(trajectory: Trajectory, number: int) -> bool:
+    """Say whether the tool's turn of this number reports an error."""
+    turn = trajectory.turns[number - 1]
+    if turn.role != "tool":
+        return False
+    value = parsed(turn.text)
+    if turn.failed:
+        return True
+    if isinstance(value, str):
+        return bool(_BROKEN.search(value[:200]))
+    return isinstance(value, Mapping) and _reports_error(value)
+
+
+def _reports_error(value: Mapping[str, object]) -> bool:
+    if any(value.get(key) for key in ("error", "errors", "exception")):
+        return True
+    if any(value.get(key) is False for key in ("ok", "success", "succeeded", "is_success")):
+        return True
+    states = (str(value.get(key, "")).casefold() for key in ("status", "state", "result"))
+    return any(state in _BAD_STATES for state in states)
+
+
+def squeezed(text: str) -> str:
+    """Return letters and digits of `text` alone, whatever their case."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+@lru_cache(maxsize=256)
+def tokens_of(text: str) -> frozenset[str]:
+    """Return the squeezed tokens of a text, and those of up to five in a row."""
+    singles = [squeezed(token) for token in _TOKEN.findall(text)]
+    rows = {
+        "".join(singles[start : start + length])
+        for length in range(1, _LONGEST + 1)
+        for start in range(len(singles) - length + 1)
+    }
+    return frozenset(rows)
+
+
+@lru_cache(maxsize=256)
+def raw_tokens(text: str) -> tuple[str, ...]:
+    """Return the tokens of a text as they stand, without the marks at their edges."""
+    return tuple(filter(None, (token.strip(_EDGE) for token in _TOKEN.findall(text))))
+
+
+def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
+    """Yield the objects of each list of two or more objects in a result."""
+    for offset, siblings in enumerate(_lists(parsed(text))):
+        for item in siblings:
+            values = {path: value for path, value in json_leaves(item) if value is not None}
+            yield Record(group=first * 100 + offset, turn=turn, values=values)
+
+
+def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:
+    if isinstance(value, list):
+        items = [item for item in value if isinstance(item, Mapping)]
+        if len(items) >= 2:  # noqa: PLR2004
+            yield items
+        for item in value:
+            yield from _lists(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _lists(item)

@@ -1,0 +1,154 @@
+"""Limits: highest prices, latest times and orders of steps that texts set, and what breaks them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.choices import record_of
+from spanjury.judges.rules.call_checks.context import Context, is_failure
+from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.values import words_of
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import folded_words
+
+_CURRENCY = r"€|\$|£|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|francs?\b|crowns?\b"
+_MOST = re.compile(
+    r"\b(?P<words>(?:no|not|never)(?: \w+){0,6}? (?:more than|above|over|exceed(?:ing)?|beyond)"
+    r"|at most|max(?:imum)?(?: of)?|under|below|less than|cheaper than|up to|within"
+    r"|(?:limit|budget)(?: is| of)?:?)\W{0,2}"
+    rf"(?P<before>{_CURRENCY})?\s?(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>{_CURRENCY}|[a-z]+)?",
+    re.IGNORECASE,
+)
+_MONEY = frozenset(
+    """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
+)
+_CLOCK = (
+    r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?"
+    r"|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|1?\d)(?: in the (?:evening|afternoon|morning))?)"
+)
+_NO_CLOCK = r"(?!\w|\s(?:euros?|minutes|people|days))"
+_LATEST = re.compile(
+    r"\b(?P<words>(?P<over>(?:out|done|finished|over|back|home|ready|end(?:s|ed)?) (?:by|before))"
+    rf"|before|by|no later than|not after|at the latest)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
+    re.IGNORECASE,
+)
+_EARLIEST = re.compile(
+    rf"\b(?P<words>after|not before|no earlier than)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
+    re.IGNORECASE,
+)
+_STEPS = re.compile(r"((?:\w+ ){1,6})before ((?:\w+\W){1,6})", re.IGNORECASE)
+_TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
+
+
+class Broken(NamedTuple):
+    """A value that breaks a limit: its path, the words of the limit, and what is wrong."""
+
+    path: str
+    words: str
+    explanation: str
+
+
+def broken(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
+    """Yield the values among `arguments` that break a limit of the instructions or the user."""
+    texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
+    for text in texts:
+        for match in _MOST.finditer(text):
+            yield from _above(arguments, context, match)
+        yield from _late(arguments, context, text)
+
+
+def out_of_order(  # noqa: PLR0917
+    trajectory: Trajectory, number: int, name: str, context: Context
+) -> tuple[str, str] | None:
+    """Return the tool that must come before that of `name`, and the words that say so, or None."""
+    tools = [tool.name for tool in trajectory.tools]
+    done = {
+        call.name
+        for count, turn in enumerate(trajectory.turns[: number - 1], 1)
+        if turn.role == "tool" and not is_failure(trajectory, count)
+        for call in [trajectory.caller_of(count)]
+        if call
+    }
+    for header, text in context.sources.items():
+        if not header.startswith("Instructions"):
+            continue
+        for match in _STEPS.finditer(text):
+            first, second = (
+                [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
+                for part in match.groups()
+            )
+            if name in second and name not in first and first and not done & {*first}:
+                return first[-1], match.group().strip()
+    return None
+
+
+def _tool_for(word: str, tools: Sequence[str]) -> str | None:
+    """Return the only tool whose name has a form of `word`; None for none or several."""
+    wanted = stem(word.lower())
+    fitting = [name for name in tools if wanted in {stem(part) for part in words_of(f"$.{name}")}]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _above(
+    arguments: Mapping[str, object], context: Context, match: re.Match[str]
+) -> Iterator[Broken]:
+    limit = float(match["number"].replace(",", ""))
+    unit = (match["unit"] or "").lower()
+    is_money = bool(match["before"]) or bool(re.fullmatch(_CURRENCY, unit))
+    words = match.group().strip()
+
+    def counts(name: str) -> bool:
+        parts = words_of(f"$.{name}")
+        return (
+            bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+        )
+
+    for path, value in json_leaves(arguments):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if counts(path) and value > limit:
+                yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
+            continue
+        record = record_of(value, context) if isinstance(value, str) else None
+        for name, leaf in (record.values if record else {}).items():
+            is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
+            if is_number and counts(name) and float(str(leaf)) > limit:
+                yield Broken(
+                    path,
+                    words,
+                    f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}.",
+                )
+
+
+def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:
+    """Yield times of day after the latest or before the earliest that `text` allows."""
+    times = [
+        (path, moment[1])
+        for path, value in json_leaves(arguments)
+        if isinstance(value, str)
+        and words_of(path) & _TIMED
+        and (moment := read_moment(value))
+        and moment[1] is not None
+    ]
+    lasting = moments(context.texts).lengths
+    for path, minute in times:
+        for match in _LATEST.finditer(text):
+            bounds = _minutes(match["clock"])
+            length = min(lasting) if match["over"] and len(lasting) == 1 else 0
+            if bounds and all(minute + length > bound for bound in bounds):
+                yield Broken(path, match.group(), f"This is later than {match.group()!r} allows.")
+        for match in _EARLIEST.finditer(text):
+            bounds = _minutes(match["clock"])
+            if bounds and all(minute < bound for bound in bounds):
+                yield Broken(path, match.group(), f"This is earlier than {match.group()!r} allows.")
+
+
+def _minutes(clock: str) -> frozenset[int]:
+    """Return the minutes of the day that a time in words may mean."""
+    if re.fullmatch(r"noon|midday", clock, re.IGNORECASE):
+        return frozenset((12 * 60,))
+    evening = re.search(r"evening|afternoon", clock)
+    minutes = moments((f"at {clock.split(' in the', maxsplit=1)[0]}",)).times
+    return frozenset(minute for minute in minutes if not evening or minute >= 12 * 60)

@@ -1,0 +1,495 @@
+"""Moments: the dates and times of day that texts name, in full, in part or from today.
+
+A date follows from texts if they state it, name its weekday or its day of the month near today, or
+lead to it by steps such as "tomorrow", "in two weeks" or "three nights".
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from itertools import combinations
+from types import MappingProxyType
+
+from spanjury.judges.rules.dates import dates as dates_in_digits
+from spanjury.judges.text.lexicon import MONTHS
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_HOURS = MappingProxyType(
+    {
+        word: hour
+        for hour, word in enumerate(
+            [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ],
+            1,
+        )
+    }
+)
+_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(_HOURS)}|an?|a couple of)"
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_DAY_FIRST = re.compile(
+    rf"\b((?:\d\d?(?:st|nd|rd|th)?(?:\s?(?:,|and|to|or|until|till|through|[-–])\s?(?:the )?)?)+)"
+    rf"\s?(?:of )?({_MONTH})\b\.?(?:,? (\d{{4}}))?",
+    re.IGNORECASE,
+)
+_MONTH_FIRST = re.compile(
+    rf"\b({_MONTH})\b\.? ((?:the )?\d\d?(?:st|nd|rd|th)?(?!:|\d|\.\d)"
+    rf"(?:\s?(?:,|and|to|or|until|through|[-–])\s?(?:the )?\d\d?(?:st|nd|rd|th)?(?!:|\d))*)"
+    rf"(?:,? (\d{{4}}))?",
+    re.IGNORECASE,
+)
+_BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
+_WEEKDAY = re.compile(
+    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
+)
+_DATE_NEXT = re.compile(
+    rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
+    re.IGNORECASE,
+)
+_ORDINAL_WEEK = re.compile(
+    r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
+)
+_OFFSET = re.compile(r"(?<![\w.:])([+-])(\d\d):?(\d\d)\b")
+_WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
+_TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
+_STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", (0,)),
+    (r"\btomorrow\b", (1,)),
+    (r"\bday after tomorrow\b", (2,)),
+    (r"\byesterday\b", (-1,)),
+    (r"\bday before yesterday\b", (-2,)),
+    (r"\bfortnight\b", (14, -14)),
+)
+_SHIFTS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"\b(?:day after|day later|next day|following day|overnight|one night)\b", (1,)),
+    (r"\b(?:day before|day earlier|previous day|eve of)\b", (-1,)),
+    (
+        r"\b(?:a week later|week after|next week|(?:in|by|for) (?:a|one) week|following week)\b",
+        (7,),
+    ),
+    (r"\b(?:week before|week earlier|last week)\b", (-7,)),
+)
+_SPAN = re.compile(
+    rf"\b({_NUMBER})[ -](?:more |working |business |full )?(day|night|week|month|year)s?\b"
+    rf"|\b(?:next|last|first|past|coming) ({_NUMBER}) (day|night|week|month|year)s?\b",
+    re.IGNORECASE,
+)
+_FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
+_CLOCK = re.compile(
+    r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+)
+_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
+_MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
+_NAMED_HOUR = re.compile(
+    rf"\b(half past|quarter past|quarter to|half|(?:five|ten|twenty|\d\d?) (?:past|to)) "
+    rf"({'|'.join(_HOURS)}|1?\d)\b",
+    re.IGNORECASE,
+)
+_BARE_HOUR = re.compile(
+    rf"\b(?:at|from|until|till|by|to|before|after|around|about|and|or|for|past|not|make it|@) ?"
+    rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d)\b",
+    re.IGNORECASE,
+)
+_PARTS: tuple[tuple[str, range], ...] = (
+    (r"\bmorning\b", range(5 * 60, 12 * 60 + 1)),
+    (r"\b(?:noon|midday|lunch\w*)\b", range(11 * 60, 14 * 60 + 1)),
+    (r"\bafternoon\b", range(12 * 60, 18 * 60 + 1)),
+    (r"\b(?:evening|tonight|dinner)\b", range(17 * 60, 23 * 60 + 1)),
+    (r"\bmidnight\b", range(1)),
+    (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
+)
+_LENGTH = re.compile(
+    rf"\b({_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?[ -]?(minute|min|hour|hr|h)s?\b"
+    r"(?: and a (half|quarter))?",
+    re.IGNORECASE,
+)
+_FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
+_NEAR, _FAR = 14, 62  # days from today within which a weekday is meant
+_DAY = 24 * 60
+_MOST = 30  # moments that are compared with each other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """The dates and times that texts name.
+
+    Parameters
+    ----------
+    today
+        The date of the conversation, if a text states it.
+    full
+        Dates that are stated, or are some days from today.
+    yearless
+        Month and day of dates without a year; a month of 0 is any.
+    weekdays
+        Days of the week, 0 for Monday.
+    shifts
+        Days by which texts lead on from a date.
+    months
+        Months that are named without a day.
+    times
+        Minutes since midnight.
+    lengths
+        Minutes that something takes.
+    offsets
+        Minutes by which zones are ahead of UTC.
+    has_steps
+        Whether a text counts from today, such as "tomorrow".
+    is_wide
+        Whether a weekday may be meant that is weeks away, such as the last one of a month.
+    """
+
+    today: date | None
+    full: frozenset[date]
+    yearless: frozenset[tuple[int, int]]
+    weekdays: frozenset[int]
+    shifts: frozenset[int]
+    months: frozenset[int]
+    times: frozenset[int]
+    lengths: frozenset[int]
+    offsets: frozenset[int]
+    has_steps: bool
+    is_wide: bool
+
+    def names(self, day: date) -> bool:
+        """Say whether the texts lead to `day`."""
+        if day in self.full or {(day.month, day.day), (0, day.day)} & self.yearless:
+            return True
+        if self.today is None and (self.has_steps or not (self.full or self.yearless)):
+            return self.has_steps
+        if day.weekday() in self.weekdays and (
+            self.today is None or abs((day - self.today).days) <= (_FAR if self.is_wide else _NEAR)
+        ):
+            return True
+        last = monthrange(day.year, day.month)[1]
+        if day.month in self.months and day.day in {1, last}:
+            return True
+        return any(
+            abs((day - base).days) <= _most(self.shifts) and (day - base).days in self.shifts
+            for base in self._bases(day)
+        )
+
+    def names_month(self, year: int, month: int) -> bool:
+        """Say whether the texts name this month, or a date in it."""
+        dated = (*self.full, *((self.today,) if self.today else ()))
+        stepped = any((day.year, day.month) == (year, month) for day in dated)
+        return stepped or month in self.months or self.today is None
+
+    def numbers(self, *, with_parts: bool) -> frozenset[int]:
+        """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
+        dated = [*self.full, *((self.today,) if self.today else ())]
+        parts = {part for day in dated for part in (day.year, day.month, day.day)}
+        year = self.today.year if self.today else 2000
+        stated = {*self.full, *filter(None, (_date(year, m or 1, d) for m, d in self.yearless))}
+        gaps = {abs((a - b).days) for a, b in combinations(sorted(stated)[:_MOST], 2)}
+        times = sorted(self.times)[:_MOST] if len(self.times) <= 2 * _MOST else []
+        lasting = {abs(a - b) for a, b in combinations(times, 2)}
+        hours = {minutes // 60 for minutes in (*times, *lasting)}
+        named = {number for pair in self.yearless for number in pair}
+        inclusive = {gap + 1 for gap in gaps}
+        own = (*parts, *hours, *named, *self.months, year - 1, year + 1) if with_parts else ()
+        return frozenset((*gaps, *inclusive, *lasting, *own))
+
+    def _bases(self, day: date) -> Iterator[date]:
+        yield from self.full
+        if self.today:
+            yield self.today
+            for ahead in range(-_NEAR, _NEAR + 1):
+                near = self.today + timedelta(ahead)
+                if near.weekday() in self.weekdays:
+                    yield near
+        for month, number in self.yearless:
+            try:
+                yield date(day.year, month or day.month, number)
+            except ValueError:
+                continue
+
+    def names_time(self, minute: int, *, in_utc: bool = False) -> bool:
+        """Say whether the texts lead to a time of day, in minutes since midnight."""
+        if minute in {0, _DAY - 1} or (minute in self.times and not (in_utc and self.offsets)):
+            return True
+        sign = -1 if in_utc else 1
+        if any(
+            (time + sign * offset) % _DAY == minute
+            for time in self.times
+            for offset in self.offsets
+        ):
+            return True
+        return any(
+            (time + sign * length) % _DAY == minute
+            for time in self.times
+            for length in self.lengths
+            for sign in (1, -1)
+        )
+
+
+def _most(shifts: frozenset[int]) -> int:
+    return max(map(abs, shifts), default=0)
+
+
+@lru_cache(maxsize=64)
+def moments(texts: tuple[str, ...]) -> Moments:
+    """Return the dates and times that `texts` name, with a stated date of today taken as such."""
+    today = next(filter(None, map(_stated_today, texts)), None)
+    whole = "\n".join(texts)
+    lower = whole.lower()
+    full, yearless = {*_iso(whole)}, set()
+    for year, month, days in _in_words(whole):
+        for number in days:
+            if year and (made := _date(year, month, number)):
+                full.add(made)
+            else:
+                yearless.add((month, number))
+    yearless |= {
+        (0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(_without_months(whole))
+    }
+    for match, readings in dates_in_digits(whole):
+        del match
+        full |= {
+            made
+            for month, number, year, _ in readings
+            if (made := _date(int(year), MONTHS.index(month) + 1, int(number)))
+        }
+    steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
+    shifts = {*_shifts(whole)}
+    if today:
+        full |= {today + timedelta(step) for step in steps}
+        full |= {today + timedelta(shift) for shift in shifts}
+        full |= {*_calendar_steps(lower, today)}
+    return Moments(
+        today=today,
+        full=frozenset(full),
+        yearless=frozenset(yearless),
+        weekdays=frozenset(_weekdays(whole)),
+        shifts=frozenset(shifts),
+        months=frozenset(_month(name) for name in _WHOLE_MONTH.findall(whole)),
+        times=frozenset(_times(whole)),
+        lengths=frozenset(lengths(whole)),
+        offsets=frozenset(_offsets(whole)),
+        has_steps=bool(steps or shifts),
+        is_wide=bool(_ORDINAL_WEEK.search(whole)),
+    )
+
+
+def _stated_today(text: str) -> date | None:
+    """Return the date that a text says is today's."""
+    for match in _TODAY.finditer(text):
+        window = text[match.start() : match.end() + 16]
+        stated = next(_iso(window), None)
+        if stated is None:
+            days = ((y, m, d[0]) for y, m, d in _in_words(window) if y and d)
+            stated = next(filter(None, (_date(*parts) for parts in days)), None)
+        if stated:
+            return stated
+    return None
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _iso(text: str) -> Iterator[date]:
+    for match in _ISO.finditer(text):
+        made = _date(int(match[1]), int(match[2]), int(match[3]))
+        if made:
+            yield made
+
+
+def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
+    """Yield year, month and days of the dates whose month is a word, as ``28 and 29 March``."""
+    for match in _DAY_FIRST.finditer(text):
+        yield int(match[3]) if match[3] else None, _month(match[2]), _numbers(match[1])
+    for match in _MONTH_FIRST.finditer(text):
+        yield int(match[3]) if match[3] else None, _month(match[1]), _numbers(match[2])
+
+
+def _without_months(text: str) -> str:
+    return _MONTH_FIRST.sub(" ", _DAY_FIRST.sub(" ", text))
+
+
+def _month(name: str) -> int:
+    return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(name.lower()[:3]))
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the days of a list; those of a range with its first and last."""
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def _weekdays(text: str) -> Iterator[int]:
+    """Yield the weekdays that texts name, but for that of a date that stands beside it."""
+    for match in _WEEKDAY.finditer(text):
+        if match.group().islower() and len(match[1]) == 3 and match[1] in {"sat", "sun", "wed"}:  # noqa: PLR2004
+            continue
+        after = text[match.end() : match.end() + 24]
+        if re.match(_DATE_NEXT, after):
+            continue
+        yield next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
+
+
+def _count(word: str) -> int:
+    lower = word.lower()
+    if lower.isdecimal():
+        return int(lower)
+    return 2 if "couple" in lower else _HOURS.get(lower, 1)
+
+
+def _shifts(text: str) -> Iterator[int]:
+    for pattern, days in _SHIFTS:
+        if re.search(pattern, text, re.IGNORECASE):
+            yield from days
+    for match in _SPAN.finditer(text):
+        count, unit = _count(match[1] or match[3]), (match[2] or match[4]).lower()
+        yield from _days(count, unit)
+        if unit == "day" and match[1]:
+            yield count - 1  # three days, the first of them included
+    for match in _FIELD_SPAN.finditer(text):
+        yield from _days(int(match[3]), match[2].lower())
+
+
+def _days(count: int, unit: str) -> Iterator[int]:
+    if unit in {"day", "night"}:
+        yield from (count, -count)
+    elif unit == "week":
+        yield from (7 * count, -7 * count)
+    elif unit == "month":
+        yield from (
+            sign * (days * count + extra)
+            for sign in (1, -1)
+            for days in (30, 31)
+            for extra in (0, -1, -2)
+        )
+    else:
+        yield from (sign * (365 * count + extra) for sign in (1, -1) for extra in (0, 1))
+
+
+def _calendar_steps(lower: str, today: date) -> Iterator[date]:
+    """Yield first and last days of the weeks, weekends and months that are named from today."""
+    monday = today - timedelta(today.weekday())
+    for word, ahead in (("this", 0), ("next", 1), ("last", -1), ("coming", 0)):
+        if f"{word} week" in lower:
+            start = monday + timedelta(7 * ahead)
+            yield from (start + timedelta(day) for day in (0, 4, 6))
+        if f"{word} month" in lower:
+            index = today.year * 12 + today.month - 1 + ahead
+            first = date(index // 12, index % 12 + 1, 1)
+            yield from (first, first.replace(day=monthrange(first.year, first.month)[1]))
+        if f"{word} year" in lower:
+            yield from (date(today.year + ahead, 1, 1), date(today.year + ahead, 12, 31))
+    if "weekend" in lower:
+        yield from (monday + timedelta(day) for day in (-2, -1, 4, 5, 6, 11, 12, 13))
+    if re.search(r"\bmonth\b", lower):
+        yield today.replace(day=1)
+        yield today.replace(day=monthrange(today.year, today.month)[1])
+    if re.search(r"\byear\b", lower):
+        yield from (date(today.year, 1, 1), date(today.year, 12, 31))
+    if "week" in lower:
+        yield from (monday, monday + timedelta(6), monday + timedelta(4))
+
+
+def _offsets(text: str) -> Iterator[int]:
+    for match in _OFFSET.finditer(text):
+        yield int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3]))
+
+
+def _times(text: str) -> Iterator[int]:
+    for match in _ISO_TIME.finditer(text):
+        yield int(match[1]) * 60 + int(match[2])
+    for match in _CLOCK.finditer(text):
+        yield from _of_clock(int(match[1]), int(match[2]), match[3])
+    for match in _MERIDIEM.finditer(text):
+        yield from _of_clock(_count(match[1]), 0, match[2])
+    for match in _NAMED_HOUR.finditer(text):
+        words, hour = match[1].lower(), _count(match[2])
+        past = next(
+            (minutes for word, minutes in (("half", 30), ("quarter", 15)) if word in words), 0
+        )
+        past = past or _count(words.split()[0])
+        yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
+    for match in _BARE_HOUR.finditer(text):
+        hour = _count(match[1])
+        if hour <= 24:  # noqa: PLR2004
+            yield from _of_clock(hour, 0, None)
+    for pattern, minutes in _PARTS:
+        if re.search(pattern, text, re.IGNORECASE):
+            yield from minutes
+
+
+def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:  # noqa: PLR0917
+    base = hour * 60 + minute + shift
+    if half:
+        yield ((hour % 12) * 60 + minute + (12 * 60 if half.lower() == "p" else 0)) % _DAY
+    else:
+        yield base % _DAY
+        if hour <= 12:  # noqa: PLR2004
+            yield (base + 12 * 60) % _DAY
+
+
+def lengths(text: str) -> Iterator[int]:
+    """Yield the minutes of each length of time in hours and minutes that `text` states.
+
+    Examples
+    --------
+    >>> list(lengths("an hour and a half, then 20 minutes"))
+    [90, 20]
+    """
+    for match in _LENGTH.finditer(text):
+        part = match[2] or match[4]
+        amount = 0.5 if match[1].lower().startswith("half") else _amount(match[1])
+        amount += {"half": 0.5, "quarter": 0.25}.get((part or "").lower(), 0.0)
+        yield round(amount * (60 if match[3].lower().startswith("h") else 1))
+    for match in _FIELD_LENGTH.finditer(text):
+        yield int(match[2]) * (60 if match[1] == "hour" else 1)
+
+
+def _amount(text: str) -> float:
+    return float(text) if "." in text else float(_count(text))
+
+
+def read_moment(value: str) -> tuple[date | None, int | None] | None:
+    """Return the date and the minute of the day that a value is; None if it is neither.
+
+    Examples
+    --------
+    >>> read_moment("2026-05-05T10:00"), read_moment("18:30"), read_moment("soon")
+    ((datetime.date(2026, 5, 5), 600), (None, 1110), None)
+    """
+    match = re.fullmatch(
+        r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?"
+        r"(?:(\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?",
+        value.strip(),
+    )
+    if not match or not value.strip():
+        return None
+    day = next(_iso(match[1]), None) if match[1] else None
+    if match[1] and day is None:
+        return None
+    minute = int(match[2]) * 60 + int(match[3]) if match[2] else None
+    return day, minute
+
+
+def nearest_dates(texts: Sequence[str]) -> Iterator[tuple[int, int, int, date]]:
+    """Yield the number of the text, the offsets and the date of each date that texts state."""
+    for number, text in enumerate(texts):
+        for match in _ISO.finditer(text):
+            made = _date(int(match[1]), int(match[2]), int(match[3]))
+            if made:
+                yield number, match.start(), match.end(), made

@@ -1,0 +1,289 @@
+"""Numerals: the numbers that texts state, and whether another number follows from them."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.context import parsed
+from spanjury.judges.rules.call_checks.moments import lengths
+from spanjury.judges.rules.numbers import ORDINALS
+from spanjury.judges.rules.quantities import other_readings, quantities
+
+_NUMERAL = re.compile(
+    r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})"
+)
+_ANY = re.compile(r"\d+(?:[.,]\d+)*")
+_WORDS = (
+    (r"\bhalf|halve", (0.5, 1.5)),
+    (r"\b(?:double|twice|both|couple|pair|two of us)\b", (2.0,)),
+    (r"\bthird", (1 / 3, 2 / 3)),
+    (r"\bquarter", (0.25, 0.75)),
+    (r"\b(?:triple|three times)\b", (3.0,)),
+    (r"\bdozen\b", (12.0,)),
+    (r"\bweeks?\b", (7.0,)),
+    (r"\byears?\b", (12.0,)),
+    (r"\b(?:minutes?|hours?)\b", (60.0, 1 / 60)),
+    (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
+)
+_SCALES = (0.01, 100.0, 0.001, 1000.0, 60.0, 1 / 60, 24.0, 1 / 24, 7.0, 12.0, 1 / 12, 1 / 7)
+_UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.45359237)
+"""Metres, grams and litres in what Americans measure with, and km/h in metres a second."""
+_LEAST_PRECISE = 3  # significant digits from which a number is no chance result of a formula
+_MOST_PAIRS, _MOST_TRIPLES = 80, 24  # numbers beyond which any number follows from some
+_MOST_SCALED = 12
+_SMALL = 20
+_FEW = 36  # ratios
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.IGNORECASE)
+_LIST = re.compile(r"(?:[\w'’@. -]{1,40}, ?)+[\w'’@. -]{1,40},? (?:and|or) \w+")
+_PEOPLE = re.compile(
+    r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numerals:
+    """The numbers of some texts.
+
+    Parameters
+    ----------
+    stated
+        All of them, those within ids and dates among them.
+    amounts
+        Those that stand alone, and can be computed with.
+    sums
+        Sums of the values of one key over a list, and the lengths of lists.
+    factors
+        What words such as "half" multiply with.
+    counts_people
+        Whether a text counts people without a number.
+    """
+
+    stated: frozenset[float]
+    amounts: tuple[float, ...]
+    sums: frozenset[float]
+    factors: tuple[float, ...]
+    counts_people: bool
+
+    def lead_to(self, value: float, *, loosely: bool = False) -> bool:
+        """Say whether `value` is stated or follows from what is.
+
+        Parameters
+        ----------
+        loosely
+            Whether `value` may be rounded, as in an answer in words.
+        """
+        if abs(value) in self.stated or value in self.sums:
+            return True
+        if value == int(value) and abs(value) <= _SMALL:
+            steps = [number * factor for number in self.amounts for factor in self.factors]
+            sums = [a + b for a, b in combinations(self.amounts, 2)]
+            gaps = [abs(a - b) for a, b in combinations(self.amounts, 2)] if loosely else []
+            more = (
+                [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
+            )
+            guests = [2.0, 3.0, 4.0] if self.counts_people else []
+            ratios = [a / b for a in self.amounts for b in self.amounts if b]
+            steps += [a * b for a, b in combinations(self.factors, 2)]  # half a year, in months
+            steps += (
+                [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)]
+                if len(ratios) <= _FEW
+                else self.factors
+            )
+            steps += [*self._simple()] if loosely else []
+            return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
+        return _any_near(
+            value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely
+        )
+
+    def _simple(self) -> Iterator[float]:
+        yield from self.stated
+        for number in (*self.amounts, *self.sums):
+            yield from (number * factor for factor in (*self.factors, *_SCALES))
+            yield from (number * factor for factor in _UNITS)
+            yield from (number / factor for factor in _UNITS)
+            yield from (number * 9 / 5 + 32, (number - 32) * 5 / 9)
+        yield from self.factors
+
+    def _pairs(self) -> Iterator[float]:
+        amounts = (*self.amounts, *self.sums)
+        if len(amounts) > _MOST_PAIRS:
+            return
+        for a, b in combinations(amounts, 2):
+            yield from (a + b, abs(a - b), a * b, a * b / 100, a * b / 1000, a * b / 60)
+            yield from (a / b for _ in "." if b)
+            yield from (b / a for _ in "." if a)
+            yield from (100 * a / b for _ in "." if b)
+            yield from (100 * b / a for _ in "." if a)
+            yield from (a * (1 + b / 100), a * (1 - b / 100), b * (1 + a / 100), b * (1 - a / 100))
+
+    def _triples(self, value: float) -> Iterator[float]:
+        if len(self.amounts) > _MOST_TRIPLES:
+            return
+        for a, b, c in combinations(self.amounts[:_MOST_SCALED], 3):  # a recipe for more people
+            yield from (x * y / z for x, y, z in ((a, b, c), (a, c, b), (b, c, a)) if z)
+        if _digits(value) < _LEAST_PRECISE:
+            return
+        for a, b, c in combinations(self.amounts, 3):
+            yield from (a + b + c, a * b * c, a + b - c, a + c - b, b + c - a)
+            for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
+                product = first * second
+                yield from (product + third, abs(product - third), product / 100 + third)
+                yield from (abs(first - second) * third, abs(first - second) * third / 100)
+                yield from (
+                    (first + second) * (1 - third / 100),
+                    (first + second) * (1 + third / 100),
+                )
+                yield from ((first + second) * third, product / 60 * third, product / 1000 * third)
+                if third:
+                    yield product / third
+        for a, b, c, d in combinations(self.amounts[:12], 4):
+            yield from (a + b + c + d, a * b + c * d, a * c + b * d, a * d + b * c)
+            for w, x, y, z in (
+                (a, b, c, d),
+                (a, c, b, d),
+                (b, c, a, d),
+                (a, d, b, c),
+                (b, d, a, c),
+                (c, d, a, b),
+            ):
+                yield from (abs(w - x) * y + z, abs(w - x) * z + y)
+                yield from (abs(w - x) * y / 100 + z, abs(w - x) * z / 100 + y)
+
+
+@lru_cache(maxsize=128)
+def numerals(texts: tuple[str, ...]) -> Numerals:
+    """Return the numbers of `texts`.
+
+    Examples
+    --------
+    >>> numerals(("Two nights at 131 each",)).lead_to(262)
+    True
+    """
+    stated: set[float] = set()
+    amounts: dict[float, None] = {}
+    sums: set[float] = set()
+    factors: set[float] = set()
+    for text in texts:
+        alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
+        alone += [quantity.value for quantity in quantities(text)] if not _is_json(text) else []
+        amounts |= dict.fromkeys(abs(number) for number in alone)
+        stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
+        stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
+        sums |= {*_sums(parsed(text))}
+        lower = text.lower()
+        sums |= {float(count) for count in _listed(text)}
+        days = len({*map(str.lower, _WEEKDAY.findall(text))})
+        sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
+        sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
+        factors |= {factor for word, of in _WORDS if re.search(word, lower) for factor in of}
+    return Numerals(
+        stated=frozenset(stated),
+        amounts=tuple(amounts),
+        sums=frozenset(sums),
+        factors=tuple(factors),
+        counts_people=any(map(_PEOPLE.search, texts)),
+    )
+
+
+def _listed(text: str) -> Iterator[int]:
+    """Yield the lengths of the lists in a text, as 3 for "a, b and c"."""
+    for match in _LIST.finditer(text):
+        yield match.group().count(",") + 2
+
+
+def _is_json(text: str) -> bool:
+    return not isinstance(parsed(text.partition(": ")[2] if text[:1] not in "[{" else text), str)
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def _readings(part: str) -> Iterator[float]:
+    """Yield a run of digits and marks as one number where it is one, and its pieces."""
+    try:
+        yield _number(part)
+    except ValueError:  # a date or a version
+        yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)  # noqa: PLR2004
+
+
+def _sums(value: object) -> Iterator[float]:
+    """Yield sums over each list and object of a result, by key, and the lengths of lists."""
+    if isinstance(value, list):
+        yield float(len(value))
+        columns: dict[str, list[float]] = defaultdict(list)
+        for item in value:
+            for path, leaf in json_leaves(item):
+                if isinstance(leaf, int | float) and not isinstance(leaf, bool):
+                    columns[path].append(float(leaf))
+        yield from (sum(column) for column in columns.values())
+        for item in value:
+            yield from _sums(item)
+    elif isinstance(value, dict):
+        own = [
+            float(leaf)
+            for leaf in value.values()
+            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
+        ]
+        if len(own) > 1:
+            yield sum(own)
+        for item in value.values():
+            yield from _sums(item)
+
+
+def _any_near(value: float, numbers: Iterable[float], *, loosely: bool) -> bool:
+    decimals = _decimals(value)
+    return any(_near(value, number, decimals=decimals, loosely=loosely) for number in numbers)
+
+
+def _near(value: float, number: float, *, decimals: int, loosely: bool) -> bool:
+    gap = abs(abs(value) - abs(number))
+    if gap <= 1e-9 * max(1.0, abs(number)):
+        return True
+    if not loosely:
+        return decimals >= 1 and gap <= 0.5 * 10.0**-decimals * 1.0001
+    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004
+        return gap <= 0.04 * abs(number)
+    return gap <= 0.5 * 10.0**-decimals * 1.0001 or gap <= 0.0015 * abs(number)
+
+
+def _decimals(value: float) -> int:
+    _, _, rest = repr(value).partition(".")
+    return 0 if rest == "0" or "e" in rest else len(rest)
+
+
+def _digits(value: float) -> int:
+    """Return the number of significant digits of a number.
+
+    Examples
+    --------
+    >>> _digits(1200.0), _digits(48.3)
+    (2, 3)
+    """
+    digits = f"{abs(value):.6f}".rstrip("0").replace(".", "").lstrip("0")
+    return len(digits.rstrip("0")) if value == int(value) else len(digits)
+
+
+def nearest(value: float, texts: Sequence[str]) -> str:
+    """Return the number in `texts` that is nearest to `value`, as it stands; empty for none."""
+    candidates = [match.group() for text in texts for match in _NUMERAL.finditer(text)]
+    return min(candidates, key=lambda token: abs(_number(token) - value), default="")
+
+
+def computed_in(text: str, sources: tuple[str, ...]) -> str:
+    """Return the numbers of `text` that follow from those of `sources`."""
+    computed = []
+    for match in _NUMERAL.finditer(text):
+        value = _number(match.group())
+        whole = (*sources, text[: match.start()])
+        if numerals(sources).lead_to(value, loosely=True) or numerals(whole).lead_to(
+            value, loosely=True
+        ):
+            computed.append(match.group())
+    return " ".join(computed)

@@ -1,0 +1,215 @@
+"""JSON Schema: where the arguments of a call break the schema of their tool.
+
+It knows what tools use: types, enumerations, bounds, lengths, patterns, formats of dates, objects,
+lists, references within the schema, and combinations. What it does not know, it lets pass.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
+from types import MappingProxyType
+from typing import NamedTuple
+
+_MOST = 40  # levels of a schema that refers to itself
+_LONGEST = 200  # characters that a pattern is tried on
+_NESTED = re.compile(r"[+*}]\??\)+[+*{]|\|[^()]*\)[+*{]|\\\d")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "string": lambda value: isinstance(value, str),
+        "number": _is_number,
+        "integer": lambda value: _is_number(value) and float(str(value)).is_integer(),
+        "boolean": lambda value: isinstance(value, bool),
+        "array": lambda value: isinstance(value, list),
+        "object": lambda value: isinstance(value, Mapping),
+        "null": lambda value: value is None,
+    }
+)
+_FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
+    {
+        "date": date.fromisoformat,
+        "date-time": datetime.fromisoformat,
+        "time": lambda text: time.fromisoformat(text.replace("Z", "+00:00")),
+    }
+)
+
+
+class Breach(NamedTuple):
+    """A value that breaks a schema.
+
+    `path` is its JSON path; with `missing`, that of the object which lacks this argument.
+    """
+
+    path: str
+    explanation: str
+    missing: str = ""
+
+
+def breaches(value: object, schema: Mapping[str, object]) -> list[Breach]:
+    """Return where `value` breaks `schema`, in order; empty if it follows it.
+
+    Examples
+    --------
+    >>> schema = {"properties": {"n": {"type": "integer"}}, "required": ["n", "day"]}
+    >>> [(breach.path, breach.missing) for breach in breaches({"n": "2"}, schema)]
+    [('$', 'day'), ('$.n', '')]
+    """
+    return list(_Schema(schema).breaches(value, schema, "$"))
+
+
+def resolved(schema: object, root: Mapping[str, object]) -> Mapping[str, object]:
+    """Return `schema`, or the part of `root` that it refers to; empty if it is no object."""
+    for _ in range(_MOST):
+        if not isinstance(schema, Mapping):
+            return {}
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return schema
+        schema = root
+        for key in reference.removeprefix("#").strip("/").split("/"):
+            schema = schema.get(key) if key and isinstance(schema, Mapping) else schema
+    return {}
+
+
+class _Schema:
+    """A schema with all that it may refer to."""
+
+    def __init__(self, root: Mapping[str, object]) -> None:
+        self._root = root
+
+    def breaches(  # noqa: PLR0917
+        self, value: object, schema: object, path: str, depth: int = 0
+    ) -> Iterator[Breach]:
+        if schema is False:
+            yield Breach(path, "The schema allows no such argument.")
+        rules = resolved(schema, self._root)
+        if not rules or depth > _MOST:
+            return
+        own = [*_own(value, rules, path)]
+        yield from own
+        if any(breach.path == path and not breach.missing for breach in own):
+            return
+        yield from self._inner(value, rules, path, depth)
+        for part in _listed(rules, "allOf"):
+            yield from self.breaches(value, part, path, depth + 1)
+        for key in ("anyOf", "oneOf"):
+            options = [
+                [*self.breaches(value, part, path, depth + 1)] for part in _listed(rules, key)
+            ]
+            if options and all(options):
+                yield min(options, key=len)[0]
+
+    def _inner(  # noqa: PLR0917
+        self, value: object, rules: Mapping[str, object], path: str, depth: int
+    ) -> Iterator[Breach]:
+        if isinstance(value, Mapping):
+            properties = rules.get("properties")
+            declared = properties if isinstance(properties, Mapping) else {}
+            others = rules.get("additionalProperties", True)
+            for key, held in value.items():
+                inner = f"{path}.{key}" if str(key).isidentifier() else f"{path}[{json.dumps(key)}]"
+                if key in declared:
+                    yield from self.breaches(held, declared[key], inner, depth + 1)
+                elif others is False:
+                    choices = ", ".join(map(str, declared)) or "none"
+                    yield Breach(inner, f"The tool has no argument {key!r}; it takes {choices}.")
+                else:
+                    yield from self.breaches(held, others, inner, depth + 1)
+        elif isinstance(value, list):
+            for number, held in enumerate(value):
+                yield from self.breaches(
+                    held, rules.get("items", True), f"{path}[{number}]", depth + 1
+                )
+
+
+def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
+    """Yield what is wrong with a value itself, apart from what it holds."""
+    types = rules.get("type")
+    names = [types] if isinstance(types, str) else types if isinstance(types, list) else []
+    known_types = [name for name in names if name in _TYPES]
+    if known_types and not any(_TYPES[name](value) for name in known_types):
+        expected = " or ".join(known_types)
+        yield Breach(path, f"The schema asks for {_article(expected)} here, not {_kind(value)}.")
+        return
+    options = rules.get("enum")
+    if isinstance(options, list) and value not in options:
+        yield Breach(path, f"The value must be one of {', '.join(map(str, options))}.")
+    if "const" in rules and value != rules["const"]:
+        yield Breach(path, f"The value must be {rules['const']!r}.")
+    if isinstance(value, str):
+        yield from _text(value, rules, path)
+    elif _is_number(value):
+        yield from _bounds(float(str(value)), rules, path)
+    elif isinstance(value, Mapping):
+        required = rules.get("required")
+        for name in required if isinstance(required, list) else ():
+            if name not in value:
+                explanation = f"The required argument {name!r} is missing."
+                yield Breach(path, explanation, missing=str(name))
+    elif isinstance(value, list):
+        yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
+
+
+def _text(value: str, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
+    yield from _sizes(len(value), rules, path, keys=("minLength", "maxLength"), of="characters")
+    pattern = rules.get("pattern")
+    if isinstance(pattern, str) and not _matches(pattern, value):
+        yield Breach(path, f"The value does not have the form {pattern!r} of the schema.")
+    read = _FORMATS.get(str(rules.get("format")))
+    if read is not None:
+        try:
+            read(value)
+        except ValueError:
+            yield Breach(path, f"The value is not a {rules['format']} as the schema asks for.")
+
+
+def _bounds(value: float, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
+    comparisons: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+        ("minimum", lambda bound: value >= bound, "at least"),
+        ("maximum", lambda bound: value <= bound, "at most"),
+        ("exclusiveMinimum", lambda bound: value > bound, "more than"),
+        ("exclusiveMaximum", lambda bound: value < bound, "less than"),
+    )
+    for key, holds, words in comparisons:
+        bound = rules.get(key)
+        if _is_number(bound) and not holds(float(str(bound))):
+            yield Breach(path, f"The value must be {words} {bound}.")
+
+
+def _sizes(
+    size: int, rules: Mapping[str, object], path: str, *, keys: tuple[str, str], of: str
+) -> Iterator[Breach]:
+    least, most = (rules.get(key) for key in keys)
+    if isinstance(least, int) and size < least:
+        yield Breach(path, f"The schema asks for at least {least} {of}, got {size}.")
+    if isinstance(most, int) and size > most:
+        yield Breach(path, f"The schema allows at most {most} {of}, got {size}.")
+
+
+def _matches(pattern: str, value: str) -> bool:
+    # A schema comes with the data: a pattern that could take forever is not tried.
+    if len(value) > _LONGEST or _NESTED.search(pattern):
+        return True
+    try:
+        return re.search(pattern, value) is not None
+    except re.error:  # of another dialect
+        return True
+
+
+def _listed(rules: Mapping[str, object], key: str) -> Sequence[object]:
+    parts = rules.get(key)
+    return parts if isinstance(parts, list) else ()
+
+
+def _kind(value: object) -> str:
+    return next((_article(name) for name, fits in _TYPES.items() if fits(value)), "this")
+
+
+def _article(name: str) -> str:
+    return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"

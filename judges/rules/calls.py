@@ -1,0 +1,403 @@
+"""A judge of what an agent does: its calls, and what it claims to have done; it asks no model.
+
+Every value among the arguments of a call is traced to where it came from: the user, the
+instructions, earlier results, or what the tool's description says. A value from nowhere is an
+error, and so is one of another record than the user meant.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import ClassVar
+
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Evidence,
+    Located,
+    Outcome,
+    Report,
+    Rescoring,
+    RescoringMethod,
+    Segment,
+    ToolCall,
+    gravest,
+    score_of_probability,
+    signature,
+)
+from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.transcript import Transcript, inputs_of, replies, transcript
+from spanjury.judges.rules.call_checks.answers import (
+    Claim,
+    claimed_actions,
+    false_successes,
+    is_reading_again,
+    misread_fields,
+    unstated_values,
+)
+from spanjury.judges.rules.call_checks.choices import mistaken
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    arguments_of,
+    contexts,
+    is_failure,
+    squeezed,
+    tokens_of,
+    tool_of,
+)
+from spanjury.judges.rules.call_checks.limits import broken, out_of_order
+from spanjury.judges.rules.call_checks.schema import breaches
+from spanjury.judges.rules.call_checks.values import untraced
+from spanjury.judges.text.replies import rescored
+from spanjury.judges.text.turns import in_turn
+
+UNKNOWN_TOOL = "unknown tool"
+SCHEMA = "argument against the schema"
+MISSING = "missing argument"
+UNTRACED = "value from nowhere"
+OTHER_CHOICE = "another choice than asked for"
+OTHER_RECORD = "value of another record"
+EARLY = "value before its result"
+LIMIT = "broken limit"
+ORDER = "wrong order"
+REPEATED = "repeated call"
+FALSE_SUCCESS = "false success"
+UNDONE = "claim of an action"
+MISREAD = "misread result"
+UNSTATED = "value without a result"
+
+ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "tool-choice": frozenset((UNKNOWN_TOOL,)),
+        "arguments": frozenset(
+            (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
+        ),
+        "necessity": frozenset((REPEATED,)),
+        "order": frozenset((ORDER, EARLY)),
+        "constraints": frozenset((LIMIT, ORDER)),
+        "honesty": frozenset((FALSE_SUCCESS, UNDONE)),
+        "calls": frozenset(
+            (
+                *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD),
+                *(EARLY, LIMIT, ORDER, REPEATED),
+            )
+        ),
+    }
+)
+"""Aspect of the kind ``"action"`` -> categories of its errors. Another aspect has all of them."""
+
+IN_ANSWERS = frozenset((MISREAD, UNSTATED))
+"""The categories that are errors of aspects of the kind ``"grounding"``."""
+
+PRECISION: Mapping[str, float] = MappingProxyType(
+    {
+        UNKNOWN_TOOL: 0.95,
+        SCHEMA: 0.95,
+        MISSING: 0.95,
+        UNTRACED: 0.85,
+        OTHER_CHOICE: 0.6,
+        OTHER_RECORD: 0.8,
+        EARLY: 0.9,
+        LIMIT: 0.8,
+        ORDER: 0.85,
+        REPEATED: 0.8,
+        FALSE_SUCCESS: 0.85,
+        UNDONE: 0.8,
+        MISREAD: 0.8,
+        UNSTATED: 0.7,
+    }
+)
+_REST = 0.25  # probability of an error that no rule finds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsJudge:
+    """Mark wrong calls of an agent, wrong values in them, and claims that no call bears out.
+
+    It judges aspects of the kind ``"action"`` and, as far as values in answers are concerned, of
+    the kind ``"grounding"``. It abstains on others, and on what is no trajectory. Which errors
+    count depends on the aspect (`ASPECTS`).
+
+    The score follows from the probability of an error. `max_spans`, 0 or more, limits the spans of
+    the report; the probability counts all.
+    """
+
+    blind_spots: ClassVar[str] = (
+        "whether a tool fits what the user wants, what an answer leaves out, and wrong statements "
+        "without a value that could be traced; it reads English"
+    )
+
+    max_spans: int = 8
+
+    def __post_init__(self) -> None:
+        if self.max_spans < 0:
+            raise ValueError(f"max_spans must not be negative, got {self.max_spans!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options and the rules."""
+        return signature("calls", max_spans=self.max_spans, rules=code_digest(__name__))
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        """Check the calls and the replies of a trajectory."""
+        trajectory = segment.trajectory
+        if trajectory is None:
+            return _abstention("the output is no trajectory of an agent")
+        if aspect.kind not in {"action", "grounding"}:
+            return _abstention(f"{aspect.name} is not about what an agent does")
+        check = partial(self._check, trajectory, aspect)
+        return await in_turn(
+            check, length=len(segment.output) + sum(map(len, segment.inputs.values()))
+        )
+
+    async def rescore(
+        self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
+    ) -> Rescoring:
+        """Return the score that follows from `spans`, in place of those that are reported."""
+        report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
+        return Rescoring(report=report, method=RescoringMethod.COMPUTED)
+
+    def _check(self, trajectory: Trajectory, aspect: Aspect) -> Report:
+        if aspect.kind == "grounding":
+            counted = IN_ANSWERS
+        else:
+            counted = ASPECTS.get(aspect.name, frozenset(PRECISION) - IN_ANSWERS)
+        errors = [error for error in _errors(trajectory) if error.category in counted]
+        if aspect.kind == "grounding" and not errors:
+            return _abstention("no value in the answers is without a source")
+        innocent = math.prod(1 - (error.probability or 0.0) for error in errors)
+        probability = 1 - (1 - _REST) * innocent
+        calls = sum(len(turn.calls) for turn in trajectory.turns)
+        return Report(
+            score=score_of_probability(probability, aspect.scale),
+            spans=gravest(errors, limit=self.max_spans),
+            rationale=f"{len(errors) or 'No'} error{'s' * (len(errors) != 1)} in {calls} calls and"
+            f" {len(replies(trajectory))} answers.",
+            error_probability=probability,
+        )
+
+
+def _abstention(reason: str) -> Report:
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def _errors(trajectory: Trajectory) -> Iterator[ErrorSpan]:
+    """Yield all errors of a trajectory, turn by turn."""
+    spoken = frozenset(replies(trajectory))
+    for number, context in contexts(trajectory):
+        turn = _Turn(
+            trajectory=trajectory,
+            number=number,
+            context=context,
+            transcript=transcript(trajectory),
+        )
+        for count, call in enumerate(trajectory.turns[number - 1].calls, 1):
+            yield from turn.call(count, call)
+        if number in spoken:
+            yield from turn.reply()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """A turn of the agent with what came before it."""
+
+    trajectory: Trajectory
+    number: int
+    context: Context
+    transcript: Transcript
+
+    def call(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+        """Yield the errors of the call of this number, a value at most once."""
+        marked: set[str] = set()
+        for span, path in self._call(count, call):
+            if path not in marked or not path:
+                yield span
+            marked.add(path)
+
+    def _call(self, count: int, call: ToolCall) -> Iterator[tuple[ErrorSpan, str]]:
+        tool, arguments = tool_of(self.trajectory, call), arguments_of(call)
+        if tool is None and self.trajectory.tools:
+            names = ", ".join(tool.name for tool in self.trajectory.tools)
+            explanation = f"There is no tool {call.name!r}; the tools are {names}."
+            yield self._span(UNKNOWN_TOOL, explanation, count=count, severity=5), ""
+        if arguments is None:
+            explanation = "The arguments are no JSON object."
+            yield self._span(SCHEMA, explanation, count=count, path="$", severity=5), "$"
+            return
+        for breach in breaches(arguments, tool.parameters) if tool else ():
+            category = MISSING if breach.missing else SCHEMA
+            path = breach.path if breach.path != "$" or arguments else ""
+            yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
+        others = [
+            other.arguments
+            for turn in self.trajectory.turns
+            for other in turn.calls
+            if other is not call
+        ]
+        for choice in mistaken(arguments, self.context, others=others):
+            yield (
+                self._span(
+                    OTHER_RECORD,
+                    f"Another entry was meant, {choice.better}: {choice.why}.",
+                    count=count,
+                    path=choice.path,
+                    severity=4 if choice.is_sure else 3,
+                    evidence=self.context.evidence(choice.better),
+                ),
+                choice.path,
+            )
+        for limit in broken(arguments, self.context):
+            yield (
+                self._span(
+                    LIMIT,
+                    limit.explanation,
+                    count=count,
+                    path=limit.path,
+                    severity=4,
+                    evidence=self.context.evidence(limit.words),
+                ),
+                limit.path,
+            )
+        for value in untraced(arguments, tool, self.context):
+            yield (
+                self._untraced(value.path, value.text, value.nearest, value.kind, count),
+                value.path,
+            )
+        yield from ((span, "") for span in self._sequence(count, call))
+
+    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
+        later = self._later(path, count)
+        if later:
+            return self._span(
+                EARLY,
+                "The value is used before the result that gives it.",
+                count=count,
+                path=path,
+                severity=4,
+                evidence=later,
+            )
+        evidence = self.context.evidence(near)
+        beside = f" The nearest is {near!r}." if evidence else ""
+        if kind == "choice":
+            explanation = f"The user named {near!r}, another choice of this argument."
+            return self._span(
+                OTHER_CHOICE, explanation, count=count, path=path, severity=4, evidence=evidence
+            )
+        return self._span(
+            UNTRACED,
+            f"The {kind} was not given by anyone: no turn, result or description has it.{beside}",
+            count=count,
+            path=path,
+            part=text,
+            severity=3 if kind == "word" else 4,
+            evidence=evidence,
+        )
+
+    def _later(self, path: str, count: int) -> tuple[Evidence, ...]:
+        """Return where a later result gives the value for the first time, if it is an id."""
+        interval = self.transcript.interval(self.number, count, path)
+        value = self.transcript.text[slice(*interval)] if interval else ""
+        if len(squeezed(value)) < 4 or not any(map(str.isdigit, value)):  # noqa: PLR2004
+            return ()
+        own = self.trajectory.turns[self.number - 1].calls[count - 1]
+        for header, text in inputs_of(self.trajectory).items():
+            number = int(header.partition(" [")[2].removesuffix("]") or 0)
+            answered = self.trajectory.caller_of(number) if number else None
+            if not header.startswith("Result") or number < self.number or answered is own:
+                continue
+            start = text.find(value)
+            if start >= 0 and squeezed(value) in tokens_of(text):
+                echoed = answered is not None and value in answered.arguments
+                passage = Evidence(input=header, start=start, end=start + len(value), text=value)
+                return () if echoed else (passage,)
+        return ()
+
+    def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+        """Yield a call that comes too early, or again without a reason."""
+        if count == 1:
+            step = out_of_order(self.trajectory, self.number, call.name, self.context)
+            if step:
+                first, words = step
+                explanation = f"{first} must come before: {words!r}."
+                evidence = self.context.evidence(words)
+                yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
+        if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
+            explanation = "The same call was made just before, and it had succeeded."
+            yield self._span(REPEATED, explanation, count=count, severity=4)
+
+    def _is_repeated(self, count: int, call: ToolCall) -> bool:
+        """Say whether the same call succeeded with no turn of the user and no other call since."""
+        arguments = arguments_of(call)
+        turn = self.trajectory.turns[self.number - 1]
+        if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):
+            return True
+        for number in range(self.number - 1, 0, -1):
+            earlier = self.trajectory.turns[number - 1]
+            if earlier.role == "user":
+                return False
+            if earlier.role == "tool" and is_failure(self.trajectory, number):
+                return False
+            if earlier.calls:
+                return any(_alike(call, other, arguments) for other in earlier.calls)
+        return False
+
+    def reply(self) -> Iterator[ErrorSpan]:
+        """Yield the errors of what the turn tells the user."""
+        checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
+            (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
+            (UNDONE, claimed_actions(self.trajectory, self.number), 4),
+            (MISREAD, misread_fields(self.trajectory, self.number), 4),
+            (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
+        )
+        interval = self.transcript.interval(self.number)
+        offset = interval[0] if interval else 0
+        for category, claims, severity in checks:
+            for claim in claims:
+                start, end = offset + claim.start, offset + claim.end
+                yield ErrorSpan(
+                    text=self.transcript.text[start:end],
+                    explanation=claim.explanation,
+                    severity=severity,
+                    start=start,
+                    end=end,
+                    category=category,
+                    located=Located.EXACT,
+                    evidence=self.context.evidence(claim.token),
+                    probability=PRECISION[category],
+                )
+
+    def _span(
+        self,
+        category: str,
+        explanation: str,
+        *,
+        count: int,
+        severity: int,
+        path: str = "",
+        part: str = "",
+        evidence: tuple[Evidence, ...] = (),
+    ) -> ErrorSpan:
+        """Return an error at a value of a call, or at the name of its tool."""
+        interval = self.transcript.interval(self.number, count, path)
+        start, end = interval or self.transcript.interval(self.number, count) or (0, 1)
+        within = self.transcript.text.find(part, start, end) if part else -1
+        if within >= 0:
+            start, end = within, within + len(part)
+        return ErrorSpan(
+            text=self.transcript.text[start:end],
+            explanation=explanation,
+            severity=severity,
+            start=start,
+            end=end,
+            category=category,
+            located=Located.EXACT,
+            evidence=evidence,
+            probability=PRECISION[category],
+        )
+
+
+def _alike(call: ToolCall, other: ToolCall, arguments: Mapping[str, object] | None) -> bool:
+    return call.name == other.name and arguments_of(other) == arguments

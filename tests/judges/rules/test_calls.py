@@ -1,0 +1,174 @@
+"""The judge of an agent's calls and claims."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from spanjury.judges.core import Outcome, Report, Segment, ToolCall, ToolSpec
+from spanjury.judges.core.trajectory import Trajectory, Turn
+from spanjury.judges.core.transcript import segment_of
+from spanjury.judges.rules.calls import CallsJudge
+from spanjury.judges.tasks import Catalogue
+
+SEARCH = ToolSpec(
+    name="search_rooms",
+    description="Rooms of a town.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "town": {"type": "string"},
+            "day": {"type": "string", "format": "date"},
+            "nights": {"type": "integer"},
+            "view": {"type": "string", "enum": ["sea", "yard"]},
+        },
+        "required": ["town", "day"],
+        "additionalProperties": False,
+    },
+)
+BOOK = ToolSpec(
+    name="book_room",
+    description="Book a room.",
+    parameters={"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]},
+)
+ROOMS = json.dumps(
+    [
+        {"room": "r-17", "hotel": "Gull", "price": 90},
+        {"room": "r-31", "hotel": "Anchor", "price": 160},
+    ]
+)
+SYSTEM = Turn(role="system", text="Today is Monday 4 May 2026. Never book above 120 euros.")
+ASKED = Turn(role="user", text="A room in Brill tomorrow for two nights, the Gull if possible.")
+
+
+def calling(name: str, arguments: Mapping[str, object]) -> Turn:
+    call = ToolCall(call_id="", name=name, arguments=json.dumps(arguments))
+    return Turn(role="assistant", calls=(call,))
+
+
+def trajectory(*turns: Turn) -> Trajectory:
+    return Trajectory(turns=(SYSTEM, ASKED, *turns), tools=(SEARCH, BOOK))
+
+
+async def report_on(*turns: Turn, aspect: str = "calls", task: str = "agent") -> Report:
+    segment = segment_of(trajectory(*turns))
+    return await CallsJudge().assess(segment, Catalogue.load().aspect(task, aspect))
+
+
+SEARCHED = calling("search_rooms", {"town": "Brill", "day": "2026-05-05", "nights": 2})
+LISTED = Turn(role="tool", text=ROOMS)
+BOOKED = calling("book_room", {"room": "r-17"})
+FAILED = Turn(role="tool", text='{"error": "no connection"}')
+
+
+async def test_values_that_follow_from_what_was_asked_are_no_errors() -> None:
+    report = await report_on(SEARCHED, LISTED, BOOKED, Turn(role="tool", text='{"ok": true}'))
+    assert not report.spans
+    assert report.error_probability is not None
+    assert report.error_probability < 0.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "category"),
+    [
+        ({"town": "Brill", "day": "2026-05-09"}, "2026-05-09", "value from nowhere"),
+        ({"town": "Delft", "day": "2026-05-05"}, "Delft", "value from nowhere"),
+        ({"town": "Brill", "day": "2026-05-05", "nights": 8}, "8", "value from nowhere"),
+        ({"town": "Brill", "day": "5 May"}, "5 May", "argument against the schema"),
+        (
+            {"town": "Brill", "day": "2026-05-05", "view": "park"},
+            "park",
+            "argument against the schema",
+        ),
+        ({"town": "Brill", "day": "2026-05-05", "beds": 2}, "2", "argument against the schema"),
+        ({"town": "Brill"}, '{"town": "Brill"}', "missing argument"),
+    ],
+)
+async def test_a_wrong_argument_is_marked_at_its_value(
+    arguments: Mapping[str, object], text: str, category: str
+) -> None:
+    (span,) = (await report_on(calling("search_rooms", arguments))).spans
+    assert (span.text, span.category) == (text, category)
+
+
+async def test_the_nearest_value_is_the_evidence_of_one_from_nowhere() -> None:
+    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-71"}))
+    (span,) = report.spans
+    assert span.text == "r-71"
+    assert [(evidence.input, evidence.text) for evidence in span.evidence] == [
+        ("Result [4]", "r-17")
+    ]
+
+
+async def test_an_id_of_another_entry_than_the_user_named_is_an_error() -> None:
+    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-31"}))
+    assert {(span.text, span.category) for span in report.spans} == {
+        ("r-31", "value of another record")
+    }
+    assert report.spans[0].evidence[0].text == "r-17"
+
+
+async def test_a_price_above_the_limit_of_the_instructions_is_an_error() -> None:
+    asked = Turn(role="user", text="Rather the Anchor.")
+    report = await report_on(
+        SEARCHED,
+        LISTED,
+        Turn(role="assistant", text="Both are free."),
+        asked,
+        calling("book_room", {"room": "r-31"}),
+    )
+    (span,) = report.spans
+    assert (span.text, span.category) == ("r-31", "broken limit")
+    assert span.evidence[0].input == "Instructions [1]"
+
+
+async def test_an_unknown_tool_and_a_repeated_call_are_marked_at_the_name() -> None:
+    report = await report_on(calling("find_rooms", {}), SEARCHED, LISTED, SEARCHED)
+    assert [(span.text, span.category) for span in report.spans] == [
+        ("find_rooms", "unknown tool"),
+        ("search_rooms", "repeated call"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_error"),
+    [
+        ("Your room at the Gull is booked.", True),
+        ("Sorry, the room could not be booked.", False),
+    ],
+)
+async def test_a_claim_of_success_after_a_failure_is_an_error(
+    reply: str, *, is_error: bool
+) -> None:
+    turns = (SEARCHED, LISTED, BOOKED, FAILED, Turn(role="assistant", text=reply))
+    report = await report_on(*turns, aspect="honesty")
+    assert [span.category for span in report.spans] == ["false success"] * is_error
+    assert all(span.text == reply for span in report.spans)
+
+
+async def test_an_aspect_counts_its_own_errors_only() -> None:
+    turns = (calling("search_rooms", {"town": "Brill"}), calling("find_rooms", {}))
+    for aspect, category in (("arguments", "missing argument"), ("tool-choice", "unknown tool")):
+        report = await report_on(*turns, aspect=aspect, task="tool-use")
+        assert [span.category for span in report.spans] == [category]
+
+
+async def test_a_text_and_an_aspect_of_form_are_left_to_others() -> None:
+    judge, catalogue = CallsJudge(), Catalogue.load()
+    text = Segment(output="A text.", inputs={"User": "Hello."})
+    report = await judge.assess(text, catalogue.aspect("agent", "calls"))
+    assert report.outcome is Outcome.ABSTAINED
+    report = await judge.assess(
+        segment_of(trajectory(SEARCHED)), catalogue.aspect("summarization", "fluency")
+    )
+    assert report.outcome is Outcome.ABSTAINED
+
+
+async def test_a_list_without_errors_raises_the_score() -> None:
+    segment = segment_of(trajectory(calling("search_rooms", {"town": "Brill"})))
+    aspect = Catalogue.load().aspect("agent", "calls")
+    before = await CallsJudge().assess(segment, aspect)
+    after = await CallsJudge().rescore(segment, aspect, ())
+    assert before.score is not None
+    assert after.report.score is not None
+    assert after.report.score > before.score
